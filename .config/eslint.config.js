@@ -1,0 +1,55 @@
+import eslint from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** Everything that would tie a run to this machine's clock, dice or network; each has one door. */
+const seams = {
+  clock: [
+    { name: 'Date', message: 'Take a Clock (src/clock.ts).' },
+    { name: 'setTimeout', message: 'Take a Clock (src/clock.ts).' },
+    { name: 'setInterval', message: 'Take a Clock (src/clock.ts).' },
+    { name: 'setImmediate', message: 'Take a Clock (src/clock.ts).' },
+    { name: 'performance', message: 'Take a Clock (src/clock.ts).' },
+  ],
+  network: [{ name: 'fetch', message: 'Take a Fetch (src/api/request.ts).' }],
+};
+const dice = [
+  { object: 'Math', property: 'random', message: 'Take a Dice (src/clock.ts).' },
+  { object: 'AbortSignal', property: 'timeout', message: 'Take a Clock (src/clock.ts).' },
+  { object: 'process', property: 'hrtime', message: 'Take a Clock (src/clock.ts).' },
+];
+
+export default defineConfig(
+  { ignores: ['dist/', 'data/', 'coverage/'] },
+  eslint.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname + '/..' } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...seams.clock, ...seams.network],
+      'no-restricted-properties': ['error', ...dice],
+    },
+  },
+  { files: ['src/clock.ts'], rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' } },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+    },
+  },
+  { files: ['.config/*.js'], extends: [tseslint.configs.disableTypeChecked] },
+);

@@ -1,0 +1,90 @@
+/**
+ * Time, waiting and chance, as values that are passed in: the only file that touches the machine's own.
+ * A simulation hands over other ones and lives through a year in a second.
+ */
+import { randomBytes } from 'node:crypto';
+
+export interface Clock {
+  /** Wall clock in milliseconds since 1970, UTC. For cron, display and records; it may jump, and orders nothing. */
+  now(): number;
+  /** Milliseconds that never run backwards, the same for every process since the machine started. */
+  monotonic(): number;
+  /** Calls `run` once after `ms` milliseconds; the returned function cancels it. */
+  timer(ms: number, run: () => void): () => void;
+  /** Resolves in a later turn of the event loop, so that other work gets its share. */
+  yield(): Promise<void>;
+}
+
+export interface Dice {
+  bytes(count: number): Uint8Array;
+  /** A number from 0 up to, but not including, 1. */
+  fraction(): number;
+}
+
+const longestTimer = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => Number(process.hrtime.bigint() / 1_000n) / 1_000,
+  timer(ms, run) {
+    assertDelay(ms);
+    let handle: NodeJS.Timeout;
+    const arm = (left: number): void => {
+      handle = left > longestTimer ? setTimeout(() => arm(left - longestTimer), longestTimer) : setTimeout(run, left);
+    };
+    arm(ms);
+    return () => clearTimeout(handle);
+  },
+  yield: () => new Promise((resolve) => setImmediate(resolve)),
+};
+
+export const systemDice: Dice = {
+  bytes: (count) => randomBytes(count),
+  fraction: () => Math.random(),
+};
+
+/** A delay that is not a number would make a timer fire at once, for ever. */
+export function assertDelay(ms: number): void {
+  if (!Number.isFinite(ms) || ms < 0)
+    throw new RangeError(`A delay must be a finite number from 0 up, not ${String(ms)}.`);
+}
+
+/** Waits `ms` milliseconds; rejects with the signal's reason as soon as it is aborted. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  assertDelay(ms);
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(abortReason(signal));
+      return;
+    }
+    const onAbort = (): void => {
+      cancel();
+      reject(abortReason(signal));
+    };
+    const cancel = clock.timer(ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('Aborted.');
+}
+
+/** SQLite's own form, UTC: `2026-11-20 18:17:00.123`. */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
+}
+
+/**
+ * Milliseconds since 1970 of a timestamp of ours, one of the service's (`2020-10-09 15:25:05`, UTC by field note), an ISO
+ * instant or an HTTP date; undefined if the text is none of them.
+ */
+export function parseInstant(text: string): number | undefined {
+  const plain = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?)$/.exec(text);
+  const ms = Date.parse(plain ? `${String(plain[1])}T${String(plain[2])}Z` : text);
+  return Number.isNaN(ms) ? undefined : ms;
+}

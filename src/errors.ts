@@ -1,0 +1,131 @@
+/** The catalogue of everything that can go wrong and is expected: code, exit status, whether trying again helps, and what to do. */
+
+/** Exit statuses, after sysexits. */
+export const exitStatus = {
+  done: 0,
+  notWhole: 1,
+  usage: 64,
+  unavailable: 69,
+  bug: 70,
+  file: 74,
+  locked: 75,
+  refused: 77,
+  settings: 78,
+} as const;
+
+export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
+
+interface Entry {
+  readonly exit: ExitStatus;
+  /** Whether the same attempt may succeed a little later. */
+  readonly retry: boolean;
+  readonly hint: string;
+}
+
+const entry = (exit: ExitStatus, retry: boolean, hint: string): Entry => ({ exit, retry, hint });
+const { notWhole, usage, unavailable, bug, file, locked, refused, settings } = exitStatus;
+
+export const catalogue = {
+  usage: entry(usage, false, 'See `vendor-mirror --help`.'),
+  settings_invalid: entry(settings, false, 'Mend the settings named above; config/default.yaml documents every key.'),
+  settings_unreadable: entry(settings, false, 'Name an existing, readable file with -c or VENDOR_MIRROR_CONFIG.'),
+
+  service_unreachable: entry(unavailable, true, 'Check service.baseUrl, the network and the name server.'),
+  service_timeout: entry(unavailable, true, 'The service is slow or hangs; try later, or raise service.timeout.'),
+  service_unavailable: entry(unavailable, true, 'The service has a fault of its own; try later.'),
+  rate_limited: entry(unavailable, true, 'Too many requests; lower service.rateLimit, or try later.'),
+  answer_unreadable: entry(
+    unavailable,
+    true,
+    'Something other than the service answered, or it answered in parts; try later.',
+  ),
+  answer_too_large: entry(unavailable, false, 'An answer exceeded the limits; lower service.paging.perPage.'),
+  redirected: entry(
+    unavailable,
+    false,
+    'Redirects are never followed, they would carry the token; set service.baseUrl to the final address.',
+  ),
+  row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
+
+  unauthenticated: entry(refused, false, 'The token is unknown or expired; set a fresh one.'),
+  access_denied: entry(
+    refused,
+    false,
+    'The token lacks access; it needs the scope user:bill_vendors:read for this account.',
+  ),
+  rejected: entry(refused, false, 'The service did not accept the values; its own message is above.'),
+  not_found: entry(refused, false, 'The service knows no such resource.'),
+  not_supported: entry(refused, false, 'The service does not offer this operation.'),
+  token_refresh_failed: entry(refused, false, 'Authorize again and store a new refresh token.'),
+
+  paging_ignored: entry(
+    notWhole,
+    false,
+    'Check service.paging.pageParam: the service answers every page as the first.',
+  ),
+  sweep_incomplete: entry(notWhole, true, 'Run it again; the list moved, or the service answered only in part.'),
+  breaker_tripped: entry(
+    notWhole,
+    false,
+    'If so many vendors truly went away, allow it: `vendor-mirror reconcile --approve-absences N`.',
+  ),
+  interrupted: entry(notWhole, true, 'What was read is kept; run it again.'),
+  differences: entry(notWhole, false, 'Run `vendor-mirror reconcile`.'),
+  unknown_vendor: entry(notWhole, false, 'Run `vendor-mirror sync`, or check the number.'),
+
+  database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
+  database_newer: entry(file, false, 'The file was written by a newer vendor-mirror; install that version.'),
+  database_corrupt: entry(file, false, 'Move the file aside and run `vendor-mirror sync`: the service is the source.'),
+  migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
+  disk_full: entry(file, true, 'Free some space on the disk that holds the database.'),
+  file_unwritable: entry(file, false, 'Check the path and its permissions.'),
+
+  database_locked: entry(locked, true, 'Another program holds the database; close its transaction, or try later.'),
+  already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
+
+  bug: entry(bug, false, 'This is a fault of vendor-mirror; please report it with the lines above.'),
+} as const satisfies Record<string, Entry>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** An expected failure. Its message says what happened and never holds a secret. */
+export class MirrorError extends Error {
+  override readonly name = 'MirrorError';
+  readonly code: ErrorCode;
+  /** HTTP status of the answer that caused it, if one did. */
+  readonly status: number | undefined;
+  /** The service's own error number (field notes, Errors and limits), if it gave one. */
+  readonly errno: number | undefined;
+  /** How long the service asked us to wait, in milliseconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    facts: { status?: number; errno?: number; retryAfter?: number; cause?: unknown } = {},
+  ) {
+    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.code = code;
+    this.status = facts.status;
+    this.errno = facts.errno;
+    this.retryAfter = facts.retryAfter;
+  }
+
+  get exit(): ExitStatus {
+    return catalogue[this.code].exit;
+  }
+
+  get retry(): boolean {
+    return catalogue[this.code].retry;
+  }
+
+  get hint(): string {
+    return catalogue[this.code].hint;
+  }
+}
+
+/** Any thrown thing as an expected failure; what is none of ours is a bug. */
+export function asMirrorError(error: unknown): MirrorError {
+  if (error instanceof MirrorError) return error;
+  return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,58 @@
+/** What runs has a start and a stop; many of them start in order and stop in reverse. */
+
+export interface Service {
+  readonly name: string;
+  start(): Promise<void>;
+  /** Safe before start, and twice. */
+  stop(): Promise<void>;
+}
+
+/** Starts the services in order. If one fails, those already started are stopped again, and its error is thrown. */
+export async function startAll(services: readonly Service[]): Promise<void> {
+  const started: Service[] = [];
+  for (const service of services) {
+    try {
+      started.push(service);
+      await service.start();
+    } catch (error) {
+      await stopAll(started);
+      throw error;
+    }
+  }
+}
+
+/** Stops the services in reverse order, every one of them, and throws the first error after the last has stopped. */
+export async function stopAll(services: readonly Service[]): Promise<void> {
+  let failure: { error: unknown } | undefined;
+  for (const service of [...services].reverse()) {
+    try {
+      await service.stop();
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure) throw failure.error;
+}
+
+/** Runs `work` on every item, at most `limit` at a time, in order of arrival; the first failure stops further starts. */
+export async function eachBounded<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (let next = queue.next(); !failed && next.done !== true; next = queue.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: limit }, lane));
+  const broken = lanes.find((outcome) => outcome.status === 'rejected');
+  if (broken) throw broken.reason;
+}

@@ -1,0 +1,60 @@
+/** The log: structured, on standard error, pretty on a terminal; secrets are a type that cannot be printed. */
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { inspect } from 'node:util';
+
+export type Log = Logger;
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A token, verifier or path token. Printing, logging or serialising it shows `[redacted]`; only `reveal` gives it out. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '[redacted]';
+  }
+
+  toJSON(): string {
+    return '[redacted]';
+  }
+
+  [inspect.custom](): string {
+    return '[redacted]';
+  }
+}
+
+/** Keys whose values never reach a log line, at the top of an entry or one level down. */
+const secretKeys = [
+  'authorization',
+  'accessToken',
+  'access_token',
+  'refresh_token',
+  'client_secret',
+  'verifier',
+  'signature',
+];
+
+/** A logger that writes JSON lines to `stream`. */
+export function createLog(level: LogLevel, stream: DestinationStream): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: '[redacted]' },
+    },
+    stream,
+  );
+}
+
+/** For where nothing shall be said. */
+export const silentLog: Log = pino({ level: 'silent' });

@@ -1,0 +1,130 @@
+/** What a bill vendor is (reference 2.1 to 2.3), whatever spelling it came in. */
+
+/** 0 active, 1 deleted, 2 archived (field notes). */
+export type VisState = 0 | 1 | 2;
+
+/** Text fields in the order of reference 2.1; the service sends each as text, null, or not at all. */
+export const textFields = [
+  'vendor_name',
+  'account_number',
+  'primary_contact_first_name',
+  'primary_contact_last_name',
+  'primary_contact_email',
+  'primary_contact',
+  'phone',
+  'street',
+  'street2',
+  'city',
+  'province',
+  'postal_code',
+  'country',
+  'website',
+  'currency_code',
+  'language',
+  'note',
+  'created_at',
+  'updated_at',
+] as const;
+export type TextField = (typeof textFields)[number];
+
+export const balanceFields = ['outstanding_balance', 'overdue_balance'] as const;
+export type BalanceField = (typeof balanceFields)[number];
+
+/** An amount of one currency: `amount` exactly as the service wrote it. */
+export interface Balance {
+  readonly amount: string;
+  readonly code: string;
+}
+
+/** Reference 2.2. */
+export interface TaxDefault {
+  readonly taxid: number;
+  readonly system_taxid: number | null;
+  readonly enabled: boolean | null;
+  readonly name: string | null;
+  readonly amount: string | null;
+  readonly tax_authorityid: string | null;
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+}
+
+/** Fields that we have no name for, as the JSON text of their values. */
+export type UnknownFields = ReadonlyMap<string, string>;
+
+/** One reading's view of a vendor. A field that the answer left out is absent here, and absent is not null. */
+export type Vendor = { readonly vendorid: number; readonly unknown: UnknownFields } & Readonly<
+  Partial<Record<TextField, string | null>>
+> &
+  Readonly<Partial<Record<BalanceField, readonly Balance[]>>> & {
+    readonly is_1099?: boolean | null;
+    readonly vis_state?: VisState;
+    readonly tax_defaults?: readonly TaxDefault[];
+  };
+
+export const vendorFields = [...textFields, 'is_1099', 'vis_state', ...balanceFields, 'tax_defaults'] as const;
+export type VendorField = (typeof vendorFields)[number];
+
+/** Reference 2.3. */
+export interface Gateway {
+  readonly sgid: number;
+  readonly connectionid: string | null;
+  readonly gateway_name: string | null;
+}
+
+/** Reference 2.4. */
+export interface Callback {
+  readonly callbackid: number;
+  readonly event: string;
+  readonly uri: string;
+  readonly verified: boolean;
+}
+
+/** What a reading makes of what we hold: left-out fields keep their value, and `changed` names the fields that differ. */
+export function mergeReading(held: Vendor, reading: Vendor): { vendor: Vendor; changed: string[] } {
+  const unknown = new Map([...held.unknown, ...reading.unknown]);
+  const vendor: Vendor = { ...held, ...reading, unknown };
+  return { vendor, changed: changedFields(held, vendor) };
+}
+
+/** Names of the fields in which two views of a vendor differ; a field that either leaves out does not. */
+export function changedFields(before: Vendor, after: Vendor): string[] {
+  const known = vendorFields.filter((field) => {
+    const [old, now] = [before[field], after[field]];
+    return old !== undefined && now !== undefined ? JSON.stringify(old) !== JSON.stringify(now) : now !== undefined;
+  });
+  const strange = [...after.unknown].filter(([name, json]) => before.unknown.get(name) !== json).map(([name]) => name);
+  return [...known, ...strange];
+}
+
+/**
+ * An amount in the minor unit of its currency (cents of USD, whole JPY), exactly; null where the text is not a decimal
+ * number, needs more places than the currency has, or does not fit 64 bits.
+ */
+export function minorUnits(balance: Balance): bigint | null {
+  const match = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(balance.amount.trim());
+  if (!match) return null;
+  const [, sign = '', whole = '', fraction = ''] = match;
+  const places = currencyPlaces(balance.code);
+  if (/[1-9]/.test(fraction.slice(places))) return null;
+  const digits = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
+  const minor = sign === '-' ? -digits : digits;
+  return BigInt.asIntN(64, minor) === minor ? minor : null;
+}
+
+const places = new Map<string, number>();
+
+function currencyPlaces(code: string): number {
+  let known = places.get(code);
+  if (known === undefined) {
+    known = isCurrencyCode(code)
+      ? (new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ??
+        2)
+      : 2;
+    places.set(code, known);
+  }
+  return known;
+}
+
+function isCurrencyCode(code: string): boolean {
+  return /^[A-Za-z]{3}$/.test(code);
+}
