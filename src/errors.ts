@@ -80,6 +80,8 @@ export const catalogue = {
   disk_full: entry(file, true, 'Free some space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
 
+  port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),
+
   database_locked: entry(locked, true, 'Another program holds the database; close its transaction, or try later.'),
   already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
 

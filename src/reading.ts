@@ -1,0 +1,42 @@
+/** A reading: one observation of vendors, numbered before its request left (DESIGN 2, rule 3). */
+import type { Vendor } from './vendor.ts';
+
+/** What a request takes along before it leaves. */
+export interface ReadStamp {
+  /** From the one counter of the mirror; orders readings. */
+  readonly readSeq: number;
+  /** Mirror time in milliseconds at which the request began: never runs backwards, whatever the clocks do. */
+  readonly begun: number;
+}
+
+/** Hands out the number of a request that is about to leave. */
+export type TakeStamp = () => Promise<ReadStamp>;
+
+/** By which road a reading came. */
+export const roads = ['pull', 'delivery', 'reconcile', 'write'] as const;
+export type Road = (typeof roads)[number];
+
+/** One vendor of an answer, parsed only when asked: most rows of a sweep are equal to the byte to what we hold. */
+export interface VendorRow {
+  readonly vendorid: number;
+  /** The JSON as received. */
+  readonly raw: string;
+  /** @throws MirrorError `answer_unreadable` if the record is no vendor. */
+  vendor(): Vendor;
+}
+
+/** One vendor, read by its number or answered to a write. */
+export interface VendorReading {
+  readonly stamp: ReadStamp;
+  readonly row: VendorRow;
+}
+
+/** One page of the vendor list (reference 2.5). */
+export interface VendorPage {
+  readonly stamp: ReadStamp;
+  readonly page: number;
+  readonly pages: number;
+  readonly perPage: number;
+  readonly total: number;
+  readonly rows: readonly VendorRow[];
+}
