@@ -1,0 +1,142 @@
+/** One file, one connection: opened durable and migrated, written in short transactions that never block for long. */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { sleep, type Clock, type Dice } from '../clock.ts';
+import { asMirrorError, MirrorError } from '../errors.ts';
+import { connectReader, connectWriter, makeDurable, type Sqlite } from './driver.ts';
+import { isBehind, migrate, type Migration } from './migrate.ts';
+import { catalogued, isBusy } from './sqlite-errors.ts';
+
+export interface DatabaseOptions {
+  readonly path: string;
+  /** Permissions of a new file. */
+  readonly mode: number;
+  readonly migrations: readonly Migration[];
+  readonly clock: Clock;
+  readonly dice: Dice;
+  /** How long to try while another process holds the lock, in milliseconds; 30 s unless told. */
+  readonly patience?: number;
+}
+
+const usualPatience = 30_000;
+
+export class Database {
+  readonly path: string;
+  readonly sqlite: Sqlite;
+  readonly #clock: Clock;
+  readonly #dice: Dice;
+  readonly #patience: number;
+
+  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience'>) {
+    this.sqlite = sqlite;
+    this.path = sqlite.name;
+    this.#clock = options.clock;
+    this.#dice = options.dice;
+    this.#patience = options.patience ?? usualPatience;
+  }
+
+  /**
+   * Opens the file to write, making and migrating it as needed.
+   * @throws MirrorError `database_unusable`, `database_newer`, `database_corrupt`, `migration_failed`, `database_locked`, `disk_full`.
+   */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const path = prepareFile(options.path, options.mode);
+    let sqlite: Sqlite;
+    try {
+      sqlite = connectWriter(path);
+    } catch (error) {
+      throw catalogued(error, path);
+    }
+    const database = new Database(sqlite, options);
+    try {
+      await database.#patiently(() => makeDurable(sqlite));
+      await database.#patiently(() => migrate(sqlite, options.migrations, options.clock.now()));
+      return database;
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens an existing file only to read it.
+   * @returns undefined where there is no such file yet.
+   * @throws MirrorError as `open`, and `database_unusable` where the file is older than this program.
+   */
+  static openToRead(options: DatabaseOptions): Database | undefined {
+    if (!existsSync(options.path)) return undefined;
+    try {
+      const sqlite = connectReader(realpathSync(options.path));
+      if (isBehind(sqlite, options.migrations))
+        throw new MirrorError(
+          'database_unusable',
+          `${options.path} is of an older version; run \`vendor-mirror sync\` once.`,
+        );
+      return new Database(sqlite, options);
+    } catch (error) {
+      throw catalogued(error, options.path);
+    }
+  }
+
+  /** Runs `deed` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. */
+  async write<T>(deed: () => T): Promise<T> {
+    const transaction = this.sqlite.transaction(deed);
+    return this.#patiently(() => transaction.immediate());
+  }
+
+  /** Runs `queries` against one consistent state. */
+  async read<T>(queries: () => T): Promise<T> {
+    const transaction = this.sqlite.transaction(queries);
+    return this.#patiently(() => transaction.deferred());
+  }
+
+  /**
+   * Closes, and leaves a file that anybody who may read it can open: no WAL beside it, unless other programs have it open,
+   * of which the last one of ours does the same.
+   */
+  close(): void {
+    if (!this.sqlite.open) return;
+    try {
+      if (!this.sqlite.readonly) this.sqlite.pragma('journal_mode = DELETE');
+    } catch (error) {
+      if (!isBusy(error)) throw catalogued(error, this.path);
+    } finally {
+      this.sqlite.close();
+    }
+  }
+
+  async #patiently<T>(attempt: () => T): Promise<T> {
+    const deadline = this.#clock.monotonic() + this.#patience;
+    for (;;) {
+      try {
+        return attempt();
+      } catch (error) {
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw catalogued(error, this.path);
+        await sleep(this.#clock, 10 + 40 * this.#dice.fraction());
+      }
+    }
+  }
+}
+
+/** Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones. */
+function prepareFile(path: string, mode: number): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (!existsSync(path)) {
+      closeSync(openSync(path, 'a', mode));
+      chmodSync(path, mode);
+    }
+    const real = realpathSync(path);
+    if (statSync(real).nlink > 1)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} has a second name (a hard link), under which its journal would be missed.`,
+      );
+    return real;
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('database_unusable', `${path} cannot be made or opened: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
+}

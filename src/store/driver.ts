@@ -1,0 +1,50 @@
+/** better-sqlite3, as this program wants every connection: durable, short to wait, and of a version without known faults. */
+import Driver from 'better-sqlite3';
+import { MirrorError } from '../errors.ts';
+
+export const SqliteError = Driver.SqliteError;
+export type Sqlite = Driver.Database;
+
+/** The longest that a statement may block the event loop while another connection holds the lock. */
+const lockWait = 100;
+
+/** Below it, two connections that checkpoint at once can corrupt the file. */
+const oldestSqlite = '3.51.3';
+
+/** Opens a connection that writes. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
+export function connectWriter(path: string): Sqlite {
+  const sqlite = new Driver(path, { timeout: lockWait });
+  assertVersion(sqlite);
+  return sqlite;
+}
+
+/** Opens a connection that only reads an existing file. @throws SqliteError. */
+export function connectReader(path: string): Sqlite {
+  return new Driver(path, { timeout: lockWait, readonly: true, fileMustExist: true });
+}
+
+/** WAL, with every commit on disk before it returns. @throws SqliteError, also where another connection is in the way. */
+export function makeDurable(sqlite: Sqlite): void {
+  sqlite.pragma('journal_mode = WAL');
+  sqlite.pragma('synchronous = FULL');
+  sqlite.pragma('foreign_keys = ON');
+  const mode = sqlite.pragma('journal_mode', { simple: true });
+  const synchronous = sqlite.pragma('synchronous', { simple: true });
+  if (mode !== 'wal' || synchronous !== 2)
+    throw new MirrorError(
+      'database_unusable',
+      `${sqlite.name}: the disk does not offer a durable journal (journal_mode ${String(mode)}, synchronous ${String(synchronous)}).`,
+    );
+}
+
+function assertVersion(sqlite: Sqlite): void {
+  const version = sqlite.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? '0';
+  if (compareVersions(version, oldestSqlite) < 0)
+    throw new MirrorError('database_unusable', `SQLite ${version} is too old; ${oldestSqlite} or newer is needed.`);
+}
+
+export function compareVersions(left: string, right: string): number {
+  const [a, b] = [left, right].map((version) => version.split('.').map(Number)) as [number[], number[]];
+  const at = a.findIndex((part, index) => part !== (b[index] ?? 0));
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}

@@ -1,0 +1,24 @@
+/** SQLite's errors in the words of the catalogue. */
+import { SqliteError } from './driver.ts';
+import { MirrorError } from '../errors.ts';
+
+/** Whether another connection holds the lock that was wanted. */
+export function isBusy(error: unknown): boolean {
+  return (
+    error instanceof SqliteError && (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))
+  );
+}
+
+/** An error of SQLite as a catalogued one that names the file; any other as it is. */
+export function catalogued(error: unknown, path: string): unknown {
+  if (!(error instanceof SqliteError)) return error;
+  const say = (code: ConstructorParameters<typeof MirrorError>[0], what: string): MirrorError =>
+    new MirrorError(code, `${path}: ${what} (${error.code}).`, { cause: error });
+  if (isBusy(error)) return say('database_locked', 'the database stayed locked by another program');
+  if (error.code === 'SQLITE_FULL') return say('disk_full', 'the disk is full');
+  if (error.code.startsWith('SQLITE_CORRUPT')) return say('database_corrupt', 'the file is damaged');
+  if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is no SQLite database');
+  if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(error.code))
+    return say('database_unusable', `the file cannot be used: ${error.message}`);
+  return error;
+}

@@ -1,0 +1,211 @@
+/** The tables as TypeScript sees them. The migrations are what they are. */
+import type { Generated } from 'kysely';
+import type { Road } from '../reading.ts';
+import type { TextField, VisState } from '../vendor.ts';
+
+export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
+export type VisStateSource = 'reported' | 'inferred';
+export type RunKind = 'pull' | 'reconcile' | 'verify';
+export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
+export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
+export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
+export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
+export type FindingKind =
+  | 'missed_create'
+  | 'missed_update'
+  | 'missed_delete'
+  | 'missed_restore'
+  | 'balance_only'
+  | 'in_flight'
+  | 'vanished'
+  | 'field_drift'
+  | 'unreadable'
+  | 'breaker';
+
+interface OfVendor {
+  account_id: string;
+  vendorid: number;
+}
+
+export type VendorTable = OfVendor &
+  Record<TextField, string | null> & {
+    is_1099: number | null;
+    vis_state: VisState | null;
+    vis_state_source: VisStateSource;
+    presence: Presence;
+    first_seen_at: string;
+    changed_at: string;
+    source: Road;
+    read_seq: number;
+    held_since_ms: number;
+    unknown_fields: string | null;
+    raw: string;
+  };
+
+export interface BalanceTable extends OfVendor {
+  kind: 'outstanding' | 'overdue';
+  amount: string;
+  amount_minor: number | bigint | null;
+  code: string;
+}
+
+export interface TaxDefaultTable extends OfVendor {
+  taxid: number;
+  system_taxid: number | null;
+  enabled: number | null;
+  name: string | null;
+  amount: string | null;
+  tax_authorityid: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+export interface VersionTable extends OfVendor {
+  seq: Generated<number>;
+  valid_from: string;
+  valid_to: string | null;
+  vis_state: VisState | null;
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  changed_fields: string;
+  source: Road;
+  run_id: number | null;
+  delivery_id: number | null;
+  raw: string;
+}
+
+export interface BalanceSpanTable extends OfVendor {
+  code: string;
+  valid_from: string;
+  valid_to: string | null;
+  outstanding: string | null;
+  outstanding_minor: number | bigint | null;
+  overdue: string | null;
+  overdue_minor: number | bigint | null;
+}
+
+export interface GatewayTable {
+  account_id: string;
+  sgid: number;
+  id: number;
+  connectionid: string | null;
+  gateway_name: string | null;
+  first_seen_at: string;
+  removed_at: string | null;
+}
+
+export interface CallbackTable {
+  account_id: string;
+  callbackid: number;
+  event: string;
+  uri: string;
+  verified: number;
+  checked_at: string;
+}
+
+export interface DeliveryTable {
+  id: Generated<number>;
+  account_id: string;
+  received_at: string;
+  name: string;
+  object_id: number | null;
+  business_id: number | null;
+  identity_id: number | null;
+  user_id: number | null;
+  outcome: DeliveryOutcome;
+  settled_at: string | null;
+}
+
+export interface DirtyVendorTable extends OfVendor {
+  generation: number;
+  marked_at: string;
+  due_at: string | null;
+  due_ms: number | null;
+  attempts: number;
+  reason: MarkReason;
+  last_error: string | null;
+}
+
+export interface RunTable {
+  id: Generated<number>;
+  account_id: string;
+  kind: RunKind;
+  trigger: RunTrigger;
+  started_at: string;
+  finished_at: string | null;
+  outcome: RunOutcome;
+  pages: number;
+  requests: number;
+  seen: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  suspects: number;
+  error: string | null;
+  safe_as_of: string | null;
+  pid: number;
+  began_seq: number;
+}
+
+export interface FindingTable {
+  id: Generated<number>;
+  run_id: number;
+  account_id: string;
+  vendorid: number | null;
+  kind: FindingKind;
+  fields: string;
+  found_at: string;
+  explained_at: string | null;
+  explanation: string | null;
+}
+
+export interface FreshnessView {
+  account_id: string;
+  last_complete_sweep: string | null;
+  oldest_unsettled_delivery: string | null;
+  open_suspects: number;
+  parked_vendors: number;
+  callback_verified: number | null;
+  safe_as_of: string | null;
+}
+
+/** The mirror file. */
+export interface MirrorTables {
+  accounts: { account_id: string; added_at: string };
+  reading_counter: { id: number; read_seq: number; offset_ms: number; mirror_ms: number };
+  vendors: VendorTable;
+  vendor_balances: BalanceTable;
+  vendor_tax_defaults: TaxDefaultTable;
+  vendor_versions: VersionTable;
+  balance_spans: BalanceSpanTable;
+  page_confirmations: { read_seq: number; account_id: string; vendorids: string };
+  gateways: GatewayTable;
+  callbacks: CallbackTable;
+  deliveries: DeliveryTable;
+  dirty_vendors: DirtyVendorTable;
+  runs: RunTable;
+  findings: FindingTable;
+  known_fields: { account_id: string; field: string; first_seen_at: string };
+  freshness: FreshnessView;
+}
+
+/** The file of secrets. */
+export interface SecretTables {
+  path_tokens: { account_id: string; path_token: string };
+  verifiers: {
+    account_id: string;
+    callbackid: number;
+    verifier: string;
+    state: 'candidate' | 'proven' | 'previous';
+    received_at: string;
+    expires_at: string | null;
+  };
+  oauth_tokens: {
+    client: string;
+    access_token: string | null;
+    refresh_token: string | null;
+    expires_at: string | null;
+    lease_owner: string | null;
+    lease_until_ms: number | null;
+  };
+}
