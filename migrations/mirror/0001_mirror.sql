@@ -5,14 +5,15 @@ CREATE TABLE accounts (
   added_at TIMESTAMP NOT NULL
 );
 
--- One row: the counter that orders readings, and mirror time, which no clock can turn back.
+-- One row: the counter that orders readings, the one that tells marks apart, and mirror time, which no clock can turn back.
 CREATE TABLE reading_counter (
   id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
   read_seq INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
   offset_ms INTEGER NOT NULL,
   mirror_ms INTEGER NOT NULL
 );
-INSERT INTO reading_counter (id, read_seq, offset_ms, mirror_ms) VALUES (1, 0, 0, 0);
+INSERT INTO reading_counter (id, read_seq, generation, offset_ms, mirror_ms) VALUES (1, 0, 0, 0, 0);
 
 CREATE TABLE vendors (
   account_id TEXT NOT NULL,

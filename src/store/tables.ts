@@ -172,7 +172,7 @@ export interface FreshnessView {
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
-  reading_counter: { id: number; read_seq: number; offset_ms: number; mirror_ms: number };
+  reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
   vendors: VendorTable;
   vendor_balances: BalanceTable;
   vendor_tax_defaults: TaxDefaultTable;

@@ -1,0 +1,53 @@
+/** Who is in the mirror: the vendors of an account in order of their numbers, a chunk at a time. */
+import { timestamp } from '../clock.ts';
+import type { Sqlite } from './driver.ts';
+import { ofVendor, type Key } from './held.ts';
+import { mirrorSql, statement } from './statement.ts';
+import type { VendorTable } from './tables.ts';
+
+/** What is known of a vendor when it is missed. */
+export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+
+const chunk = 5_000;
+
+export interface Census {
+  addAccount(accountId: string, now: number): void;
+  /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
+  after(accountId: string, after: number): Resident[];
+  count(accountId: string): number;
+  /** Calls a present vendor suspect. Runs inside a transaction. */
+  suspect(key: Key): void;
+}
+
+export function census(sqlite: Sqlite): Census {
+  const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('accounts')
+      .values({ account_id: at.account_id, added_at: at.added_at })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const after = statement<{ account_id: string; after: number }, Resident>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
+      .where('account_id', '=', at.account_id)
+      .where('vendorid', '>', at.after)
+      .orderBy('vendorid')
+      .limit(chunk),
+  );
+  const count = statement<{ account_id: string }, { vendors: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => row.fn.countAll<number>().as('vendors'))
+      .where('account_id', '=', at.account_id),
+  );
+  const suspect = statement<Key>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
+  );
+  return {
+    addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
+    after: (accountId, from) => after.all({ account_id: accountId, after: from }),
+    count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,
+    suspect: (key) => void suspect.run(key),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The one counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, shared by all
+ * processes, carried on over restarts: when the machine's clock begins anew, the offset rises so that it never falls back.
+ */
+import { sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import type { ReadStamp } from '../reading.ts';
+import type { Database } from './database.ts';
+import { mirrorSql, statement } from './statement.ts';
+
+export interface Counter {
+  /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
+  take(): Promise<ReadStamp>;
+  /** Mirror time now, in milliseconds. */
+  moment(): number;
+  /** The highest number taken so far, by whichever process. */
+  current(): number;
+}
+
+export function readingCounter(database: Database, clock: Clock): Counter {
+  const { sqlite } = database;
+  const now = (): number => Math.floor(clock.monotonic());
+  const advance = statement<{ now: number }, { read_seq: number; offset_ms: number; mirror_ms: number }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('reading_counter')
+      .set({
+        read_seq: sql`read_seq + 1`,
+        offset_ms: sql`max(offset_ms, mirror_ms - ${at.now})`,
+        mirror_ms: sql`max(mirror_ms, ${at.now} + offset_ms)`,
+      })
+      .returning(['read_seq', 'offset_ms', 'mirror_ms']),
+  );
+  const look = statement<object, { read_seq: number; offset_ms: number; mirror_ms: number }>(sqlite, () =>
+    mirrorSql.selectFrom('reading_counter').select(['read_seq', 'offset_ms', 'mirror_ms']),
+  );
+  const row = <T>(found: T | undefined): T => {
+    if (!found) throw new Error('The reading counter has no row.');
+    return found;
+  };
+  return {
+    take: () =>
+      database.write(() => {
+        const { read_seq, mirror_ms } = row(advance.get({ now: now() }));
+        return { readSeq: read_seq, begun: mirror_ms };
+      }),
+    moment() {
+      const { offset_ms, mirror_ms } = row(look.get({}));
+      return Math.max(mirror_ms, now() + offset_ms);
+    },
+    current: () => row(look.get({})).read_seq,
+  };
+}

@@ -1,0 +1,72 @@
+/** The ledger: one row per difference that a sweep met and nobody had announced. */
+import { timestamp, type Clock } from '../clock.ts';
+import type { Sqlite } from './driver.ts';
+import { mirrorSql, statement } from './statement.ts';
+import type { FindingKind, FindingTable } from './tables.ts';
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly vendorid: number | null;
+  /** Names of fields, or facts of the finding; stored as JSON. */
+  readonly fields: readonly string[] | Readonly<Record<string, unknown>>;
+}
+
+export interface Findings {
+  /** Runs inside a transaction. */
+  add(runId: number, accountId: string, finding: Finding): void;
+  /**
+   * Compares the names of the fields that a whole sweep showed with those known, remembers them, and reports what appeared
+   * or disappeared, once. `whole` says that every record was looked at. Runs inside a transaction.
+   */
+  fields(runId: number, accountId: string, names: readonly string[], whole: boolean): void;
+}
+
+export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
+  const insert = statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>(sqlite, (at) =>
+    mirrorSql.insertInto('findings').values({
+      run_id: at.run_id,
+      account_id: at.account_id,
+      vendorid: at.vendorid,
+      kind: at.kind,
+      fields: at.fields,
+      found_at: at.found_at,
+      explained_at: null,
+      explanation: null,
+    }),
+  );
+  const known = statement<{ account_id: string }, { field: string }>(sqlite, (at) =>
+    mirrorSql.selectFrom('known_fields').select('field').where('account_id', '=', at.account_id),
+  );
+  const learn = statement<{ account_id: string; field: string; first_seen_at: string }>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('known_fields')
+      .values({ account_id: at.account_id, field: at.field, first_seen_at: at.first_seen_at })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const forget = statement<{ account_id: string; field: string }>(sqlite, (at) =>
+    mirrorSql.deleteFrom('known_fields').where('account_id', '=', at.account_id).where('field', '=', at.field),
+  );
+  const add: Findings['add'] = (runId, accountId, { kind, vendorid, fields }) => {
+    insert.run({
+      run_id: runId,
+      account_id: accountId,
+      vendorid,
+      kind,
+      fields: JSON.stringify(fields),
+      found_at: timestamp(clock.now()),
+    });
+  };
+  return {
+    add,
+    fields(runId, accountId, names, whole) {
+      const before = new Set(known.all({ account_id: accountId }).map(({ field }) => field));
+      const appeared = names.filter((name) => !before.has(name));
+      const disappeared = whole ? [...before].filter((name) => !names.includes(name)) : [];
+      const first_seen_at = timestamp(clock.now());
+      for (const field of appeared) learn.run({ account_id: accountId, field, first_seen_at });
+      for (const field of disappeared) forget.run({ account_id: accountId, field });
+      if (before.size > 0 && appeared.length + disappeared.length > 0)
+        add(runId, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });
+    },
+  };
+}

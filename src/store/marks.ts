@@ -1,0 +1,90 @@
+/** Marks: one row per vendor that must be read again (DESIGN 2, rule 2). Marking twice raises the generation. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../clock.ts';
+import type { Counter } from './counter.ts';
+import type { Sqlite } from './driver.ts';
+import { ofVendor, type Key } from './held.ts';
+import { mirrorSql, statement } from './statement.ts';
+import type { DirtyVendorTable, MarkReason } from './tables.ts';
+
+export type Mark = Pick<
+  DirtyVendorTable,
+  'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
+>;
+
+export interface Marks {
+  /** Marks a vendor as due after `delay` milliseconds. Runs inside a transaction. */
+  add(key: Key, reason: MarkReason, delay: number): void;
+}
+
+export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Marks {
+  // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
+  const nextGeneration = statement<object, { generation: number }>(sqlite, () =>
+    mirrorSql
+      .updateTable('reading_counter')
+      .set({ generation: sql`generation + 1` })
+      .returning('generation'),
+  );
+  const upsert = statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('dirty_vendors')
+      .values({
+        account_id: at.account_id,
+        vendorid: at.vendorid,
+        generation: at.generation,
+        marked_at: at.marked_at,
+        due_at: at.due_at,
+        due_ms: at.due_ms,
+        attempts: 0,
+        reason: at.reason,
+        last_error: null,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+          generation: at.generation,
+          // The earlier of the two moments; a parked vendor (null) is woken.
+          due_at: sql`iif(due_ms <= excluded.due_ms, due_at, excluded.due_at)`,
+          due_ms: sql`iif(due_ms <= excluded.due_ms, due_ms, excluded.due_ms)`,
+          attempts: 0,
+          reason: sql`iif(excluded.reason = 'delivery', 'delivery', reason)`,
+        }),
+      ),
+  );
+  return {
+    add(key, reason, delay) {
+      const now = clock.now();
+      upsert.run({
+        account_id: key.account_id,
+        vendorid: key.vendorid,
+        generation: nextGeneration.get({})?.generation ?? 1,
+        marked_at: timestamp(now),
+        due_at: timestamp(now + delay),
+        due_ms: Math.ceil(counter.moment() + delay),
+        reason,
+      });
+    },
+  };
+}
+
+export interface MarkQueue {
+  /** Open marks of an account that are due at mirror time `moment`, the oldest first. */
+  due(args: { account_id: string; moment: number; limit: number }): Mark[];
+  /** Ends a mark, unless the vendor was marked again since it was claimed. */
+  settle(mark: Mark): boolean;
+}
+
+export function markQueue(sqlite: Sqlite): MarkQueue {
+  const due = statement<{ account_id: string; moment: number; limit: number }, Mark>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('dirty_vendors')
+      .select(['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'])
+      .where('account_id', '=', at.account_id)
+      .where('due_ms', '<=', at.moment)
+      .orderBy('due_ms')
+      .limit(at.limit),
+  );
+  const settle = statement<Key & { generation: number }>(sqlite, (at) =>
+    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),
+  );
+  return { due: (args) => due.all(args), settle: (mark) => settle.run(mark) > 0 };
+}

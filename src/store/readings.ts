@@ -1,0 +1,215 @@
+/**
+ * The one way in which a vendor row changes because of a reading. A reading is applied if it is newer than what we hold
+ * (DESIGN 2, rule 3) and, where it differs, if what we hold is not too young to be contradicted (rule 4).
+ */
+import { timestamp, type Clock } from '../clock.ts';
+import type { ReadStamp, Road, VendorRow } from '../reading.ts';
+import { mergeReading, type Vendor } from '../vendor.ts';
+import { pageConfirmations } from './confirmations.ts';
+import type { Counter } from './counter.ts';
+import type { Sqlite } from './driver.ts';
+import { children, columnsOf, type Key } from './held.ts';
+import { vendorHistory, type Cause } from './history.ts';
+import type { Marks } from './marks.ts';
+import type { Presence, VendorTable } from './tables.ts';
+import { vendorRows } from './vendor-rows.ts';
+
+/** What became of one reading. */
+export type Verdict =
+  | { readonly kind: 'created'; readonly vendor: Vendor }
+  | {
+      readonly kind: 'updated';
+      /** What we held before. */
+      readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
+      readonly after: Pick<VendorTable, 'vis_state' | 'presence'>;
+      readonly changed: readonly string[];
+    }
+  | { readonly kind: 'unchanged' }
+  /** Older than what we hold. */
+  | { readonly kind: 'stale' }
+  /** It contradicts something too young; the vendor is marked to be read again. */
+  | { readonly kind: 'guarded' };
+
+export interface ReadingContext {
+  readonly accountId: string;
+  readonly road: Road;
+  readonly runId: number | null;
+  readonly deliveryId: number | null;
+  /** How long, in milliseconds, the service may answer from an old copy. */
+  readonly lag: number;
+}
+
+/** An absence that has its second proof. */
+export type Absence = Extract<Presence, 'missing' | 'gone'>;
+
+export interface Readings {
+  /** Applies the rows of one page. Runs inside a transaction. */
+  page(rows: readonly VendorRow[], stamp: ReadStamp, context: ReadingContext): ReadonlyMap<number, Verdict>;
+  /** Applies one record. Runs inside a transaction. */
+  record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict;
+  /** Applies the proof that a vendor is absent. Runs inside a transaction. */
+  absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict;
+}
+
+export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks): Readings {
+  const rows = vendorRows(sqlite);
+  const kin = children(sqlite);
+  const history = vendorHistory(sqlite);
+  const confirmations = pageConfirmations(sqlite);
+
+  const causeOf = (context: ReadingContext): Cause => ({
+    at: timestamp(clock.now()),
+    source: context.road,
+    runId: context.runId,
+    deliveryId: context.deliveryId,
+  });
+
+  /** Whether a reading that differs may be believed. */
+  const judge = (held: VendorTable, stamp: ReadStamp, context: ReadingContext): 'stale' | 'guarded' | 'believed' => {
+    if (stamp.readSeq <= held.read_seq || confirmations.passed(held, stamp.readSeq)) {
+      // The service's answer to our own write is news even where a reading overtook it.
+      if (context.road === 'write') marks.add(held, 'retry', 0);
+      return 'stale';
+    }
+    const wait = held.held_since_ms + context.lag - stamp.begun;
+    if (wait <= 0 || context.road === 'write') return 'believed';
+    marks.add(held, 'guarded', Math.max(0, held.held_since_ms + context.lag - counter.moment()));
+    return 'guarded';
+  };
+
+  const create = (row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
+    const vendor = row.vendor();
+    const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
+    const cause = causeOf(context);
+    const columns = columnsOf(vendor, row.raw);
+    const state = {
+      vis_state: columns.vis_state,
+      vis_state_source: 'reported',
+      presence: 'present',
+      raw: row.raw,
+    } as const;
+    rows.insert({
+      ...columns,
+      ...key,
+      ...state,
+      first_seen_at: cause.at,
+      changed_at: cause.at,
+      source: cause.source,
+      read_seq: stamp.readSeq,
+      held_since_ms: counter.moment(),
+    });
+    kin.replace(key, vendor, true);
+    history.begin(key, state, vendor, cause);
+    return { kind: 'created', vendor };
+  };
+
+  const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
+    const { vendor, changed } = mergeReading(kin.vendorOf(held), row.vendor());
+    const back = held.presence === 'missing' || held.presence === 'gone';
+    if (changed.length === 0 && !back) return { kind: 'unchanged' };
+    const judgement = judge(held, stamp, context);
+    if (judgement !== 'believed') return { kind: judgement };
+
+    const cause = causeOf(context);
+    const fields = back ? [...changed, 'presence'] : changed;
+    const raw = carriedOver(held.raw, row.raw);
+    const columns = columnsOf(vendor, raw);
+    const reported = row.vendor().vis_state !== undefined;
+    const state = {
+      vis_state: columns.vis_state,
+      vis_state_source: reported ? 'reported' : held.vis_state_source,
+      presence: 'present',
+      raw,
+    } as const;
+    rows.update({
+      ...held,
+      ...columns,
+      ...state,
+      changed_at: cause.at,
+      source: cause.source,
+      read_seq: stamp.readSeq,
+      held_since_ms: counter.moment(),
+    });
+    kin.replace(held, vendor, false);
+    history.continue(keyOf(held), state, fields, vendor, cause);
+    return { kind: 'updated', before: held, after: state, changed: fields };
+  };
+
+  const compare = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict =>
+    held.raw === row.raw && (held.presence === 'present' || held.presence === 'suspect')
+      ? { kind: 'unchanged' }
+      : update(held, row, stamp, context);
+
+  return {
+    page(pageRows, stamp, context) {
+      const verdicts = new Map<number, Verdict>();
+      const held = rows.among(
+        context.accountId,
+        pageRows.map(({ vendorid }) => vendorid),
+      );
+      const confirmed: number[] = [];
+      for (const row of pageRows) {
+        if (verdicts.has(row.vendorid)) continue;
+        const known = held.get(row.vendorid);
+        const verdict = known
+          ? known.raw === row.raw && known.presence === 'present'
+            ? ({ kind: 'unchanged' } as const)
+            : compare(rows.get(known), row, stamp, context)
+          : create(row, stamp, context);
+        verdicts.set(row.vendorid, verdict);
+        if (verdict.kind !== 'unchanged') continue;
+        confirmed.push(row.vendorid);
+        if (known?.presence === 'suspect') rows.confirm(known, stamp.readSeq);
+      }
+      if (confirmed.length > 0) confirmations.add(context.accountId, stamp.readSeq, confirmed);
+      return verdicts;
+    },
+
+    record(row, stamp, context) {
+      const held = rows.find({ account_id: context.accountId, vendorid: row.vendorid });
+      if (!held) return create(row, stamp, context);
+      const verdict = compare(held, row, stamp, context);
+      if (verdict.kind === 'unchanged') rows.confirm(held, stamp.readSeq);
+      return verdict;
+    },
+
+    absence(vendorid, absence, stamp, context) {
+      const held = rows.find({ account_id: context.accountId, vendorid });
+      if (!held || held.presence === absence) return { kind: 'unchanged' };
+      const judgement = judge(held, stamp, context);
+      if (judgement !== 'believed') return { kind: judgement };
+      const inferred = absence === 'missing' && held.vis_state !== 1;
+      const state = {
+        vis_state: inferred ? 1 : held.vis_state,
+        vis_state_source: inferred ? 'inferred' : held.vis_state_source,
+        presence: absence,
+        raw: held.raw,
+      } as const;
+      const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
+      const cause = causeOf(context);
+      rows.update({
+        ...held,
+        ...state,
+        changed_at: cause.at,
+        source: cause.source,
+        read_seq: stamp.readSeq,
+        held_since_ms: counter.moment(),
+      });
+      history.continue(keyOf(held), state, changed, kin.vendorOf(held), cause);
+      return { kind: 'updated', before: held, after: state, changed };
+    },
+  };
+}
+
+function keyOf({ account_id, vendorid }: Key): Key {
+  return { account_id, vendorid };
+}
+
+/** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */
+function carriedOver(held: string, received: string): string {
+  const before = JSON.parse(held) as Record<string, unknown>;
+  const now = JSON.parse(received) as Record<string, unknown>;
+  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  if (left.length === 0) return received;
+  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}

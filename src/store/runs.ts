@@ -1,0 +1,148 @@
+/** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../clock.ts';
+import type { Counter } from './counter.ts';
+import type { Sqlite } from './driver.ts';
+import { mirrorSql, statement } from './statement.ts';
+import type { RunKind, RunOutcome, RunTable, RunTrigger } from './tables.ts';
+
+export interface Run {
+  readonly id: number;
+  readonly accountId: string;
+  readonly kind: RunKind;
+  /** Our time at the start, milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The counter at the start: a vendor with a higher number was seen since. */
+  readonly beganSeq: number;
+}
+
+export type RunCounts = Pick<
+  RunTable,
+  'pages' | 'requests' | 'seen' | 'created' | 'updated' | 'unchanged' | 'suspects'
+>;
+
+export const noCounts: RunCounts = {
+  pages: 0,
+  requests: 0,
+  seen: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  suspects: 0,
+};
+
+export interface RunEnd {
+  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  readonly counts: RunCounts;
+  /** What went wrong, for a person. */
+  readonly error: string | null;
+  /** Of a complete run: the moment up to which everything is known to be in the mirror. */
+  readonly safeAsOf: number | null;
+}
+
+/** Tells whether a process still lives. */
+export type IsAlive = (pid: number) => boolean;
+
+export interface Runs {
+  /** Begins a run, and calls abandoned what dead processes left running. Runs inside a transaction. */
+  begin(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Run;
+  /** Writes down how far a run has come. Runs inside a transaction. */
+  progress(id: number, counts: RunCounts): void;
+  /** Runs inside a transaction. */
+  finish(id: number, end: RunEnd): void;
+}
+
+export function runLedger(
+  sqlite: Sqlite,
+  clock: Clock,
+  counter: Counter,
+  process: { pid: number; isAlive: IsAlive },
+): Runs {
+  const own = new Set<number>();
+  const insert = statement<
+    Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'>,
+    { id: number }
+  >(sqlite, (at) =>
+    mirrorSql
+      .insertInto('runs')
+      .values({ ...noCounts, ...pickStart(at), outcome: 'running', finished_at: null, error: null, safe_as_of: null })
+      .returning('id'),
+  );
+  const running = statement<{ account_id: string }, { id: number; pid: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select(['id', 'pid'])
+      .where('account_id', '=', at.account_id)
+      .where('outcome', '=', 'running'),
+  );
+  const abandon = statement<{ id: number; finished_at: string }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('runs')
+      .set({ outcome: 'abandoned', finished_at: at.finished_at, error: 'The process ended in the middle of the run.' })
+      .where('id', '=', at.id),
+  );
+  const progress = statement<RunCounts & { id: number }>(sqlite, (at) =>
+    mirrorSql.updateTable('runs').set(pickCounts(at)).where('id', '=', at.id),
+  );
+  const finish = statement<
+    RunCounts & { id: number } & Pick<RunTable, 'outcome' | 'error'> & {
+        finished_at: string;
+        safe_as_of: string | null;
+      }
+  >(sqlite, (at) =>
+    mirrorSql
+      .updateTable('runs')
+      .set({
+        ...pickCounts(at),
+        outcome: at.outcome,
+        error: at.error,
+        finished_at: at.finished_at,
+        safe_as_of: at.safe_as_of,
+      })
+      .where('id', '=', at.id)
+      .where('outcome', '=', sql.lit('running')),
+  );
+  return {
+    begin({ accountId, kind, trigger }) {
+      const startedAt = clock.now();
+      for (const { id, pid } of running.all({ account_id: accountId }))
+        if (pid === process.pid ? !own.has(id) : !process.isAlive(pid))
+          abandon.run({ id, finished_at: timestamp(startedAt) });
+      const beganSeq = counter.current();
+      const begun = insert.get({
+        account_id: accountId,
+        kind,
+        trigger,
+        started_at: timestamp(startedAt),
+        pid: process.pid,
+        began_seq: beganSeq,
+      });
+      const id = begun?.id ?? 0;
+      own.add(id);
+      return { id, accountId, kind, startedAt, beganSeq };
+    },
+    progress: (id, counts) => void progress.run({ id, ...counts }),
+    finish(id, end) {
+      own.delete(id);
+      finish.run({
+        id,
+        ...end.counts,
+        outcome: end.outcome,
+        error: end.error,
+        finished_at: timestamp(clock.now()),
+        safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
+      });
+    },
+  };
+}
+
+function pickStart(
+  at: Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'>,
+): Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'> {
+  const { account_id, kind, trigger, started_at, pid, began_seq } = at;
+  return { account_id, kind, trigger, started_at, pid, began_seq };
+}
+
+function pickCounts({ pages, requests, seen, created, updated, unchanged, suspects }: RunCounts): RunCounts {
+  return { pages, requests, seen, created, updated, unchanged, suspects };
+}
