@@ -1,0 +1,53 @@
+/** The words of calling the service: what a call is, and what calling it needs. */
+import type { Clock, Dice } from '../clock.ts';
+import type { ServiceSettings } from '../config.ts';
+import type { Log, Secret } from '../log.ts';
+import type { ReadStamp, TakeStamp } from '../reading.ts';
+import type { Patience } from './pacing.ts';
+import type { Fetch } from './request.ts';
+import type { TokenSource } from './tokens.ts';
+
+/** The kinds of path; each account's vendors and gateways share one gate, its callbacks have another (field notes). */
+export type Family = 'vendors' | 'gateways' | 'callbacks';
+
+/** What is known of one attempt after it ended: for metrics. `status` is 'error' where no answer came. */
+export interface AttemptFacts {
+  readonly family: Family;
+  readonly method: string;
+  readonly status: number | 'error';
+  readonly ms: number;
+}
+
+export interface ApiSeams {
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly fetch: Fetch;
+  readonly log: Log;
+  readonly takeStamp: TakeStamp;
+  readonly tokens: TokenSource;
+  /** Told of every attempt that left. */
+  readonly observe?: (facts: AttemptFacts) => void;
+  /** Other limits than the usual ones on trying again. */
+  readonly patience?: Patience;
+}
+
+export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & { baseUrl: string };
+
+export interface Call {
+  readonly family: Family;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the base URL, from its slash on, each part encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** What the answer might echo and no message may hold. */
+  readonly secret?: Secret;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a call and reads its answer of success with `read`, within the same attempt: an answer that cannot be read is tried again.
+ * A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
+ * @throws MirrorError of any code that requests, answers and tokens have; the reason of the call's signal, if that is aborted.
+ */
+export type Caller = <T>(call: Call, read: (bytes: Uint8Array, stamp: ReadStamp) => T) => Promise<T>;

@@ -1,0 +1,79 @@
+/** Webhook callbacks at the service (reference 4.3, 6.2; field notes, Webhooks). */
+import { Secret } from '../log.ts';
+import type { Callback } from '../vendor.ts';
+import type { Call, Caller, Service } from './call.ts';
+import { wholeList } from './short-lists.ts';
+import type { Stoppable } from './vendors.ts';
+import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
+
+export interface CallbackFilter {
+  /** An event (`bill_vendor.create`), or a noun for all of its events. */
+  readonly event?: string | undefined;
+  readonly uri?: string | undefined;
+  readonly verified?: boolean | undefined;
+}
+
+export interface CallbacksApi {
+  /** Registers for an event, unverified at first. A double is refused with `rejected`, or comes to be a second one. */
+  register(event: string, uri: string, options?: Stoppable): Promise<Callback>;
+  /** Sends the code back. Only an answer with `verified` true means that it was the right one. */
+  verify(callbackid: number, verifier: Secret, options?: Stoppable): Promise<Callback>;
+  /** Has a new code sent; until it is verified, nothing is delivered. */
+  resend(callbackid: number, options?: Stoppable): Promise<Callback>;
+  /** All callbacks that obey the filter, whether or not the service heeds it. */
+  list(filter?: CallbackFilter, options?: Stoppable): Promise<Callback[]>;
+  remove(callbackid: number, options?: Stoppable): Promise<void>;
+}
+
+export function callbacksApi(call: Caller, account: string, paging: Service['paging']): CallbacksApi {
+  const base = `/events/account/${account}/events/callbacks`;
+  const family = 'callbacks';
+
+  const put = (callbackid: number, callback: object, more: Pick<Call, 'secret' | 'signal'>): Promise<Callback> =>
+    call({ family, method: 'PUT', path: `${base}/${callbackid}`, body: { callback }, ...more }, readCallback);
+
+  return {
+    register: (event, uri, { signal } = {}) =>
+      call(
+        { family, method: 'POST', path: base, body: { callback: { event, uri } }, secret: new Secret(uri), signal },
+        readCallback,
+      ),
+    verify: (callbackid, verifier, { signal } = {}) =>
+      put(callbackid, { verifier: verifier.reveal() }, { secret: verifier, signal }),
+    resend: (callbackid, { signal } = {}) => put(callbackid, { resend: true }, { signal }),
+    async list(filter = {}, { signal } = {}) {
+      const { event, uri, verified } = filter;
+      const all = await wholeList(
+        (page) =>
+          call(
+            {
+              family,
+              method: 'GET',
+              path: base,
+              query: {
+                [paging.pageParam]: String(page),
+                [paging.perPageParam]: String(paging.perPage),
+                ...(event !== undefined && { 'search[event]': event }),
+                ...(uri !== undefined && { 'search[uri]': uri }),
+                ...(verified !== undefined && { 'search[verified]': String(verified) }),
+              },
+              signal,
+            },
+            (bytes) => readCallbacks(bytes, page),
+          ),
+        ({ callbackid }) => callbackid,
+      );
+      return all.filter((callback) => obeys(callback, filter));
+    },
+    remove: (callbackid, { signal } = {}) =>
+      call({ family, method: 'DELETE', path: `${base}/${callbackid}`, signal }, readRemoval),
+  };
+}
+
+function obeys(callback: Callback, { event, uri, verified }: CallbackFilter): boolean {
+  return (
+    (event === undefined || callback.event === event || callback.event.startsWith(`${event}.`)) &&
+    (uri === undefined || callback.uri === uri) &&
+    (verified === undefined || callback.verified === verified)
+  );
+}

@@ -1,0 +1,29 @@
+/** The door to the accounting service, for one account. */
+import type { ApiSeams, Service } from './call.ts';
+import { caller } from './caller.ts';
+import { callbacksApi, type CallbacksApi } from './callbacks.ts';
+import { gatewaysApi, type GatewaysApi } from './gateways.ts';
+import { RateGate } from './rate-gate.ts';
+import { vendorsApi, type VendorsApi } from './vendors.ts';
+
+export interface ServiceClient {
+  readonly vendors: VendorsApi;
+  readonly gateways: GatewaysApi;
+  readonly callbacks: CallbacksApi;
+}
+
+/**
+ * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for callbacks, so
+ * keep one client an account.
+ */
+export function connect(service: Service, accountId: string, seams: ApiSeams): ServiceClient {
+  const account = encodeURIComponent(accountId);
+  const accounting = new RateGate(service.rateLimit.vendors, seams.clock);
+  const events = new RateGate(service.rateLimit.callbacks, seams.clock);
+  const call = caller(service, { vendors: accounting, gateways: accounting, callbacks: events }, seams);
+  return {
+    vendors: vendorsApi(call, account, service.paging),
+    gateways: gatewaysApi(call, account, service.paging),
+    callbacks: callbacksApi(call, account, service.paging),
+  };
+}

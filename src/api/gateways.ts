@@ -1,0 +1,37 @@
+/** Payment gateways at the service (reference 4.2): listed, and removed only at a person's word. */
+import type { Gateway } from '../vendor.ts';
+import type { Caller, Service } from './call.ts';
+import { wholeList } from './short-lists.ts';
+import type { Stoppable } from './vendors.ts';
+import { readGateways, readRemoval } from './wire/resources.ts';
+
+export interface GatewaysApi {
+  /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */
+  list(options?: Stoppable): Promise<Gateway[]>;
+  /** Only the service's own interface can enable it again. */
+  remove(sgid: number, options?: Stoppable): Promise<void>;
+}
+
+export function gatewaysApi(call: Caller, account: string, paging: Service['paging']): GatewaysApi {
+  const base = `/accounting/account/${account}/systems/gateways`;
+  const family = 'gateways';
+
+  return {
+    list: ({ signal } = {}) =>
+      wholeList(
+        (page) =>
+          call(
+            {
+              family,
+              method: 'GET',
+              path: base,
+              query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
+              signal,
+            },
+            (bytes) => readGateways(bytes, page),
+          ),
+        ({ sgid }) => sgid,
+      ),
+    remove: (sgid, { signal } = {}) => call({ family, method: 'DELETE', path: `${base}/${sgid}`, signal }, readRemoval),
+  };
+}

@@ -1,0 +1,44 @@
+/** From the bytes of an answer to a JSON document, with everything refused that is not wholly one. */
+import { isUtf8 } from 'node:buffer';
+import { MirrorError } from '../../errors.ts';
+import { refusal } from '../answer-errors.ts';
+import { JsonCursor } from './json-cursor.ts';
+
+/** Where the JSON of an answer begins: past a byte order mark. */
+export function startOfText(bytes: Uint8Array): number {
+  if (!isUtf8(bytes)) throw new MirrorError('answer_unreadable', 'The answer is not UTF-8.');
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/**
+ * The document of an answer, of any form.
+ * @throws MirrorError `answer_unreadable` where it is empty, cut, not UTF-8, not JSON or too deep.
+ */
+export function parseDocument(bytes: Uint8Array): unknown {
+  const start = startOfText(bytes);
+  if (start === bytes.length) throw new MirrorError('answer_unreadable', 'The answer is empty.');
+  const cursor = new JsonCursor(bytes, start);
+  cursor.stepOver();
+  cursor.end();
+  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset + start, bytes.length - start).toString());
+}
+
+/** The document of an answer of success. @throws MirrorError the refusal that hides in it, or `answer_unreadable`. */
+export function parseSuccess(bytes: Uint8Array): unknown {
+  return unlessRefused(parseDocument(bytes));
+}
+
+/** The document, unless it holds one of the error forms: with status 200 too, errors count before results. */
+export function unlessRefused(document: unknown): unknown {
+  const refused = refusal(200, document);
+  if (refused) throw refused;
+  return document;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new MirrorError('answer_unreadable', 'The answer is not JSON.');
+  }
+}

@@ -1,0 +1,65 @@
+/** Gateways and callbacks as they stand in answers (reference 2.3, 2.4). */
+import { MirrorError } from '../../errors.ts';
+import type { Callback, Gateway } from '../../vendor.ts';
+import { parseSuccess } from './document.ts';
+import { identifier, list, member, text, truth } from './json.ts';
+import { readPaging, type Paging } from './records.ts';
+
+/** One page of a short list. */
+export interface Listing<T> {
+  readonly paging: Paging;
+  readonly items: readonly T[];
+}
+
+export function readGateways(bytes: Uint8Array, asked: number): Listing<Gateway> {
+  return readListing(bytes, 'gateways', asked, gateway);
+}
+
+export function readCallbacks(bytes: Uint8Array, asked: number): Listing<Callback> {
+  return readListing(bytes, 'callbacks', asked, callback);
+}
+
+/** The callback of an answer to register, verify or resend. */
+export function readCallback(bytes: Uint8Array): Callback {
+  return callback(member(resultOf(bytes), 'callback'));
+}
+
+/** What a removal answers: an empty object, or nothing at all. @throws MirrorError the refusal that hides in it. */
+export function readRemoval(bytes: Uint8Array): void {
+  if (bytes.length > 0) parseSuccess(bytes);
+}
+
+function resultOf(bytes: Uint8Array): unknown {
+  return member(member(parseSuccess(bytes), 'response'), 'result');
+}
+
+function readListing<T>(bytes: Uint8Array, name: string, asked: number, read: (item: unknown) => T): Listing<T> {
+  const result = resultOf(bytes);
+  const items = list(member(result, name));
+  if (!items) throw new MirrorError('answer_unreadable', `The answer holds no response.result.${name}.`);
+  return { paging: readPaging(result, asked), items: items.map(read) };
+}
+
+function gateway(item: unknown): Gateway {
+  return {
+    sgid: idOf(item, 'sgid'),
+    connectionid: text(member(item, 'connectionid')) ?? null,
+    gateway_name: text(member(item, 'gateway_name')) ?? null,
+  };
+}
+
+function callback(item: unknown): Callback {
+  return {
+    callbackid: idOf(item, 'callbackid'),
+    event: text(member(item, 'event')) ?? '',
+    uri: text(member(item, 'uri')) ?? '',
+    verified: truth(member(item, 'verified')) ?? false,
+  };
+}
+
+/** Both kinds repeat their id as `id`. */
+function idOf(item: unknown, name: string): number {
+  const id = identifier(member(item, name)) ?? identifier(member(item, 'id'));
+  if (id === undefined) throw new MirrorError('row_unusable', `The answer holds a record without a usable ${name}.`);
+  return id;
+}
