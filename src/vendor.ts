@@ -113,7 +113,8 @@ export function minorUnits(balance: Balance): bigint | null {
 
 const places = new Map<string, number>();
 
-function currencyPlaces(code: string): number {
+/** How many digits a currency has after the point; two for codes that nobody knows. */
+export function currencyPlaces(code: string): number {
   let known = places.get(code);
   if (known === undefined) {
     known = isCurrencyCode(code)
