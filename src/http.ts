@@ -1,0 +1,258 @@
+/** The door for whoever calls us: an HTTP server with limits. The only file that knows fastify. */
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import { MirrorError } from './errors.ts';
+import type { Service } from './lifecycle.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  /** As it was sent, without the query. */
+  readonly path: string;
+  /** What the `:name` parts of the route's path stand for, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** Every value of each header, for those that may come only once. */
+  readonly headersDistinct: NodeJS.Dict<string[]>;
+  readonly body: Uint8Array;
+  /** Aborted when the caller leaves before the answer. */
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+}
+
+/** Answers by hand on the raw response: a stream of events, or an answer that is meant to go wrong. */
+export type HttpTakeover = (response: ServerResponse) => void;
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | '*';
+  /** `/exact`, `/with/:param`, or `*` for everything. */
+  readonly path: string;
+  /** Media types of bodies that are read; any when left out. Another one, or an encoded body, is refused with 415 unread. */
+  readonly accepts?: readonly string[];
+  /** Largest body in bytes; a larger one is refused with 413. */
+  readonly bodyLimit?: number;
+  readonly handle: (request: HttpRequest) => Promise<HttpAnswer | HttpTakeover>;
+}
+
+export interface HttpLimits {
+  readonly connectionsCheckingInterval: number;
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxHeaderSize: number;
+  readonly maxHeadersCount: number;
+  readonly maxRequestsPerSocket: number;
+  readonly maxConnections: number;
+  /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
+  readonly stopGrace: number;
+}
+
+/** Held in a test of slow senders. Times are milliseconds; without the short checking interval no timeout closes anything for 15 s. */
+const defaultLimits: HttpLimits = {
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: 5_000,
+  requestTimeout: 8_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 8_192,
+  maxHeadersCount: 64,
+  maxRequestsPerSocket: 100,
+  maxConnections: 256,
+  stopGrace: 2_000,
+};
+
+export interface HttpServerOptions {
+  /** What the server is called in messages: 'the listener', 'the admin page'. */
+  readonly name: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly routes: readonly HttpRoute[];
+  readonly limits?: Partial<HttpLimits>;
+  readonly clock: Clock;
+  /** Hears of a handler that threw; the caller gets a bare 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface HttpServer extends Service {
+  /** Where it listens, once started. */
+  readonly address: { readonly host: string; readonly port: number };
+}
+
+/**
+ * An HTTP server that refuses, without a body, unknown paths (404), other methods of a known path (405), other media types
+ * (415), bodies too large (413) and requests that break the protocol (400, 408, 431). Starting throws `port_taken`.
+ */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const limits = { ...defaultLimits, ...options.limits };
+  let app: FastifyInstance | undefined;
+  return {
+    name: options.name,
+    get address() {
+      const address = app?.server.address() as AddressInfo | null | undefined;
+      if (!address) throw new Error(`${options.name} does not listen.`);
+      return { host: address.address, port: address.port };
+    },
+    async start() {
+      app = createApp(options, limits);
+      try {
+        await app.listen({ host: options.host, port: options.port });
+      } catch (error) {
+        throw portError(options, error);
+      }
+    },
+    async stop() {
+      const stopping = app;
+      if (!stopping) return;
+      app = undefined;
+      const cancel = options.clock.timer(limits.stopGrace, () => stopping.server.closeAllConnections());
+      await stopping.close();
+      cancel();
+    },
+  };
+}
+
+const portTroubles: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+};
+
+function portError({ name, host, port }: HttpServerOptions, cause: unknown): unknown {
+  const why = portTroubles[(cause as NodeJS.ErrnoException).code ?? ''];
+  return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
+}
+
+function createApp(options: HttpServerOptions, limits: HttpLimits): FastifyInstance {
+  const app: FastifyInstance = fastify({
+    keepAliveTimeout: limits.keepAliveTimeout,
+    requestTimeout: limits.requestTimeout,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
+    http: {
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+      headersTimeout: limits.headersTimeout,
+      maxHeaderSize: limits.maxHeaderSize,
+    },
+    clientErrorHandler: refuseProtocol,
+    frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
+  });
+  app.server.maxConnections = limits.maxConnections;
+  app.server.maxHeadersCount = limits.maxHeadersCount;
+
+  // A kept-alive connection would hold the stop up until it times out.
+  let stopping = false;
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (stopping) reply.header('connection', 'close');
+    done(null, payload);
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404));
+  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) options.onFault(error);
+    return reply.code(status).send();
+  });
+  for (const route of options.routes) addRoute(app, route);
+  for (const [path, methods] of methodsByPath(options.routes)) refuseOtherMethods(app, path, methods);
+  return app;
+}
+
+function addRoute(app: FastifyInstance, route: HttpRoute): void {
+  app.route({
+    method: route.method === '*' ? (app.supportedMethods as HTTPMethods[]) : route.method,
+    url: route.path,
+    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    onRequest: async (request, reply) => {
+      if (!readable(request, route.accepts)) await refuse(request, reply, 415);
+    },
+    handler: async (request, reply) => {
+      const answer = await route.handle(arrived(request, reply.raw));
+      if (typeof answer !== 'function')
+        return reply
+          .code(answer.status)
+          .headers(answer.headers ?? {})
+          .send(answer.body);
+      reply.hijack();
+      answer(reply.raw);
+      return reply;
+    },
+  });
+}
+
+function methodsByPath(routes: readonly HttpRoute[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), method]);
+  return methods;
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, known: readonly string[]): void {
+  if (known.includes('*')) return;
+  const answered = known.includes('GET') ? [...known, 'HEAD'] : known;
+  app.route({
+    method: app.supportedMethods.filter((method) => !answered.includes(method)),
+    url: path,
+    onRequest: async (request, reply) => refuse(request, reply.header('allow', answered.join(', ')), 405),
+    handler: (_request, reply) => reply,
+  });
+}
+
+function readable(request: FastifyRequest, accepts: readonly string[] | undefined): boolean {
+  if (!accepts) return true;
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return accepts.includes(type) && request.headers['content-encoding'] === undefined;
+}
+
+/** Answers with nothing but the status; a body still on its way is not waited for. */
+function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
+  const bodyComes = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (bodyComes) reply.header('connection', 'close');
+  return reply.code(status).send();
+}
+
+const protocolRefusals: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+function refuseProtocol({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) return;
+  const status = protocolRefusals[code] ?? '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** Fastify's request in our words; what few handlers ask for is only made when asked for. */
+function arrived(request: FastifyRequest, response: ServerResponse): HttpRequest {
+  const [path = '', query = ''] = request.url.split(/\?(.*)/s, 2);
+  return {
+    method: request.method,
+    path,
+    params: request.params as Record<string, string>,
+    get query() {
+      return new URLSearchParams(query);
+    },
+    headers: request.headers,
+    get headersDistinct() {
+      return request.raw.headersDistinct;
+    },
+    body: (request.body as Uint8Array | undefined) ?? new Uint8Array(),
+    get signal() {
+      const left = new AbortController();
+      response.once('close', () => {
+        if (!response.writableFinished) left.abort(new Error('The caller left.'));
+      });
+      return left.signal;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** Who may do what: bearer tokens and their scopes (reference 5). */
+import { eventScopes } from './events.ts';
+import { denied, Refusal, type Area } from './refusal.ts';
+import type { Reply } from './reply.ts';
+
+export interface Grant {
+  readonly scopes: ReadonlySet<string>;
+  /** Accounts that the token opens; all of them when left out. */
+  readonly accounts: ReadonlySet<string> | undefined;
+}
+
+export const vendorsRead = 'user:bill_vendors:read';
+export const vendorsWrite = 'user:bill_vendors:write';
+export const gatewaysRead = 'user:online_payments:read';
+export const gatewaysWrite = 'user:online_payments:write';
+
+/** Every scope of the reference. */
+export const allScopes: readonly string[] = [
+  ...new Set([vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
+];
+
+export class Access {
+  readonly #grants = new Map<string, Grant>();
+
+  /** Makes a token valid; it gets every scope and account that is not said otherwise. */
+  grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[]): void {
+    this.#grants.set(token, { scopes: new Set(scopes), accounts: accounts && new Set(accounts) });
+  }
+
+  /** From now on the token answers 401. */
+  revoke(token: string): void {
+    this.#grants.delete(token);
+  }
+
+  /** What the caller's token grants; undefined without a valid one. */
+  of(authorization: string | undefined): Grant | undefined {
+    const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+    return token === undefined ? undefined : this.#grants.get(token);
+  }
+}
+
+/** The answer to a request without a valid token, as captured. */
+export function unauthenticated(area: Area): Reply {
+  const payload =
+    area === 'accounting'
+      ? {
+          error: 'unauthenticated',
+          error_description: 'This action requires authentication to continue.',
+        }
+      : { errno: 401, message: 'invalid_token: The request token failed to authenticate or validate.' };
+  return { status: 401, payload };
+}
+
+/** Refuses what the token's scopes do not allow. */
+export function requireScope(grant: Grant, scope: string): void {
+  if (grant.scopes.has(scope)) return;
+  if (scope === vendorsRead) throw denied(31001, 'You do not have access to bill vendors.');
+  if (scope === vendorsWrite) throw denied(1038, 'Write access denied.');
+  throw denied(1003, `Access denied: the token lacks the scope ${scope}.`);
+}
+
+/** Refuses accounts that the token does not open. */
+export function requireAccount(grant: Grant, account: string, known: boolean): void {
+  if (known && (grant.accounts?.has(account) ?? true)) return;
+  throw new Refusal({ status: 403, errno: 1003, message: 'Access denied.' });
+}

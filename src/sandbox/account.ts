@@ -1,0 +1,82 @@
+/** One account of the service: its vendors, gateways and callbacks, and the news about them. */
+import type { Clock } from '../clock.ts';
+import { Announcer, type DeliveryPlan } from './announcer.ts';
+import { CallbackBook } from './callback-book.ts';
+import { chance, seedOf } from './chance.ts';
+import { GatewayBook } from './gateway-book.ts';
+import { verificationLetter, type Sender } from './letters.ts';
+import type { PostOffice } from './post-office.ts';
+import { RateMeter, type RateLimits } from './rate-limit.ts';
+import { VendorDesk, type OnChange } from './vendor-desk.ts';
+import type { World } from './worlds.ts';
+
+/** What all accounts of a sandbox have in common. */
+export interface Surroundings {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly office: PostOffice;
+  readonly seed: number;
+  /** Vendors that the account begins with. */
+  readonly vendors: number;
+  readonly plan: DeliveryPlan;
+  readonly rateLimits: RateLimits | undefined;
+  readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
+}
+
+/** The register answer gets a head start. */
+const verificationDelay = 50;
+
+export class Account {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly vendors: VendorDesk;
+  readonly gateways: GatewayBook;
+  readonly callbacks: CallbackBook;
+  /** One for vendors and gateways, one for callbacks; none without limits. */
+  readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
+  readonly #announcer: Announcer;
+  readonly #sender: Sender;
+  readonly #around: Surroundings;
+
+  constructor(id: string, around: Surroundings) {
+    const { world, clock, office, rateLimits } = around;
+    const seed = seedOf(around.seed, id);
+    const throws = (what: string) => chance(seedOf(seed, what));
+    this.id = id;
+    this.clock = clock;
+    this.#around = around;
+    this.#sender = {
+      account: id,
+      businessId: 100_000 + throws('business').below(900_000),
+      identityId: 1_000_000 + throws('identity').below(9_000_000),
+      userId: 1,
+    };
+    this.callbacks = new CallbackBook(throws('callbacks'));
+    this.gateways = new GatewayBook(throws('gateways'));
+    this.#announcer = new Announcer(this.#sender, this.callbacks, office, around.plan, throws('deliveries'), world);
+    const memory = Math.max(world.listLag, world.readLag) * 1_000;
+    this.vendors = new VendorDesk(
+      { seed, count: around.vendors, unreadable: world.unlistedIds, memory },
+      world,
+      clock,
+      (event, vendorid) => this.announce(event, vendorid),
+      (vendorid, version) => around.onChange(id, vendorid, version),
+    );
+    this.meters = rateLimits && {
+      accounting: new RateMeter(rateLimits.vendors, rateLimits.windowSeconds, world.rateWindow),
+      events: new RateMeter(rateLimits.callbacks, rateLimits.windowSeconds, world.rateWindow),
+    };
+  }
+
+  announce(event: string, objectId: number): void {
+    this.#announcer.announce(event, objectId);
+  }
+
+  /** Sends a callback its code: in some worlds before this resolves, in the others soon after. */
+  async sendVerification(callbackId: number): Promise<void> {
+    const { office, world } = this.#around;
+    const letter = verificationLetter(this.#sender, this.callbacks, callbackId, world);
+    if (world.handshakeWhen === 'before') await office.send(letter);
+    else office.sendLater(letter, verificationDelay);
+  }
+}

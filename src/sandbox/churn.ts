@@ -1,0 +1,46 @@
+/** Life in an account: people create, edit, archive, delete and restore vendors, and bills move balances. */
+import { sleep, type Clock } from '../clock.ts';
+import type { Chance } from './chance.ts';
+import { inventMoney, inventTexts } from './invent.ts';
+import type { VendorDesk } from './vendor-desk.ts';
+
+/** Changes `perSecond` things a second until the signal is aborted. */
+export async function churn(
+  desk: VendorDesk,
+  perSecond: number,
+  clock: Clock,
+  throws: Chance,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (;;) {
+      await sleep(clock, 1_000 / perSecond, signal);
+      changeSomething(desk, throws);
+    }
+  } catch {
+    // Aborted: life goes on elsewhere.
+  }
+}
+
+/** One change, as likely as in life. */
+export function changeSomething(desk: VendorDesk, throws: Chance): void {
+  const id = desk.someId(throws);
+  const kind = throws.below(100);
+  if (id === undefined || kind < 12) desk.create({ ...inventTexts(throws) });
+  else if (kind < 52) editSomething(desk, id, throws);
+  else if (kind < 80) moveBalance(desk, id, throws);
+  else if (kind < 85) desk.archive(id);
+  else if (kind < 90) desk.delete(id);
+  else desk.restore(id);
+}
+
+function editSomething(desk: VendorDesk, id: number, throws: Chance): void {
+  const texts = inventTexts(throws);
+  const [key, value] = throws.pick(Object.entries(texts));
+  desk.edit(id, { [key]: value });
+}
+
+function moveBalance(desk: VendorDesk, id: number, throws: Chance): void {
+  const kind = throws.happens(0.7) ? 'outstanding' : 'overdue';
+  desk.setBalance(id, kind, throws.happens(0.2) ? [] : [inventMoney(throws, throws.pick(['USD', 'EUR', 'CAD']))]);
+}

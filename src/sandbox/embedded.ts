@@ -1,0 +1,58 @@
+/** A sandbox on a local port inside another program: for `start`, for the sandbox command, and for tests. */
+import type { Clock } from '../clock.ts';
+import { fetchPost } from './post.ts';
+import { serveSandbox } from './serve.ts';
+import { Sandbox, type SandboxOptions } from './service.ts';
+
+export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'token'> {
+  /** One account is the rule; several begin with as many vendors each. */
+  readonly account?: string | readonly string[];
+  readonly token?: string;
+  /** 127.0.0.1 unless said otherwise. */
+  readonly host?: string;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  readonly clock: Clock;
+  /** Carries deliveries. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Hears of faults of the sandbox itself. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+export interface EmbeddedSandbox {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** The first account. */
+  readonly account: string;
+  readonly sandbox: Sandbox;
+  stop(): Promise<void>;
+}
+
+export const sandboxAccount = '6BApk';
+/** Opens nothing but a sandbox. */
+export const sandboxToken = 'sandbox-token';
+
+/** Starts a sandbox. Throws `port_taken`. */
+export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<EmbeddedSandbox> {
+  const { clock, fetch, host = '127.0.0.1', port = 0, token = sandboxToken } = options;
+  const accounts = [options.account ?? sandboxAccount].flat();
+  const sandbox = new Sandbox({ ...options, accounts, token }, { clock, post: fetchPost(fetch, clock) });
+  const onFault = options.onFault ?? (() => undefined);
+  const server = serveSandbox(sandbox, { host, port, clock, onFault });
+  try {
+    await server.start();
+  } catch (error) {
+    sandbox.stop();
+    throw error;
+  }
+  return {
+    baseUrl: `http://${host}:${server.address.port}`,
+    token,
+    account: accounts[0] ?? sandboxAccount,
+    sandbox,
+    async stop() {
+      sandbox.stop();
+      await server.stop();
+    },
+  };
+}

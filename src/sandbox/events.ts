@@ -1,0 +1,53 @@
+/** Events that can be registered, and the scope each needs (reference 6.1). */
+
+const written = ['create', 'update', 'delete'] as const;
+const mailed = [...written, 'sendByEmail'] as const;
+
+const nouns: Readonly<Record<string, { readonly verbs: readonly string[]; readonly scope: string }>> = {
+  bill: { verbs: written, scope: 'user:bills:read' },
+  bill_vendor: { verbs: written, scope: 'user:bill_vendors:read' },
+  category: { verbs: written, scope: 'user:expenses:read' },
+  client: { verbs: written, scope: 'user:clients:read' },
+  credit_note: { verbs: written, scope: 'user:credit_notes:read' },
+  estimate: { verbs: mailed, scope: 'user:estimates:read' },
+  expense: { verbs: written, scope: 'user:expenses:read' },
+  invoice: { verbs: mailed, scope: 'user:invoices:read' },
+  item: { verbs: written, scope: 'user:billable_items:read' },
+  payment: { verbs: written, scope: 'user:payments:read' },
+  project: { verbs: written, scope: 'user:projects:read' },
+  recurring: { verbs: written, scope: 'user:invoices:read' },
+  service: { verbs: written, scope: 'user:billable_items:read' },
+  tax: { verbs: written, scope: 'user:taxes:read' },
+  time_entry: { verbs: written, scope: 'user:time_entries:read' },
+};
+
+export const eventScopes: readonly string[] = [...new Set(Object.values(nouns).map(({ scope }) => scope))];
+
+/** Every event there is, `noun.verb`. */
+export const eventNames: readonly string[] = Object.entries(nouns).flatMap(([noun, { verbs }]) =>
+  verbs.map((verb) => `${noun}.${verb}`),
+);
+
+/** The scope that registering this event (or noun) needs; undefined if there is no such event. */
+export function scopeOf(event: string): string | undefined {
+  if (!eventNames.includes(event) && !Object.hasOwn(nouns, event)) return undefined;
+  return nouns[nounOf(event)]?.scope;
+}
+
+function nounOf(event: string): string {
+  return event.split('.', 1)[0] ?? '';
+}
+
+/** Whether a callback registered for `registered` hears of `event`. */
+export function hears(registered: string, event: string): boolean {
+  return registered === event || registered === nounOf(event);
+}
+
+/**
+ * The list filter of reference 2.4: `noun.verb` matches itself, a noun (also in its plural, as the reference writes it)
+ * matches itself and all of its events.
+ */
+export function filterMatches(filter: string, registered: string): boolean {
+  const noun = nounOf(registered);
+  return filter === registered || filter === noun || filter === `${noun}s`;
+}

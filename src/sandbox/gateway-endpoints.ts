@@ -1,0 +1,22 @@
+/** The gateway endpoints (reference 4.2). */
+import { gatewaysRead, gatewaysWrite, requireScope } from './access.ts';
+import { idNumber, type Call } from './call.ts';
+import { cut } from './paging.ts';
+import { unknownResource, unsupported } from './refusal.ts';
+import { deleted, success, type Reply } from './reply.ts';
+
+export function answerGateways({ request, target, account, grant, world }: Call): Reply {
+  const { id } = target;
+  if (id === undefined && request.method === 'GET') {
+    requireScope(grant, gatewaysRead);
+    const { rows, numbers } = cut(account.gateways.all(), request.query, world);
+    const { per_page, pages, total, page } = numbers;
+    return success({ per_page, pages, total, gateways: rows, page });
+  }
+  if (id !== undefined && request.method === 'DELETE') {
+    requireScope(grant, world.gatewayScope === 'write' ? gatewaysWrite : gatewaysRead);
+    if (!account.gateways.remove(idNumber(id))) throw unknownResource('gateway', 'sgid', id);
+    return deleted(world.deleteStatus);
+  }
+  throw unsupported(request.method);
+}

@@ -1,0 +1,85 @@
+/** What the service answers: first in JSON's terms, then as bytes. */
+import { constants, gzipSync } from 'node:zlib';
+
+/** A JSON payload, an HTML page, or nothing. */
+export interface Reply {
+  readonly status: number;
+  readonly payload?: unknown;
+  readonly html?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How an answer fails on its way; `after` counts bytes of the body that still arrive. */
+export type Breakage =
+  { readonly kind: 'hang' | 'reset' } | { readonly kind: 'stall' | 'truncate'; readonly after: number };
+
+/** An answer as it leaves; the one who carries it to the socket carries out the breakage too. */
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly breakage?: Breakage;
+}
+
+/** As captured; all but what each answer sets itself. */
+const standingHeaders = {
+  server: 'nginx',
+  vary: 'Accept-Encoding',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-xss-protection': '1; mode=block',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'self'",
+  'strict-transport-security': 'max-age=31556926; includeSubDomains; preload',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+  'access-control-allow-origin': '*',
+  via: '1.1 google',
+};
+
+/** The reply as bytes, compressed if the caller takes gzip; `now` is milliseconds since 1970. */
+export function encodeReply(reply: Reply, acceptEncoding: string, now: number): Answer {
+  const text = reply.html ?? (reply.payload === undefined ? '' : JSON.stringify(reply.payload));
+  const plain = Buffer.from(text);
+  const compress = plain.length > 0 && /\bgzip\b/.test(acceptEncoding);
+  const type = reply.html === undefined ? 'application/json' : 'text/html; charset=utf-8';
+  return {
+    status: reply.status,
+    headers: {
+      ...standingHeaders,
+      date: httpDate(now),
+      ...(plain.length > 0 ? { 'content-type': type } : {}),
+      ...(compress ? { 'content-encoding': 'gzip' } : {}),
+      ...reply.headers,
+    },
+    body: compress ? gzipSync(plain, { level: constants.Z_BEST_SPEED }) : plain,
+  };
+}
+
+/** A success in the service's envelope. */
+export function success(result: unknown, status = 200): Reply {
+  return { status, payload: { response: { result } } };
+}
+
+/** The answer to a deletion: an empty response, or none. */
+export function deleted(status: '200' | '204'): Reply {
+  return status === '204' ? { status: 204 } : { status: 200, payload: { response: {} } };
+}
+
+const dateParts = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: '2-digit',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** `Fri, 09 Oct 2020 15:25:05 GMT` */
+export function httpDate(ms: number): string {
+  const part = Object.fromEntries(dateParts.formatToParts(ms).map(({ type, value }) => [type, value]));
+  const { weekday, day, month, year, hour, minute, second } = part;
+  return `${weekday}, ${day} ${month} ${year} ${hour}:${minute}:${second} GMT`;
+}

@@ -1,0 +1,186 @@
+/** The accounting service of the reference, whole, without a socket and without a clock of its own. */
+import type { Clock } from '../clock.ts';
+import { Access, requireAccount, unauthenticated } from './access.ts';
+import { Account } from './account.ts';
+import { promptPlan, type DeliveryPlan } from './announcer.ts';
+import { headerOf, targetOf, type Call, type SandboxRequest, type Target } from './call.ts';
+import { answerCallbacks } from './callback-endpoints.ts';
+import type { CallbackBook } from './callback-book.ts';
+import { chance, seedOf, type Chance } from './chance.ts';
+import { churn } from './churn.ts';
+import { breakUp, falsify, Faults, insteadOf, tooMany, type FaultKind } from './faults.ts';
+import type { GatewayBook } from './gateway-book.ts';
+import { answerGateways } from './gateway-endpoints.ts';
+import { PostOffice, type Attempt, type Post } from './post-office.ts';
+import { usualLimits, type RateLimits } from './rate-limit.ts';
+import { Refusal, refusalReply } from './refusal.ts';
+import { encodeReply, type Answer, type Reply } from './reply.ts';
+import type { VendorDesk } from './vendor-desk.ts';
+import { answerVendors } from './vendor-endpoints.ts';
+import { defaultWorld, type World } from './worlds.ts';
+
+export interface SandboxOptions {
+  /** Same seed, same service. */
+  readonly seed?: string;
+  readonly accounts: readonly string[];
+  /** Valid from the start, with every scope and account. */
+  readonly token?: string;
+  /** With how many vendors each account begins. */
+  readonly vendors?: number;
+  readonly world?: World;
+  readonly deliveries?: Partial<DeliveryPlan>;
+  /** Probability of each fault, for every request. */
+  readonly faults?: Readonly<Partial<Record<FaultKind, number>>>;
+  /** null for none. */
+  readonly rateLimits?: RateLimits | null;
+  /** Changes a second that each account makes by itself. */
+  readonly churn?: number;
+}
+
+export interface VendorChange {
+  readonly account: string;
+  readonly vendorid: number;
+  /** How often the vendor has been written, from 1; 0 when it vanished. */
+  readonly version: number;
+}
+
+export class Sandbox {
+  readonly access = new Access();
+  readonly faults: Faults;
+  readonly world: World;
+  readonly #clock: Clock;
+  readonly #throws: Chance;
+  readonly #office: PostOffice;
+  readonly #accounts: ReadonlyMap<string, Account>;
+  readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
+  readonly #changeListeners = new Set<(change: VendorChange) => void>();
+  readonly #stopped = new AbortController();
+
+  /** Lives from now on: what is due happens by the clock, until `stop`. */
+  constructor(options: SandboxOptions, outside: { readonly clock: Clock; readonly post: Post }) {
+    const seed = seedOf(options.seed ?? '');
+    const world = options.world ?? defaultWorld;
+    this.world = world;
+    this.#clock = outside.clock;
+    this.#throws = chance(seedOf(seed, 'service'));
+    this.faults = new Faults(options.faults ?? {}, chance(seedOf(seed, 'faults')));
+    this.#office = new PostOffice(outside.clock, outside.post, world, (account, callbackId) =>
+      this.#account(account).callbacks.disable(outside.clock.now(), callbackId),
+    );
+    const around = {
+      world,
+      clock: outside.clock,
+      office: this.#office,
+      seed,
+      vendors: options.vendors ?? 0,
+      plan: { ...promptPlan, ...options.deliveries },
+      rateLimits: options.rateLimits === null ? undefined : (options.rateLimits ?? usualLimits),
+      onChange: (account: string, vendorid: number, version: number) => {
+        for (const listener of this.#changeListeners) listener({ account, vendorid, version });
+      },
+    };
+    this.#accounts = new Map(options.accounts.map((id) => [id, new Account(id, around)]));
+    if (options.token !== undefined) this.access.grant(options.token);
+    if (options.churn)
+      for (const { id, vendors } of this.#accounts.values())
+        void churn(vendors, options.churn, outside.clock, chance(seedOf(seed, id, 'churn')), this.#stopped.signal);
+  }
+
+  /** Answers one request; never throws for what a caller may send. */
+  async handle(request: SandboxRequest): Promise<Answer> {
+    for (const listener of this.#requestListeners) listener(request);
+    const target = targetOf(request.path);
+    const now = this.#clock.now();
+    const encoding = headerOf(request, 'accept-encoding') ?? '';
+    const fault = this.faults.draw(request);
+    const instead = fault && insteadOf(fault, target?.area ?? 'events', now);
+    if (instead && 'kind' in instead) return { status: 0, headers: {}, body: new Uint8Array(), breakage: instead };
+    const reply = instead ?? falsify(fault, await this.#answer(request, target));
+    return breakUp(fault, encodeReply(reply, encoding, now));
+  }
+
+  /** The vendors of an account: the truth, and a hand to change it with. */
+  vendors(account: string): VendorDesk {
+    return this.#account(account).vendors;
+  }
+
+  gateways(account: string): GatewayBook {
+    return this.#account(account).gateways;
+  }
+
+  callbacks(account: string): CallbackBook {
+    return this.#account(account).callbacks;
+  }
+
+  /** Makes an event happen to a resource of any kind, known or not. */
+  emit(account: string, event: string, objectId: number): void {
+    this.#account(account).announce(event, objectId);
+  }
+
+  /** Every attempt to deliver something, oldest first. */
+  deliveries(): readonly Attempt[] {
+    return this.#office.log;
+  }
+
+  /** Hears of each attempt when it has ended. Returns how to stop listening, as the other listeners do. */
+  onDelivery(listener: (attempt: Attempt) => void): () => void {
+    return this.#office.onAttempt(listener);
+  }
+
+  /** Hears of each request before it is answered, and may change the truth first. */
+  onRequest(listener: (request: SandboxRequest) => void): () => void {
+    this.#requestListeners.add(listener);
+    return () => this.#requestListeners.delete(listener);
+  }
+
+  onChange(listener: (change: VendorChange) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  /** Nothing happens by itself any more. */
+  stop(): void {
+    this.#stopped.abort(new Error('The sandbox stops.'));
+    this.#office.close();
+  }
+
+  async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
+    if (!target) return { status: 404, payload: { errno: 404, message: 'Requested resource could not be found.' } };
+    const grant = this.access.of(headerOf(request, 'authorization'));
+    if (!grant) return unauthenticated(target.area);
+    const account = this.#accounts.get(target.account);
+    const metered = account?.meters?.[target.area].count(this.#clock.now());
+    const reply = metered?.allowed === false ? tooMany : await this.#reply(request, target, account, grant);
+    return { ...reply, headers: { ...metered?.headers, ...reply.headers } };
+  }
+
+  async #reply(
+    request: SandboxRequest,
+    target: Target,
+    account: Account | undefined,
+    grant: Call['grant'],
+  ): Promise<Reply> {
+    const { world } = this;
+    try {
+      requireAccount(grant, target.account, account !== undefined);
+      requireApiVersion(request, target, world);
+      const call = { request, target, account: this.#account(target.account), grant, world, throws: this.#throws };
+      const endpoints = { vendors: answerVendors, gateways: answerGateways, callbacks: answerCallbacks };
+      return await endpoints[target.resource](call);
+    } catch (error) {
+      if (error instanceof Refusal) return refusalReply(error, target.area, world);
+      throw error;
+    }
+  }
+
+  #account(id: string): Account {
+    const account = this.#accounts.get(id);
+    if (!account) throw new RangeError(`The sandbox has no account ${id}.`);
+    return account;
+  }
+}
+
+function requireApiVersion(request: SandboxRequest, { resource }: Target, world: World): void {
+  if (world.apiVersion === 'optional' || resource === 'vendors' || headerOf(request, 'api-version') === 'alpha') return;
+  throw new Refusal({ status: 400, errno: 1004, message: 'The header Api-Version must be alpha.' });
+}

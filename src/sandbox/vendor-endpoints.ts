@@ -1,0 +1,58 @@
+/** The vendor endpoints (reference 4.1; field notes, One vendor). */
+import { requireScope, vendorsRead, vendorsWrite } from './access.ts';
+import { bodyObject, idNumber, type Call } from './call.ts';
+import { denied, unknownResource, unsupported } from './refusal.ts';
+import { success, type Reply } from './reply.ts';
+import { readVendorWish, requireOnCreate } from './vendor-body.ts';
+import { listVendors } from './vendor-list.ts';
+import { vendorOnWire, type Wire } from './vendor-record.ts';
+
+export function answerVendors(call: Call): Reply {
+  const { method } = call.request;
+  const { id } = call.target;
+  if (id === undefined && method === 'GET') return list(call);
+  if (id === undefined && method === 'POST') return create(call);
+  if (id !== undefined && method === 'GET') return readOne(call, id);
+  if (id !== undefined && method === 'PUT') return edit(call, id);
+  throw unsupported(method);
+}
+
+function list({ request, account, grant, world, throws }: Call): Reply {
+  requireScope(grant, vendorsRead);
+  const view = account.vendors.view(copyAge(world.listLag, throws.fraction()));
+  const { rows, numbers } = listVendors(view, account.vendors.sequence(throws), request.query, world);
+  return success({ bill_vendors: rows.map((row) => vendorOnWire(row, world, 'list')), ...numbers });
+}
+
+function create(call: Call): Reply {
+  requireScope(call.grant, vendorsWrite);
+  const fields = bodyObject(call, 'bill_vendor');
+  requireOnCreate(readVendorWish(fields), call.world);
+  return success({ bill_vendor: call.account.vendors.create(fields) }, Number(call.world.createStatus));
+}
+
+function readOne({ account, grant, world, throws, request }: Call, id: string): Reply {
+  requireScope(grant, vendorsRead);
+  if (world.readOne === '405') throw unsupported(request.method);
+  if (world.readOne === '404') throw unknownVendor(id);
+  const found = account.vendors.find(idNumber(id), copyAge(world.readLag, throws.fraction()));
+  if (found === 'unreadable') throw denied(1003, 'Access denied.');
+  if (!found || (found.state === 1 && world.readDeleted === '404')) throw unknownVendor(id);
+  return success({ bill_vendor: vendorOnWire(found, world, 'single') });
+}
+
+function edit(call: Call, id: string): Reply {
+  requireScope(call.grant, vendorsWrite);
+  const vendor: Wire | undefined = call.account.vendors.edit(idNumber(id), bodyObject(call, 'bill_vendor'));
+  if (!vendor) throw unknownVendor(id);
+  return success({ bill_vendor: vendor });
+}
+
+function unknownVendor(id: string): Error {
+  return unknownResource('bill_vendor', 'vendorid', id);
+}
+
+/** One of three copies answers: one is current, one lags by half, one by all of `lag` seconds. In milliseconds. */
+function copyAge(lag: number, fraction: number): number {
+  return (Math.floor(fraction * 3) / 2) * lag * 1_000;
+}
