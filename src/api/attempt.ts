@@ -1,10 +1,9 @@
 /** A call sent once: its turn at the gate, its stamp, its request, and what its answer means. */
-import type { Clock } from '../clock.ts';
+import { parseInstant, type Clock } from '../clock.ts';
 import { MirrorError } from '../errors.ts';
 import type { Secret } from '../log.ts';
-import type { ReadStamp } from '../reading.ts';
 import { refusal } from './answer-errors.ts';
-import type { ApiSeams, Call, Service } from './call.ts';
+import type { Answered, ApiSeams, Call, Service } from './call.ts';
 import { reworded } from './reworded.ts';
 import type { RateGate } from './rate-gate.ts';
 import { exchange, type Answer, type Exchange } from './request.ts';
@@ -24,7 +23,7 @@ export interface Attempt {
 }
 
 /** Sends the call with the token and reads the answer. @throws MirrorError whose message holds neither token nor the call's secret. */
-export async function sendOnce<T>(attempt: Attempt, read: (bytes: Uint8Array, stamp: ReadStamp) => T): Promise<T> {
+export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
   const { call, gate, seams, token } = attempt;
   try {
     const { answer, stamp } = await gate.through(async () => {
@@ -33,7 +32,8 @@ export async function sendOnce<T>(attempt: Attempt, read: (bytes: Uint8Array, st
     }, call.signal);
     slowDown(answer, gate, seams.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
-    return read(removed ? new Uint8Array() : accepted(answer, seams.clock), stamp);
+    const bytes = removed ? new Uint8Array() : accepted(answer, seams.clock);
+    return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
   } catch (error) {
     throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
   }

@@ -50,4 +50,13 @@ export interface Call {
  * A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
  * @throws MirrorError of any code that requests, answers and tokens have; the reason of the call's signal, if that is aborted.
  */
-export type Caller = <T>(call: Call, read: (bytes: Uint8Array, stamp: ReadStamp) => T) => Promise<T>;
+export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
+
+/** An answer of success on its way to being read. */
+export interface Answered {
+  /** UTF-8 JSON, not yet looked at. */
+  readonly bytes: Uint8Array;
+  readonly stamp: ReadStamp;
+  /** The service's clock when it answered, milliseconds since 1970; undefined where it does not say. */
+  readonly servedAt: number | undefined;
+}

@@ -59,7 +59,7 @@ export function callbacksApi(call: Caller, account: string, paging: Service['pag
               },
               signal,
             },
-            (bytes) => readCallbacks(bytes, page),
+            (answered) => readCallbacks(answered, page),
           ),
         ({ callbackid }) => callbackid,
       );

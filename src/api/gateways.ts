@@ -28,7 +28,7 @@ export function gatewaysApi(call: Caller, account: string, paging: Service['pagi
               query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
               signal,
             },
-            (bytes) => readGateways(bytes, page),
+            (answered) => readGateways(answered, page),
           ),
         ({ sgid }) => sgid,
       ),

@@ -49,14 +49,14 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
       [paging.perPageParam]: String(paging.perPage),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
-    return call({ family: 'vendors', method: 'GET', path: base, query, signal }, (bytes, stamp) =>
-      readVendorPage(bytes, number, stamp),
+    return call({ family: 'vendors', method: 'GET', path: base, query, signal }, (answered) =>
+      readVendorPage(answered, number),
     );
   };
 
   const one = (vendorid: number, asked: Pick<Call, 'method' | 'body' | 'signal'>): Promise<VendorReading> =>
-    call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (bytes, stamp) =>
-      about(vendorid, readVendor(bytes, stamp)),
+    call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (answered) =>
+      about(vendorid, readVendor(answered)),
     );
 
   const edit: VendorsApi['edit'] = async (vendorid, fields, { signal } = {}) => {

@@ -2,7 +2,7 @@
 import { MirrorError } from '../../errors.ts';
 
 /** Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them. */
-export const deepest = 32;
+const deepest = 32;
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -12,6 +12,16 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+
+/** What a byte outside of strings means to somebody who only counts brackets. */
+const [nothing, text, opening, closing, afterKey] = [0, 1, 2, 3, 4];
+const meanings = new Uint8Array(256).fill(nothing);
+meanings[quote] = text;
+meanings[openBrace] = meanings[openBracket] = opening;
+meanings[closeBrace] = meanings[closeBracket] = closing;
+meanings[colon] = afterKey;
+
+const nowhere: readonly number[] = [];
 
 /**
  * Only structure is checked: brackets in number, strings closed, members and elements separated where they are stepped into.
@@ -27,8 +37,14 @@ export class JsonCursor {
     this.#at = start;
   }
 
-  /** Where the cursor stands. */
+  /** Where the cursor stands: after a step, the end of the value that was stepped over. */
   get at(): number {
+    return this.#at;
+  }
+
+  /** Moves to where the next value begins, past white space. */
+  settle(): number {
+    this.#next();
     return this.#at;
   }
 
@@ -40,23 +56,15 @@ export class JsonCursor {
     return this.#next() === openBracket;
   }
 
-  /** Moves to the next byte that is no white space: the start of a value, where one is due. */
-  settle(): number {
-    this.#next();
-    return this.#at;
-  }
-
-  /** Steps through the members of the object here. `visit` gets each key's bytes and must step over or into its value. */
-  members(visit: (keyStart: number, keyEnd: number) => void): void {
+  /** Steps through the members of the object here. `visit` gets each key and must step over or into its value. */
+  members(visit: (key: string) => void): void {
     this.#enter(openBrace);
     for (let first = true; this.#next() !== closeBrace; first = false) {
       if (!first) this.#take(comma);
       if (this.#next() !== quote) throw this.#broken();
-      const keyStart = this.#at + 1;
-      this.#stepOverString();
-      const keyEnd = this.#at - 1;
+      const key = this.literal().slice(1, -1);
       this.#take(colon);
-      visit(keyStart, keyEnd);
+      visit(key);
     }
     this.#leave();
   }
@@ -71,12 +79,20 @@ export class JsonCursor {
     this.#leave();
   }
 
-  /** Steps over the value here, whatever it is. */
-  stepOver(): void {
+  /** Steps over the value here and returns its bytes as they are, one character each. */
+  literal(): string {
+    const start = this.settle();
+    this.stepOver();
+    return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, this.#at - start).toString('latin1');
+  }
+
+  /** Steps over the value here. Of an object, tells where the values of its own members called `name` begin. */
+  stepOver(name?: Uint8Array): readonly number[] {
     const first = this.#next();
-    if (first === quote) this.#stepOverString();
-    else if (first === openBrace || first === openBracket) this.#stepOverNest();
+    if (first === openBrace || first === openBracket) return this.#stepOverNest(name);
+    if (first === quote) this.#stepOverText();
     else this.#stepOverWord();
+    return nowhere;
   }
 
   /** Throws unless nothing but white space is left. */
@@ -85,11 +101,8 @@ export class JsonCursor {
   }
 
   #next(): number | undefined {
-    const bytes = this.#bytes;
-    let at = this.#at;
-    let byte = bytes[at];
-    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++at];
-    this.#at = at;
+    let byte = this.#bytes[this.#at];
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = this.#bytes[++this.#at];
     return byte;
   }
 
@@ -109,57 +122,71 @@ export class JsonCursor {
     this.#depth -= 1;
   }
 
-  #stepOverString(): void {
-    const bytes = this.#bytes;
-    let at = this.#at + 1;
-    for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
-      if (byte === undefined) throw this.#broken();
-      at += byte === backslash ? 2 : 1;
-    }
-    this.#at = at + 1;
-  }
-
-  #stepOverNest(): void {
-    const bytes = this.#bytes;
-    const room = deepest - this.#depth;
-    let depth = 0;
-    do {
-      const byte = bytes[this.#at];
-      if (byte === quote) {
-        this.#stepOverString();
-        continue;
-      }
-      if (byte === openBrace || byte === openBracket) depth += 1;
-      else if (byte === closeBrace || byte === closeBracket) depth -= 1;
-      else if (byte === undefined) throw this.#broken();
-      if (depth > room) throw tooDeep();
-      this.#at += 1;
-    } while (depth > 0);
+  #stepOverText(): void {
+    const end = endOfText(this.#bytes, this.#at + 1);
+    if (end < 0) throw this.#cut();
+    this.#at = end + 1;
   }
 
   #stepOverWord(): void {
     const start = this.#at;
-    while (isWordByte(this.#bytes[this.#at])) this.#at += 1;
+    while (isOfWord(this.#bytes[this.#at])) this.#at += 1;
     if (this.#at === start) throw this.#broken();
   }
 
+  /** The hot loop of a sweep: every byte of its rows passes here once, so it keeps to local variables. */
+  #stepOverNest(name: Uint8Array | undefined): readonly number[] {
+    const bytes = this.#bytes;
+    const room = deepest - this.#depth;
+    let found = nowhere;
+    let depth = 0;
+    let keyStart = 0;
+    let at = this.#at;
+    do {
+      if (at >= bytes.length) throw this.#cut();
+      const meaning = meanings[bytes[at++] ?? 0];
+      if (meaning === nothing) continue;
+      if (meaning === text) {
+        keyStart = at;
+        at = endOfText(bytes, at) + 1;
+        if (at === 0) throw this.#cut();
+      } else if (meaning === opening) {
+        depth += 1;
+        if (depth > room) throw tooDeep();
+      } else if (meaning === closing) depth -= 1;
+      else if (depth === 1 && name && isNamed(bytes, keyStart, name)) found = [...found, at];
+    } while (depth > 0);
+    this.#at = at;
+    return found;
+  }
+
+  #cut(): MirrorError {
+    return new MirrorError('answer_unreadable', 'The answer is no whole JSON: it ends too early.');
+  }
+
   #broken(): MirrorError {
-    const where = this.#at >= this.#bytes.length ? 'it ends too early' : `at byte ${this.#at}`;
-    return new MirrorError('answer_unreadable', `The answer is no whole JSON: ${where}.`);
+    if (this.#at >= this.#bytes.length) return this.#cut();
+    return new MirrorError('answer_unreadable', `The answer is no JSON: byte ${this.#at} is out of place.`);
   }
 }
 
-/** Digits, letters, signs and dots: what numbers, true, false and null are made of. */
-function isWordByte(byte: number | undefined): boolean {
-  return (
-    byte !== undefined &&
-    ((byte >= 0x30 && byte <= 0x39) ||
-      (byte >= 0x61 && byte <= 0x7a) ||
-      (byte >= 0x41 && byte <= 0x5a) ||
-      byte === 0x2b ||
-      byte === 0x2d ||
-      byte === 0x2e)
-  );
+/** Where the closing quote of the string stands whose contents begin at `at`; -1 where there is none. */
+function endOfText(bytes: Uint8Array, at: number): number {
+  for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
+    if (byte === undefined) return -1;
+    at += byte === backslash ? 2 : 1;
+  }
+  return at;
+}
+
+function isNamed(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
+  for (let index = 0; index < name.length; index += 1) if (bytes[start + index] !== name[index]) return false;
+  return bytes[start + name.length] === quote;
+}
+
+/** Digits, letters, signs and the dot: what numbers, true, false and null are made of. */
+function isOfWord(byte: number | undefined): boolean {
+  return byte !== undefined && /[0-9A-Za-z+.-]/.test(String.fromCharCode(byte));
 }
 
 function tooDeep(): MirrorError {

@@ -1,7 +1,8 @@
 /** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in (reference 2.5, 4.1). */
 import { MirrorError } from '../../errors.ts';
-import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../../reading.ts';
+import type { VendorPage, VendorReading, VendorRow } from '../../reading.ts';
 import type { Vendor } from '../../vendor.ts';
+import type { Answered } from '../call.ts';
 import { parseJson, parseSuccess, startOfText, unlessRefused } from './document.ts';
 import { identifier, member, wholeNumber } from './json.ts';
 import { sliceRecords, type RecordSlice } from './json-slices.ts';
@@ -42,7 +43,7 @@ class SlicedRow implements VendorRow {
  * @throws MirrorError `answer_unreadable` for anything but a whole page, `row_unusable` for a row without a usable id, or the
  * refusal that hides in a 200.
  */
-export function readVendorPage(bytes: Uint8Array, asked: number, stamp: ReadStamp): VendorPage {
+export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: number): VendorPage {
   const from = startOfText(bytes);
   const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
   if (!slices?.array) {
@@ -55,11 +56,11 @@ export function readVendorPage(bytes: Uint8Array, asked: number, stamp: ReadStam
   const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);
   const paging = readPaging(member(member(unlessRefused(parseJson(envelope.toString())), 'response'), 'result'), asked);
   const rows = slices.records.map((slice, index) => sliced(bytes, slice, `Row ${index + 1} of page ${asked}`));
-  return { stamp, ...paging, perPage: paging.perPage ?? rows.length, rows };
+  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows };
 }
 
 /** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`. */
-export function readVendor(bytes: Uint8Array, stamp: ReadStamp): VendorReading {
+export function readVendor({ bytes, stamp }: Answered): VendorReading {
   parseSuccess(bytes);
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
   const [slice] = slices?.records ?? [];

@@ -1,6 +1,7 @@
 /** Gateways and callbacks as they stand in answers (reference 2.3, 2.4). */
 import { MirrorError } from '../../errors.ts';
 import type { Callback, Gateway } from '../../vendor.ts';
+import type { Answered } from '../call.ts';
 import { parseSuccess } from './document.ts';
 import { identifier, list, member, text, truth } from './json.ts';
 import { readPaging, type Paging } from './records.ts';
@@ -11,21 +12,21 @@ export interface Listing<T> {
   readonly items: readonly T[];
 }
 
-export function readGateways(bytes: Uint8Array, asked: number): Listing<Gateway> {
+export function readGateways({ bytes }: Answered, asked: number): Listing<Gateway> {
   return readListing(bytes, 'gateways', asked, gateway);
 }
 
-export function readCallbacks(bytes: Uint8Array, asked: number): Listing<Callback> {
+export function readCallbacks({ bytes }: Answered, asked: number): Listing<Callback> {
   return readListing(bytes, 'callbacks', asked, callback);
 }
 
 /** The callback of an answer to register, verify or resend. */
-export function readCallback(bytes: Uint8Array): Callback {
+export function readCallback({ bytes }: Answered): Callback {
   return callback(member(resultOf(bytes), 'callback'));
 }
 
 /** What a removal answers: an empty object, or nothing at all. @throws MirrorError the refusal that hides in it. */
-export function readRemoval(bytes: Uint8Array): void {
+export function readRemoval({ bytes }: Answered): void {
   if (bytes.length > 0) parseSuccess(bytes);
 }
 

@@ -3,18 +3,14 @@ import { MirrorError } from '../../errors.ts';
 import {
   balanceFields,
   textFields,
-  vendorFields,
   type Balance,
   type TaxDefault,
   type Vendor,
+  type VendorField,
   type VisState,
 } from '../../vendor.ts';
 import { canonical, identifier, isMap, list, member, text, truth } from './json.ts';
 import { parseJson } from './document.ts';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-const knownFields: ReadonlySet<string> = new Set(['vendorid', ...vendorFields]);
 
 /**
  * The vendor in a record. A known field whose value is of no known spelling counts as left out and joins the unknown ones, so that it
@@ -24,35 +20,26 @@ const knownFields: ReadonlySet<string> = new Set(['vendorid', ...vendorFields]);
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);
   if (!isMap(record)) throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is no JSON object in the answer.`);
-  const known = knownOf(hasNumbersForText(record, raw) ? parseJson(quotedNumbers(raw)) : record);
+  const literal = hasNumberForText(record, raw) ? parseJson(quotedNumbers(raw)) : record;
+  const known: Record<string, unknown> = {};
   const unknown = new Map<string, string>();
-  for (const [name, value] of Object.entries(record))
-    if (!knownFields.has(name) || (name !== 'vendorid' && !(name in known)))
-      unknown.set(name.replaceAll('\0', ''), canonical(value));
-  return { vendorid, unknown, ...known };
+  for (const name of Object.keys(record)) {
+    if (name === 'vendorid') continue;
+    const value = readers.get(name)?.(member(literal, name));
+    if (value !== undefined) known[name] = value;
+    else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
+  }
+  return { vendorid, unknown, ...(known as Partial<Pick<Vendor, VendorField>>) };
 }
 
-type Known = Omit<Vendor, 'vendorid' | 'unknown'>;
-
-function knownOf(record: unknown): Known {
-  const known: Partial<Mutable<Known>> = {};
-  for (const field of textFields) {
-    const value = text(member(record, field));
-    if (value !== undefined) known[field] = value;
-  }
-  for (const field of balanceFields) {
-    const value = balances(member(record, field));
-    if (value) known[field] = value;
-  }
-  const contractor = member(record, 'is_1099');
-  const is1099 = contractor === null ? null : truth(contractor);
-  if (is1099 !== undefined) known.is_1099 = is1099;
-  const state = visState(member(record, 'vis_state'));
-  if (state !== undefined) known.vis_state = state;
-  const taxes = taxDefaults(member(record, 'tax_defaults'));
-  if (taxes) known.tax_defaults = taxes;
-  return known;
-}
+/** How each known field is read; undefined from a reader means that the value is of no known spelling. */
+const readers: ReadonlyMap<string, (value: unknown) => unknown> = new Map<VendorField, (value: unknown) => unknown>([
+  ...textFields.map((field) => [field, text] as const),
+  ...balanceFields.map((field) => [field, balances] as const),
+  ['is_1099', (value) => (value === null ? null : truth(value))],
+  ['vis_state', (value) => states.get(value)],
+  ['tax_defaults', taxDefaults],
+]);
 
 const states = new Map<unknown, VisState>([
   [0, 0],
@@ -63,13 +50,8 @@ const states = new Map<unknown, VisState>([
   ['2', 2],
 ]);
 
-function visState(value: unknown): VisState | undefined {
-  return states.get(value);
-}
-
 /** Seen as `[{amount: {amount, code}}]`, described as `{amount, code}`; one currency each, so sorted by it. */
 function balances(value: unknown): Balance[] | undefined {
-  if (value === undefined) return undefined;
   const read = (value === null ? [] : (list(value) ?? [value])).map(balance);
   return read.every((one) => one !== undefined)
     ? read.sort((a, b) => order(a.code, b.code) || order(a.amount, b.amount))
@@ -84,7 +66,6 @@ function balance(value: unknown): Balance | undefined {
 
 /** One without a usable taxid makes the whole list unusable: a part of it would read as a removal of the rest. */
 function taxDefaults(value: unknown): TaxDefault[] | undefined {
-  if (value === undefined) return undefined;
   const read = value === null ? [] : list(value)?.map(taxDefault);
   return read?.every((one) => one !== undefined) ? read.sort((a, b) => a.taxid - b.taxid) : undefined;
 }
@@ -109,9 +90,14 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+const textNames: ReadonlySet<string> = new Set(textFields);
+
 /** JSON.parse makes 0.1 of 0.10: where a number stands for text, its digits are needed as they came. */
-function hasNumbersForText(record: unknown, raw: string): boolean {
-  return textFields.some((field) => typeof member(record, field) === 'number') || /"amount"\s*:\s*[-\d]/.test(raw);
+function hasNumberForText(record: Readonly<Record<string, unknown>>, raw: string): boolean {
+  return (
+    Object.keys(record).some((name) => typeof record[name] === 'number' && textNames.has(name)) ||
+    /"amount"\s*:\s*[-\d]/.test(raw)
+  );
 }
 
 function quotedNumbers(raw: string): string {
