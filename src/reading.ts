@@ -38,5 +38,7 @@ export interface VendorPage {
   readonly pages: number;
   readonly perPage: number;
   readonly total: number;
+  /** The service's clock when it answered (its Date header), milliseconds since 1970; undefined where it does not say. */
+  readonly servedAt: number | undefined;
   readonly rows: readonly VendorRow[];
 }

@@ -66,7 +66,17 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
 function change(row: ChangeRow): Change {
   const changed_fields = JSON.parse(row.changed_fields) as string[];
   const { seq, account_id, vendorid, at, vis_state, presence, source } = row;
-  return { seq, account_id, vendorid, at, kind: kindOf(row, changed_fields), changed_fields, vis_state, presence, source };
+  return {
+    seq,
+    account_id,
+    vendorid,
+    at,
+    kind: kindOf(row, changed_fields),
+    changed_fields,
+    vis_state,
+    presence,
+    source,
+  };
 }
 
 const isAbsent = (presence: ChangeRow['old_presence']): boolean => presence === 'missing' || presence === 'gone';

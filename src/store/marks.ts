@@ -69,6 +69,8 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
 export interface MarkQueue {
   /** Open marks of an account that are due at mirror time `moment`, the oldest first. */
   due(args: { account_id: string; moment: number; limit: number }): Mark[];
+  /** Open marks of an account, due or not. */
+  count(accountId: string): number;
   /** Ends a mark, unless the vendor was marked again since it was claimed. */
   settle(mark: Mark): boolean;
 }
@@ -86,5 +88,16 @@ export function markQueue(sqlite: Sqlite): MarkQueue {
   const settle = statement<Key & { generation: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),
   );
-  return { due: (args) => due.all(args), settle: (mark) => settle.run(mark) > 0 };
+  const count = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('dirty_vendors')
+      .select((row) => row.fn.countAll<number>().as('marks'))
+      .where('account_id', '=', at.account_id)
+      .where('due_ms', 'is not', null),
+  );
+  return {
+    due: (args) => due.all(args),
+    count: (accountId) => count.get({ account_id: accountId })?.marks ?? 0,
+    settle: (mark) => settle.run(mark) > 0,
+  };
 }

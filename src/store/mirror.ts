@@ -55,6 +55,8 @@ export interface Mirror {
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
 
   dueMarks(accountId: string, limit: number): Promise<Mark[]>;
+  /** Open marks, due or not, parked ones left out. */
+  countMarks(accountId: string): Promise<number>;
   settle(mark: Mark): Promise<boolean>;
 
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
@@ -127,6 +129,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
 
     dueMarks: (accountId, limit) =>
       database.read(() => queue.due({ account_id: accountId, moment: counter.moment(), limit })),
+    countMarks: (accountId) => database.read(() => queue.count(accountId)),
     settle: (mark) => database.write(() => queue.settle(mark)),
 
     addFindings: (run, list) =>

@@ -17,18 +17,19 @@ import { vendorRows } from './vendor-rows.ts';
 /** What became of one reading. */
 export type Verdict =
   | { readonly kind: 'created'; readonly vendor: Vendor }
-  | {
-      readonly kind: 'updated';
-      /** What we held before. */
-      readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
-      readonly after: Pick<VendorTable, 'vis_state' | 'presence'>;
-      readonly changed: readonly string[];
-    }
+  | ({ readonly kind: 'updated' } & Difference)
   | { readonly kind: 'unchanged' }
   /** Older than what we hold. */
   | { readonly kind: 'stale' }
-  /** It contradicts something too young; the vendor is marked to be read again. */
-  | { readonly kind: 'guarded' };
+  /** It contradicts something too young and is not applied; the vendor is marked to be read again. */
+  | ({ readonly kind: 'guarded' } & Difference);
+
+/** How a reading differs from what we hold. */
+export interface Difference {
+  readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
+  readonly after: Pick<VendorTable, 'vis_state' | 'presence'>;
+  readonly changed: readonly string[];
+}
 
 export interface ReadingContext {
   readonly accountId: string;
@@ -107,11 +108,16 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     const { vendor, changed } = mergeReading(kin.vendorOf(held), row.vendor());
     const back = held.presence === 'missing' || held.presence === 'gone';
     if (changed.length === 0 && !back) return { kind: 'unchanged' };
+    const fields = back ? [...changed, 'presence'] : changed;
+    const difference: Difference = {
+      before: held,
+      after: { vis_state: vendor.vis_state ?? null, presence: 'present' },
+      changed: fields,
+    };
     const judgement = judge(held, stamp, context);
-    if (judgement !== 'believed') return { kind: judgement };
+    if (judgement !== 'believed') return judged(judgement, difference);
 
     const cause = causeOf(context);
-    const fields = back ? [...changed, 'presence'] : changed;
     const raw = carriedOver(held.raw, row.raw);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
@@ -132,7 +138,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     });
     kin.replace(held, vendor, false);
     history.continue(keyOf(held), state, fields, vendor, cause);
-    return { kind: 'updated', before: held, after: state, changed: fields };
+    return { kind: 'updated', ...difference };
   };
 
   const compare = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict =>
@@ -176,8 +182,6 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     absence(vendorid, absence, stamp, context) {
       const held = rows.find({ account_id: context.accountId, vendorid });
       if (!held || held.presence === absence) return { kind: 'unchanged' };
-      const judgement = judge(held, stamp, context);
-      if (judgement !== 'believed') return { kind: judgement };
       const inferred = absence === 'missing' && held.vis_state !== 1;
       const state = {
         vis_state: inferred ? 1 : held.vis_state,
@@ -186,6 +190,9 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         raw: held.raw,
       } as const;
       const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
+      const difference: Difference = { before: held, after: state, changed };
+      const judgement = judge(held, stamp, context);
+      if (judgement !== 'believed') return judged(judgement, difference);
       const cause = causeOf(context);
       rows.update({
         ...held,
@@ -196,9 +203,13 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         held_since_ms: counter.moment(),
       });
       history.continue(keyOf(held), state, changed, kin.vendorOf(held), cause);
-      return { kind: 'updated', before: held, after: state, changed };
+      return { kind: 'updated', ...difference };
     },
   };
+}
+
+function judged(judgement: 'stale' | 'guarded', difference: Difference): Verdict {
+  return judgement === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
 function keyOf({ account_id, vendorid }: Key): Key {

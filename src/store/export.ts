@@ -1,0 +1,75 @@
+/** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Dice } from '../clock.ts';
+import { asMirrorError, MirrorError } from '../errors.ts';
+import type { Database } from './database.ts';
+import { connectWriter } from './driver.ts';
+import { catalogued } from './sqlite-errors.ts';
+
+const copyMode = 0o640;
+
+/**
+ * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, mode 0640.
+ * @throws MirrorError `file_unwritable`, `disk_full`, `database_locked`, `usage` where `target` is the mirror itself.
+ */
+export async function copyMirror(mirror: Database, target: string, dice: Dice): Promise<void> {
+  await swapIn(mirror, target, dice, (path) => {
+    try {
+      mirror.sqlite.prepare('VACUUM INTO ?').run(path);
+      const copy = connectWriter(path);
+      copy.pragma('journal_mode = DELETE');
+      copy.close();
+    } catch (error) {
+      throw catalogued(error, path);
+    }
+  });
+}
+
+/**
+ * Lets `write` fill a new file, and swaps it in at `target` when it is whole and on disk; where anything fails, what was
+ * at `target` stays, and nothing is left beside it.
+ * @throws MirrorError `file_unwritable`, `usage` where `target` is the mirror itself; whatever `write` throws.
+ */
+export async function swapIn(
+  mirror: Database,
+  target: string,
+  dice: Dice,
+  write: (path: string) => void | Promise<void>,
+): Promise<void> {
+  const folder = dirname(target);
+  const draft = join(folder, `.${basename(target)}.${Buffer.from(dice.bytes(6)).toString('hex')}`);
+  try {
+    refuseMirror(mirror, target);
+    closeSync(openSync(draft, 'wx', copyMode));
+    chmodSync(draft, copyMode);
+    await write(draft);
+    sync(draft);
+    renameSync(draft, target);
+    sync(folder);
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function refuseMirror(mirror: Database, target: string): void {
+  if (!existsSync(target)) return;
+  const real = realpathSync(target);
+  const own = realpathSync(mirror.path);
+  if ([own, `${own}-wal`, `${own}-shm`, `${own}-journal`].includes(real))
+    throw new MirrorError('usage', `${target} is the mirror itself; name another file.`);
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,149 @@
+/** A run: sweep the list, prove it, ask after those it did not show, and say honestly how it ended. */
+import { asMirrorError, MirrorError } from '../errors.ts';
+import type { Finding } from '../store/findings.ts';
+import type { Road } from '../reading.ts';
+import type { Run, RunCounts } from '../store/runs.ts';
+import type { RunOutcome, RunTrigger } from '../store/tables.ts';
+import { trips } from './breaker.ts';
+import type { Engine } from './engine.ts';
+import { FieldWatch } from './field-watch.ts';
+import { IdSet } from './id-set.ts';
+import { honoursState, sweep, type Sweep, type SweepProgress, type SweepResult } from './sweep.ts';
+import { resolveByNumber, resolveBySweep } from './suspects.ts';
+import { Tally } from './tally.ts';
+import { sortUnseen, type Unseen } from './unseen.ts';
+
+export interface PullOptions {
+  readonly kind: 'pull' | 'reconcile';
+  readonly trigger: RunTrigger;
+  readonly signal: AbortSignal;
+  /** How many absences a person has allowed. */
+  readonly approved?: number;
+  readonly onProgress?: (progress: SweepProgress) => void;
+}
+
+/** How a run ended. */
+export interface RunReport {
+  readonly run: Run;
+  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  readonly counts: RunCounts;
+  readonly error: MirrorError | undefined;
+  /** What else a person should know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Runs one pull or reconciliation of an account. Expected failures end the run and stand in the report. */
+export async function pull(engine: Engine, options: PullOptions): Promise<RunReport> {
+  const { mirror, accountId } = engine;
+  const run = await mirror.beginRun({ accountId, kind: options.kind, trigger: options.trigger });
+  const tally = new Tally();
+  const notes: string[] = [];
+  let error: MirrorError | undefined;
+  try {
+    await work(engine, options, { run, tally, notes });
+  } catch (caught) {
+    error = options.signal.aborted ? interrupted(tally) : asMirrorError(caught);
+    if (error.code === 'bug') engine.log.error({ err: caught }, 'a run met a fault of ours');
+  }
+  const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
+  const counts = tally.counts;
+  await mirror.finishRun(run, {
+    outcome,
+    counts,
+    error: error?.message ?? null,
+    safeAsOf: outcome === 'complete' ? run.startedAt - engine.sync.lag : null,
+  });
+  return { run, outcome, counts, error, notes };
+}
+
+function interrupted({ counts }: Tally): MirrorError {
+  return new MirrorError('interrupted', `Interrupted after ${counts.pages} pages; what was read is kept.`);
+}
+
+interface Work {
+  readonly run: Run;
+  readonly tally: Tally;
+  readonly notes: string[];
+}
+
+async function work(engine: Engine, options: PullOptions, { run, tally, notes }: Work): Promise<void> {
+  const { mirror, accountId, sync } = engine;
+  const road: Road = options.kind;
+  const plan: Sweep = {
+    vendors: engine.vendors,
+    mirror,
+    context: { accountId, road, runId: run.id, deliveryId: null, lag: sync.lag },
+    tally,
+    fields: new FieldWatch(),
+    passes: sync.sweepPasses,
+    concurrency: engine.concurrency,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+  const stamp = await mirror.takeStamp();
+  const main = await sweep(plan);
+  if (!main.conclusion.complete)
+    throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${main.conclusion.why}.`);
+
+  const seen = new IdSet(main.seen);
+  if (engine.extraWalks === 'auto') for (const walked of await extraWalks(plan)) seen.addAll(walked.seen);
+  settleCounts(tally, seen);
+  await mirror.reportFields(run, plan.fields.names, plan.fields.whole);
+
+  const { unreadable } = main.conclusion;
+  if (unreadable > 0) {
+    await mirror.addFindings(run, [{ kind: 'unreadable', vendorid: null, fields: { rows: unreadable } }]);
+    notes.push(`The service counts ${unreadable} more vendors than it shows.`);
+  }
+
+  const unseen = await sortUnseen(mirror.residents(accountId), { seen, run, began: stamp.begun, lag: sync.lag });
+  tally.set({ suspects: unseen.suspects.length });
+  const approved = options.approved ?? 0;
+  if (trips({ suspects: unseen.suspects.length, present: unseen.present, approved }, sync.breaker))
+    throw await tripped(engine, run, unseen);
+
+  await mirror.markSuspects(accountId, unseen.suspects);
+  const resolution = { engine, plan, run, seen, unseen, stamp, notes };
+  const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
+  const offered = needed && (await engine.reader.isOffered(sample(seen), readOptions(plan)));
+  // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor.
+  const believed = seen.size > 0 || approved >= unseen.suspects.length;
+  const left = !needed
+    ? 0
+    : offered
+      ? await resolveByNumber(resolution, believed)
+      : await resolveBySweep(resolution, believed);
+  if (left > 0 && !believed) throw await tripped(engine, run, unseen);
+}
+
+/** Lists of the states that the default list may hide. */
+async function extraWalks(plan: Sweep): Promise<SweepResult[]> {
+  const walked: SweepResult[] = [];
+  for (const state of [1, 2] as const) if (await honoursState(plan, state)) walked.push(await sweep(plan, state));
+  return walked;
+}
+
+/** A vendor that several passes showed counts once. */
+function settleCounts(tally: Tally, seen: IdSet): void {
+  const { created, updated } = tally.counts;
+  tally.set({ seen: seen.size, unchanged: Math.max(0, seen.size - created - updated) });
+}
+
+async function tripped(engine: Engine, run: Run, { suspects, present }: Unseen): Promise<MirrorError> {
+  const finding: Finding = { kind: 'breaker', vendorid: null, fields: { suspects: suspects.length, present } };
+  await engine.mirror.addFindings(run, [finding]);
+  return new MirrorError(
+    'breaker_tripped',
+    `${suspects.length} of ${present} vendors were not listed. So many absences are not believed without a person's word; everything else was applied.`,
+  );
+}
+
+/** Some numbers that a list has just shown, from its middle: the ends are where rows come and go. */
+function sample(seen: IdSet): number[] {
+  const ids = [...seen];
+  return [0.5, 0.25, 0.75].map((part) => ids[Math.floor(ids.length * part)]).filter((id) => id !== undefined);
+}
+
+function readOptions(plan: Sweep): Parameters<Engine['reader']['isOffered']>[1] {
+  return { context: plan.context, signal: plan.signal, onRequest: () => plan.tally.addRequest() };
+}

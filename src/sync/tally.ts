@@ -1,0 +1,37 @@
+/** What a run counts. */
+import { noCounts, type RunCounts } from '../store/runs.ts';
+import type { Verdict } from '../store/readings.ts';
+
+/** Counts of one run, which grow. */
+export class Tally {
+  counts: RunCounts = noCounts;
+
+  /** The counts as they would be with one more page; a page counts once it is applied. */
+  withPage(verdicts: Iterable<Verdict>): RunCounts {
+    return withVerdicts({ ...this.counts, pages: this.counts.pages + 1 }, verdicts);
+  }
+
+  addVerdict(verdict: Verdict): void {
+    const { seen } = this.counts;
+    this.counts = { ...withVerdicts(this.counts, [verdict]), seen };
+  }
+
+  addRequest(): void {
+    this.counts = { ...this.counts, requests: this.counts.requests + 1 };
+  }
+
+  set(counts: Partial<RunCounts>): void {
+    this.counts = { ...this.counts, ...counts };
+  }
+}
+
+function withVerdicts(counts: RunCounts, verdicts: Iterable<Verdict>): RunCounts {
+  let { seen, created, updated, unchanged } = counts;
+  for (const { kind } of verdicts) {
+    seen += 1;
+    if (kind === 'created') created += 1;
+    else if (kind === 'updated') updated += 1;
+    else if (kind === 'unchanged') unchanged += 1;
+  }
+  return { ...counts, seen, created, updated, unchanged };
+}

@@ -1,0 +1,57 @@
+/** Who was not seen by a complete sweep, and what that may mean (DESIGN 2, rule 7). */
+import type { Resident } from '../store/census.ts';
+import type { Run } from '../store/runs.ts';
+import type { IdSet } from './id-set.ts';
+
+export interface Unseen {
+  /** Vendors that should have been listed. */
+  readonly suspects: number[];
+  /** Suspects that an earlier complete sweep had already missed. */
+  readonly again: ReadonlySet<number>;
+  /** Deleted ones of a service whose lists hide them: their absence is no news. Those not read for longest come first. */
+  readonly hidden: number[];
+  /** Vendors that were present before. */
+  readonly present: number;
+}
+
+export interface Missed {
+  readonly seen: IdSet;
+  readonly run: Run;
+  /** Mirror time at which the sweep began, and how long the service may answer from an old copy, in milliseconds. */
+  readonly began: number;
+  readonly lag: number;
+}
+
+/** Sorts those residents that a sweep did not show. */
+export async function sortUnseen(
+  residents: AsyncIterable<readonly Resident[]>,
+  { seen, run, began, lag }: Missed,
+): Promise<Unseen> {
+  const suspects: number[] = [];
+  const again = new Set<number>();
+  const hidden: Pick<Resident, 'vendorid' | 'read_seq'>[] = [];
+  let present = 0;
+  let showsDeleted = false;
+  for await (const chunk of residents) {
+    for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
+      if (presence === 'missing' || presence === 'gone') continue;
+      present += 1;
+      if (seen.has(vendorid)) {
+        showsDeleted ||= vis_state === 1;
+        continue;
+      }
+      const seenOtherwise = read_seq > run.beganSeq;
+      const tooYoung = began - held_since_ms < lag;
+      if (seenOtherwise || tooYoung) continue;
+      if (vis_state === 1 && presence === 'present') hidden.push({ vendorid, read_seq });
+      else {
+        suspects.push(vendorid);
+        if (presence === 'suspect') again.add(vendorid);
+      }
+    }
+  }
+  const unlisted = hidden.sort((a, b) => a.read_seq - b.read_seq).map(({ vendorid }) => vendorid);
+  return showsDeleted
+    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present }
+    : { suspects, again, hidden: unlisted, present };
+}

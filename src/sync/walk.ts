@@ -1,0 +1,84 @@
+/** One pass over all pages of a list, several pages under way at once, each applied as it comes. */
+import { eachBounded } from '../lifecycle.ts';
+import { MirrorError } from '../errors.ts';
+import type { VendorPage } from '../reading.ts';
+import { IdSet } from './id-set.ts';
+import type { Pass } from './proof.ts';
+
+export interface Walk {
+  readonly concurrency: number;
+  /** Fetches one page. */
+  readonly fetch: (page: number) => Promise<VendorPage>;
+  /** Applies one page; tells whether it showed a vendor that entered the list since the sweep began. */
+  readonly apply: (page: VendorPage) => Promise<{ entered: boolean }>;
+}
+
+/** More pages than any account has; a service that claims more is not believed. */
+const mostPages = 200_000;
+
+/**
+ * Walks from page 1 to the last. Never asks past the `pages` of the latest answer.
+ * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever fetching and applying throw.
+ */
+export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
+  const ids = new IdSet();
+  const first = await fetch(1);
+  let rows = 0;
+  let pages = 1;
+  let steady = true;
+  let whole = true;
+  let entered = false;
+
+  const take = async (page: VendorPage, asked: number): Promise<void> => {
+    steady &&= page.total === first.total;
+    whole &&= page.page === asked;
+    pages = Math.min(page.pages, mostPages);
+    rows += page.rows.length;
+    ids.addAll(idsOf(page));
+    const outcome = await apply(page);
+    entered ||= outcome.entered;
+  };
+
+  await take(first, 1);
+  // Some services put everything on page 1 whatever was asked.
+  if (rows === first.total && ids.size === rows) pages = 1;
+  await eachBounded(
+    pagesFrom(2, () => pages),
+    concurrency,
+    async (asked) => {
+      try {
+        const page = await fetch(asked);
+        if (isFirstAgain(page, first) && (page.page !== asked || isFirstAgain(page, await fetch(1))))
+          throw pagingIgnored(asked, first);
+        await take(page, asked);
+      } catch (error) {
+        if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
+        // The list became shorter while it was walked.
+        whole = false;
+      }
+    },
+  );
+  return { ids, total: steady ? first.total : undefined, whole, repeated: ids.size < rows, entered };
+}
+
+function pagingIgnored(asked: number, first: VendorPage): MirrorError {
+  const { pages, total, rows } = first;
+  return new MirrorError(
+    'paging_ignored',
+    `The service ignores the page parameter: page ${asked} of ${pages} was answered as page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
+  );
+}
+
+function* pagesFrom(start: number, last: () => number): Generator<number> {
+  for (let page = start; page <= last(); page++) yield page;
+}
+
+/** Whether a later page shows what the first one showed. */
+function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
+  if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
+  return page.page === 1 || idsOf(page).equals(idsOf(first));
+}
+
+function idsOf(page: VendorPage): IdSet {
+  return new IdSet(page.rows.map(({ vendorid }) => vendorid));
+}
