@@ -24,8 +24,8 @@ export interface InstallationSeams {
   readonly process: { readonly pid: number; readonly isAlive: IsAlive };
   /** The folder that holds the migrations of both files. */
   readonly migrations: string;
-  readonly observe?: ApiSeams['observe'];
-  readonly patience?: ApiSeams['patience'];
+  readonly observe?: NonNullable<ApiSeams['observe']>;
+  readonly patience?: NonNullable<ApiSeams['patience']>;
 }
 
 /** How a run ended, in the names of `sync --json`. */
@@ -83,7 +83,17 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     throw error;
   }
   const tokens = tokenSource(service, secrets, seams);
-  const api: ApiSeams = { ...seams, tokens, takeStamp: () => mirror.takeStamp() };
+  const { fetch, log, observe, patience } = seams;
+  const api: ApiSeams = {
+    clock,
+    dice,
+    fetch,
+    log,
+    tokens,
+    takeStamp: () => mirror.takeStamp(),
+    ...(observe && { observe }),
+    ...(patience && { patience }),
+  };
   const known = new Map<string, Account>();
   const accountOf = (accountId: string): Account => {
     const account =

@@ -30,7 +30,7 @@ export class IdSet implements Iterable<number> {
     let [low, high] = [0, ids.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (ids[middle]! < id) low = middle + 1;
+      if ((ids[middle] ?? Infinity) < id) low = middle + 1;
       else high = middle;
     }
     return ids[low] === id;

@@ -21,29 +21,25 @@ const mostPages = 200_000;
  * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever fetching and applying throw.
  */
 export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
-  const ids = new IdSet();
   const first = await fetch(1);
-  let rows = 0;
-  let pages = 1;
-  let steady = true;
-  let whole = true;
-  let entered = false;
+  const ids = new IdSet();
+  const met = { rows: 0, pages: 1, steady: true, whole: true, entered: false };
 
   const take = async (page: VendorPage, asked: number): Promise<void> => {
-    steady &&= page.total === first.total;
-    whole &&= page.page === asked;
-    pages = Math.min(page.pages, mostPages);
-    rows += page.rows.length;
+    met.steady &&= page.total === first.total;
+    met.whole &&= page.page === asked;
+    met.pages = Math.min(page.pages, mostPages);
+    met.rows += page.rows.length;
     ids.addAll(idsOf(page));
-    const outcome = await apply(page);
-    entered ||= outcome.entered;
+    const { entered } = await apply(page);
+    met.entered ||= entered;
   };
 
   await take(first, 1);
   // Some services put everything on page 1 whatever was asked.
-  if (rows === first.total && ids.size === rows) pages = 1;
+  if (met.rows === first.total && ids.size === met.rows) met.pages = 1;
   await eachBounded(
-    pagesFrom(2, () => pages),
+    pagesFrom(2, () => met.pages),
     concurrency,
     async (asked) => {
       try {
@@ -54,11 +50,12 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
       } catch (error) {
         if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
         // The list became shorter while it was walked.
-        whole = false;
+        met.whole = false;
       }
     },
   );
-  return { ids, total: steady ? first.total : undefined, whole, repeated: ids.size < rows, entered };
+  const { whole, entered } = met;
+  return { ids, total: met.steady ? first.total : undefined, whole, repeated: ids.size < met.rows, entered };
 }
 
 function pagingIgnored(asked: number, first: VendorPage): MirrorError {
