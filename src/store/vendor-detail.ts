@@ -2,24 +2,24 @@
 import { readChanges, type Change } from './change-feed.ts';
 import type { Sqlite } from './driver.ts';
 import { mirrorSql, statement } from './statement.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from './tables.ts';
+import type { BalanceTable, FreshnessView, TaxDefaultTable, VendorTable } from './tables.ts';
 
 export interface VendorDetail {
   readonly vendor: VendorTable;
   readonly balances: readonly Pick<BalanceTable, 'kind' | 'amount' | 'code'>[];
-  readonly taxDefaults: readonly TaxDefaultTable[];
+  readonly taxDefaults: readonly Omit<TaxDefaultTable, 'account_id' | 'vendorid'>[];
   readonly history: readonly Change[];
   /** The moment up to which the mirror is known to hold everything of the vendor's account; null if it never was whole. */
   readonly safeAsOf: string | null;
 }
+
+type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 /** The vendors of that number: one, or one of each account that uses it. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
   const vendors = statement<{ vendorid: number }, VendorTable>(sqlite, (at) =>
     mirrorSql.selectFrom('vendors').selectAll().where('vendorid', '=', at.vendorid).orderBy('account_id'),
   );
-  const key = ['account_id', 'vendorid'] as const;
-  type Key = Pick<VendorTable, (typeof key)[number]>;
   const balances = statement<Key, VendorDetail['balances'][number]>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendor_balances')
@@ -29,15 +29,15 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
       .orderBy('kind', 'desc')
       .orderBy('code'),
   );
-  const taxDefaults = statement<Key, TaxDefaultTable>(sqlite, (at) =>
+  const taxDefaults = statement<Key, VendorDetail['taxDefaults'][number]>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendor_tax_defaults')
-      .selectAll()
+      .select(['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'])
       .where('account_id', '=', at.account_id)
       .where('vendorid', '=', at.vendorid)
       .orderBy('taxid'),
   );
-  const freshness = statement<Key, { safe_as_of: string | null }>(sqlite, (at) =>
+  const freshness = statement<Key, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
     mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at.account_id),
   );
   return vendors

@@ -1,0 +1,27 @@
+/** What every command is: one asynchronous function of its call, that answers with an exit status. */
+import type { ExitStatus } from '../errors.ts';
+import type { LogLevel } from '../log.ts';
+import type { Edge } from './edge.ts';
+
+/** The options that every command takes. */
+export interface CommonOptions {
+  /** The settings file. */
+  readonly config?: string;
+  /** Restricts the command to one of the settings' accounts. */
+  readonly account?: string;
+  readonly json?: boolean;
+  readonly logLevel?: LogLevel;
+}
+
+export interface Call<Options extends object = object> {
+  readonly edge: Edge;
+  readonly options: CommonOptions & Options;
+  /** What stands on the command line beside the options. */
+  readonly args: readonly string[];
+}
+
+/**
+ * Does the work of a command.
+ * @throws MirrorError for whatever keeps it from answering; the program prints it and exits with its status.
+ */
+export type Run<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;

@@ -1,0 +1,16 @@
+/** The options that every command takes, before its name or after it. */
+import { Option, type Command } from 'commander';
+import type { LogLevel } from '../log.ts';
+
+const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+export function addCommonOptions(command: Command): Command {
+  const options = [
+    new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox'),
+    new Option('--account <id>', 'only this account of the settings'),
+    new Option('--json', 'print one JSON document instead of text'),
+    new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),
+  ];
+  for (const option of options) command.addOption(option.helpGroup('Common options:'));
+  return command;
+}

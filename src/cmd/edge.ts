@@ -1,0 +1,33 @@
+/** What a command sees of the process around it. A test hands over its own. */
+import { fileURLToPath } from 'node:url';
+import { systemClock, systemDice, type Clock, type Dice } from '../clock.ts';
+
+/** A stream that may be a terminal. */
+export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+export interface Edge {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly fetch: typeof globalThis.fetch;
+  /** Aborted when the person at the terminal, or the system, wants an end. */
+  readonly interrupted: AbortSignal;
+  /** Where package.json, config/ and migrations/ are. */
+  readonly packageRoot: string;
+}
+
+/** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
+export function processEdge(interrupted: AbortSignal): Edge {
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    clock: systemClock,
+    dice: systemDice,
+    fetch: (...request) => globalThis.fetch(...request),
+    interrupted,
+    packageRoot: fileURLToPath(new URL('../..', import.meta.url)),
+  };
+}

@@ -1,0 +1,32 @@
+/** `export FILE`: a copy of the mirror, or a spreadsheet of it, that nobody writes to any more. */
+import { statSync } from 'node:fs';
+import { extname } from 'node:path';
+import { exitStatus } from '../errors.ts';
+import { writeOverview } from '../store/csv.ts';
+import { copyMirror, swapIn } from '../store/export.ts';
+import type { Run } from './command.ts';
+import { openMirror, remarkNothingMirrored } from './mirror.ts';
+import { printJson, remark } from './say.ts';
+import { loadSettings } from './settings.ts';
+
+export const exportTo: Run = async (call) => {
+  const { edge, options } = call;
+  const [file = ''] = call.args;
+  const mirror = openMirror(edge, loadSettings(call));
+  if (!mirror) {
+    remarkNothingMirrored(edge);
+    if (options.json) printJson(edge, { ok: false, file: null, bytes: 0 });
+    return exitStatus.notWhole;
+  }
+  try {
+    if (extname(file).toLowerCase() === '.csv')
+      await swapIn(mirror, file, edge.dice, (path) => writeOverview(mirror.sqlite, path));
+    else await copyMirror(mirror, file, edge.dice);
+  } finally {
+    mirror.close();
+  }
+  const bytes = statSync(file).size;
+  if (options.json) printJson(edge, { ok: true, file, bytes });
+  else remark(edge, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
+  return exitStatus.done;
+};

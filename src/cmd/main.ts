@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+/** The process edge: arguments, signals, broken pipes, exit status. */
+import { exitStatus, MirrorError } from '../errors.ts';
+import { processEdge } from './edge.ts';
+import { runProgram } from './program.ts';
+
+const interruption = new AbortController();
+
+function interrupt(signal: NodeJS.Signals): void {
+  if (interruption.signal.aborted) process.exit(exitStatus.notWhole);
+  interruption.abort(new MirrorError('interrupted', `Interrupted by ${signal}.`));
+}
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', interrupt);
+
+/** Whoever closed the pipe of results wants no more: that is an end, and no error. */
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  interruption.abort(new MirrorError('interrupted', 'Nobody reads the results any more.'));
+});
+/** Nobody to talk to is no reason to stop working. */
+process.stderr.on('error', () => undefined);
+
+process.on('uncaughtException', (error: Error) => {
+  const { message, hint } = new MirrorError('bug', error.message);
+  process.stderr.write(`${error.stack ?? ''}\nvendor-mirror: ${message}\n  ${hint}\n`);
+  process.exit(exitStatus.bug);
+});
+
+process.exitCode = await runProgram(process.argv.slice(2), processEdge(interruption.signal));

@@ -1,0 +1,41 @@
+/** The mirror, opened by a command that only reads it. */
+import { join } from 'node:path';
+import type { Settings } from '../config.ts';
+import { Database } from '../store/database.ts';
+import type { Sqlite } from '../store/driver.ts';
+import { mirrorOptions } from '../store/mirror.ts';
+import type { Edge } from './edge.ts';
+import { remark } from './say.ts';
+
+/**
+ * Opens the mirror of these settings to read it; the caller closes it.
+ * @returns undefined where there is no mirror yet.
+ * @throws MirrorError as `Database.openToRead`.
+ */
+export function openMirror(edge: Edge, settings: Settings): Database | undefined {
+  const { packageRoot, clock, dice } = edge;
+  const migrations = join(packageRoot, 'migrations');
+  return Database.openToRead(mirrorOptions({ path: settings.database, migrations, clock, dice }));
+}
+
+/**
+ * Asks the mirror, against one consistent state. Where there is no mirror yet, a remark says so.
+ * @returns undefined where there is no mirror yet.
+ * @throws MirrorError as `openMirror`.
+ */
+export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite: Sqlite) => T): Promise<T | undefined> {
+  const mirror = openMirror(edge, settings);
+  if (!mirror) {
+    remarkNothingMirrored(edge);
+    return undefined;
+  }
+  try {
+    return await mirror.read(() => ask(mirror.sqlite));
+  } finally {
+    mirror.close();
+  }
+}
+
+export function remarkNothingMirrored(edge: Edge): void {
+  remark(edge, 'Nothing is mirrored yet. Run `vendor-mirror sync`.');
+}

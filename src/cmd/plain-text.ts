@@ -1,0 +1,34 @@
+/** Text of strangers, made safe and measurable for a terminal. */
+import stringWidth from 'string-width';
+
+/** Control characters, and those that turn the direction of what follows: whatever could make a terminal lie. */
+const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The text with every character that could steer a terminal made visible, such as ␊ for a new line. */
+export function visible(text: string): string {
+  return text.toWellFormed().replace(unruly, (character) => {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? '␡' : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** How many cells of a terminal the text takes; wide characters take two, combining ones none. */
+export function cells(text: string): number {
+  return stringWidth(text);
+}
+
+const graphemes = new Intl.Segmenter();
+
+/** The text, cut to `width` cells with an ellipsis where it is longer. */
+export function cut(text: string, width: number): string {
+  if (cells(text) <= width) return text;
+  let kept = '';
+  let taken = 1;
+  for (const { segment } of graphemes.segment(text)) {
+    taken += cells(segment);
+    if (taken > width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}

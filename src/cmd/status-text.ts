@@ -1,0 +1,83 @@
+/** An account's report, for a person's eye. */
+import type { AccountReport, CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
+import { age, took } from './age.ts';
+import type { Edge } from './edge.ts';
+import { inkFor } from './ink.ts';
+import { money } from './money.ts';
+import { visible } from './plain-text.ts';
+import { table } from './table.ts';
+import { tally, type Tally } from './tally.ts';
+
+/** Says how long ago a moment was. */
+type Ago = (moment: string | null) => string;
+
+export function reportText(edge: Edge, report: AccountReport): string {
+  const ago: Ago = (moment) => age(edge.clock, moment);
+  const title = inkFor(edge, edge.stdout).strong(`Account ${report.account}`);
+  const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
+  const runs = report.runs.length === 0 ? [] : ['', runTable(edge, report.runs)];
+  return [title, ...facts, ...runs].join('\n');
+}
+
+function factsOf(
+  { counts, totals, freshness, queue, findings, callbacks }: AccountReport,
+  ago: Ago,
+): [string, string][] {
+  const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  const open = freshness.oldest_unsettled_delivery;
+  return [
+    ['vendors', vendorsText(tally(counts))],
+    ['outstanding', totalsText(totals, 'outstanding')],
+    ['overdue', totalsText(totals, 'overdue')],
+    ['freshness', freshnessText(freshness, ago)],
+    ['queue', queue.waiting + queue.parked === 0 ? 'empty' : `${queue.waiting} waiting, ${queue.parked} parked`],
+    ['deliveries', open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`],
+    ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
+    ['callbacks', callbacks.map((callback) => callbackText(callback, ago)).join('; ') || 'none'],
+  ];
+}
+
+function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: Tally): string {
+  const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
+  const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
+  return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
+}
+
+function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kind']): string {
+  const parts = totals
+    .filter(({ kind }) => kind === wanted)
+    .map(
+      ({ minor, code, unreadable }) =>
+        money(minor, code) + (unreadable > 0 ? ` (${unreadable} unreadable left out)` : ''),
+    );
+  return parts.join(', ') || 'nothing';
+}
+
+function freshnessText({ safe_as_of, last_complete_sweep }: AccountReport['freshness'], ago: Ago): string {
+  if (safe_as_of === null) return 'unknown: no sweep was complete yet';
+  return `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)}); last complete sweep ${ago(last_complete_sweep)}`;
+}
+
+function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {
+  return `${event} to ${uri}, ${verified === 1 ? 'verified' : 'not verified'}, checked ${ago(checked_at)}`;
+}
+
+function runTable(edge: Edge, runs: readonly ReportedRun[]): string {
+  return table(
+    edge,
+    [
+      { title: 'run', right: true, cell: ({ id }) => id },
+      { title: 'kind', cell: ({ kind }) => kind },
+      { title: 'by', cell: ({ trigger }) => trigger },
+      { title: 'outcome', cell: ({ outcome }) => outcome },
+      { title: 'begun', cell: ({ started_at }) => age(edge.clock, started_at) },
+      { title: 'took', right: true, cell: ({ started_at, finished_at }) => took(edge.clock, started_at, finished_at) },
+      { title: 'seen', right: true, cell: ({ seen }) => seen },
+      { title: 'created', right: true, cell: ({ created }) => created },
+      { title: 'updated', right: true, cell: ({ updated }) => updated },
+      { title: 'suspects', right: true, cell: ({ suspects }) => suspects },
+      { title: 'error', cell: ({ error }) => error },
+    ],
+    runs,
+  );
+}

@@ -1,0 +1,58 @@
+/** `status`: what the mirror holds, how fresh it is, and what went on lately. */
+import type { Settings } from '../config.ts';
+import { exitStatus } from '../errors.ts';
+import { accountReports, type AccountReport } from '../store/reports.ts';
+import { advice } from './advice.ts';
+import type { Call, Run } from './command.ts';
+import { askMirror } from './mirror.ts';
+import { print, printJson } from './say.ts';
+import { loadSettings } from './settings.ts';
+import { reportText } from './status-text.ts';
+import { tally } from './tally.ts';
+
+/** How many runs of an account are shown. */
+const latestRuns = 5;
+
+export const status: Run = async (call) => {
+  const settings = loadSettings(call);
+  const reports = await askMirror(call.edge, settings, (sqlite) =>
+    accountReports(sqlite, call.options.account, latestRuns),
+  );
+  const toDo = adviceFor(settings, reports ?? [], call.edge.clock.now());
+  if (call.options.json) printDocument(call, settings, reports ?? [], toDo);
+  else if (reports) printText(call, settings, reports, toDo);
+  return exitStatus.done;
+};
+
+/** What to do about each account of the settings, those that the mirror has never heard of included. */
+function adviceFor(settings: Settings, reports: readonly AccountReport[], now: number): string[] {
+  return settings.accounts.flatMap((account) => {
+    const report = reports.find((candidate) => candidate.account === account);
+    return advice(account, report, now, settings.admin.maxStaleness);
+  });
+}
+
+function printDocument(
+  { edge }: Call,
+  settings: Settings,
+  reports: readonly AccountReport[],
+  toDo: readonly string[],
+): void {
+  const accounts = reports.map(({ counts, totals, callbacks, ...report }) => ({
+    ...report,
+    vendors: tally(counts),
+    owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
+    callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
+  }));
+  printJson(edge, { ok: true, database: settings.database, accounts, advice: toDo });
+}
+
+function printText(
+  { edge }: Call,
+  settings: Settings,
+  reports: readonly AccountReport[],
+  toDo: readonly string[],
+): void {
+  const advised = toDo.length === 0 ? [] : [['What to do', ...toDo.map((line) => `  ${line}`)].join('\n')];
+  print(edge, [settings.database, ...reports.map((report) => reportText(edge, report)), ...advised].join('\n\n'));
+}

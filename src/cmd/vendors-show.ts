@@ -1,0 +1,100 @@
+/** `vendors show ID`: everything that the mirror holds of one vendor. */
+import { exitStatus, MirrorError } from '../errors.ts';
+import type { Change } from '../store/change-feed.ts';
+import { vendorDetails, type VendorDetail } from '../store/vendor-detail.ts';
+import type { TaxDefault, VisState } from '../vendor.ts';
+import { age } from './age.ts';
+import type { Run } from './command.ts';
+import type { Edge } from './edge.ts';
+import { inkFor } from './ink.ts';
+import { askMirror } from './mirror.ts';
+import { amounts } from './money.ts';
+import { visible } from './plain-text.ts';
+import { print, printJson } from './say.ts';
+import { loadSettings } from './settings.ts';
+import { nothing, table } from './table.ts';
+import { vendorRecord } from './vendor-record.ts';
+import { stateName } from './vendors-list.ts';
+
+export const vendorsShow: Run = async (call) => {
+  const { edge, options } = call;
+  const vendorid = numberOf(call.args[0] ?? '');
+  const found = await askMirror(edge, loadSettings(call), (sqlite) => vendorDetails(sqlite, vendorid, options.account));
+  if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
+  const details = found ?? [];
+  if (options.json) printJson(edge, { ok: true, vendors: details.map(detailDocument) });
+  else if (details.length > 0) print(edge, details.map((detail) => detailText(edge, detail)).join('\n\n'));
+  return exitStatus.done;
+};
+
+function numberOf(text: string): number {
+  const vendorid = Number(text);
+  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(vendorid)) return vendorid;
+  throw new MirrorError('usage', `A vendor's number is a whole number, not "${visible(text)}".`);
+}
+
+function detailDocument(detail: VendorDetail): object {
+  const { record, mirror } = vendorRecord(detail);
+  return { ...Object.fromEntries(mirror), record: Object.fromEntries(record), history: detail.history };
+}
+
+function detailText(edge: Edge, detail: VendorDetail): string {
+  const { strong } = inkFor(edge, edge.stdout);
+  const { record, mirror, outstanding, overdue, taxDefaults } = vendorRecord(detail);
+  const said = new Map<string, unknown>([
+    ...record,
+    ['vis_state', visStateText(detail.vendor.vis_state)],
+    ['tax_defaults', taxDefaults.map(taxText).join('; ') || null],
+    ['outstanding_balance', amounts(outstanding)],
+    ['overdue_balance', amounts(overdue)],
+  ]);
+  return [
+    strong(visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
+    fieldLines(edge, said),
+    '',
+    strong('In the mirror'),
+    fieldLines(edge, mirror),
+    '',
+    strong('History'),
+    historyTable(edge, detail.history),
+  ].join('\n');
+}
+
+function visStateText(state: VisState | null): string | null {
+  return state === null ? null : `${state} (${stateName(state)})`;
+}
+
+function taxText({ name, amount, enabled, taxid }: TaxDefault): string {
+  const rate = amount === null ? '' : ` ${amount} %`;
+  return `${name ?? 'tax'}${rate}${enabled === false ? ', not enabled' : ''} (taxid ${taxid})`;
+}
+
+function fieldLines(edge: Edge, fields: ReadonlyMap<string, unknown>): string {
+  const widest = Math.max(...[...fields.keys()].map((name) => visible(name).length));
+  return [...fields]
+    .map(([name, value]) => `  ${visible(name).padEnd(widest)}  ${valueText(edge, name, value)}`)
+    .join('\n');
+}
+
+function valueText(edge: Edge, name: string, value: unknown): string {
+  if (value === null) return nothing;
+  if (value === '') return '""';
+  if (typeof value !== 'string') return visible(JSON.stringify(value));
+  return /_at$|_of$/.test(name) ? `${visible(value)} (${age(edge.clock, value)})` : visible(value);
+}
+
+function historyTable(edge: Edge, history: readonly Change[]): string {
+  return table(
+    edge,
+    [
+      { title: 'seq', right: true, cell: ({ seq }) => seq },
+      { title: 'when', cell: ({ at }) => age(edge.clock, at) },
+      { title: 'what', cell: ({ kind }) => kind },
+      { title: 'learned by', cell: ({ source }) => source },
+      { title: 'state', cell: ({ vis_state }) => stateName(vis_state) },
+      { title: 'presence', cell: ({ presence }) => presence },
+      { title: 'changed fields', cell: ({ changed_fields }) => changed_fields.join(', ') || null },
+    ],
+    history,
+  );
+}
