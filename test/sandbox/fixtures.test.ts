@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { account, bench, callbacksPath, gatewaysPath, vendorsPath } from './bench.ts';
 
-const fixture = (name: string): any => JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8'));
+const fixture = (name: string): any =>
+  JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8'));
 
 /** Key names and value types, in order. */
 function shape(value: unknown): unknown {
@@ -104,7 +105,10 @@ describe('answers have the captured shape', () => {
     const { ask } = bench([], { rateLimits: { vendors: 600, callbacks: 20, windowSeconds: 60 } });
     const told = await ask('POST', vendorsPath, fixture('vendor-create-request.json'), { 'accept-encoding': 'gzip' });
     const captured = new Map(
-      Object.entries<string>(fixture('vendor-response-headers.json')).map(([name, value]) => [name.toLowerCase(), value]),
+      Object.entries<string>(fixture('vendor-response-headers.json')).map(([name, value]) => [
+        name.toLowerCase(),
+        value,
+      ]),
     );
     for (const name of ['_capture', 'transfer-encoding']) captured.delete(name);
     expect(Object.keys(told.headers).sort()).toEqual([...captured.keys()].sort());

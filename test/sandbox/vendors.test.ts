@@ -60,7 +60,9 @@ describe('what a body may hold', () => {
   });
 
   it('unknown keys are ignored', async () => {
-    expect(await create(bench(), { shoe_size: 43, vendorid: 1, primary_contact: null })).not.toHaveProperty('shoe_size');
+    expect(await create(bench(), { shoe_size: 43, vendorid: 1, primary_contact: null })).not.toHaveProperty(
+      'shoe_size',
+    );
   });
 
   it.each([
@@ -174,7 +176,9 @@ describe('a hand in the service itself', () => {
     const made = await create(place);
     await place.subscribe();
     await place.clock.advance(5_000);
-    const moved = place.sandbox.vendors(account).setBalance(made.vendorid, 'outstanding', [{ amount: '1.00', code: 'USD' }]);
+    const moved = place.sandbox
+      .vendors(account)
+      .setBalance(made.vendorid, 'outstanding', [{ amount: '1.00', code: 'USD' }]);
     await place.clock.advance(5_000);
     expect(moved).toEqual({ ...made, outstanding_balance: [{ amount: { amount: '1.00', code: 'USD' } }] });
     expect(place.arrivals).toEqual([]);

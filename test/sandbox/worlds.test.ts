@@ -5,7 +5,12 @@ import { defaultWorld, parseWorld, worldAxes } from '../../src/sandbox/worlds.ts
 describe('worlds', () => {
   it('without a choice are the world of the field notes', () => {
     expect(parseWorld([])).toEqual(defaultWorld);
-    expect(defaultWorld).toMatchObject({ paging: 'honoured', perPage: 'capped', readOne: 'yes', listDeleted: 'hidden' });
+    expect(defaultWorld).toMatchObject({
+      paging: 'honoured',
+      perPage: 'capped',
+      readOne: 'yes',
+      listDeleted: 'hidden',
+    });
   });
 
   it('accept every value that their table names', () => {
