@@ -25,6 +25,8 @@ const margin = 60_000;
 export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: ExchangeSeams): TokenSource {
   let held: TokenPair | undefined;
   let renewal: Promise<TokenPair> | undefined;
+  /** A new pair that could not be kept: its refresh token is the only one that still works. */
+  let unkept: TokenPair | undefined;
   /** Refresh tokens that were refused once are not offered again. */
   const refused = new Set<string>();
 
@@ -57,8 +59,9 @@ export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: E
   const replace = (unwanted: Secret | undefined): Promise<TokenPair> =>
     vault.exclusively(async (pair, save) => {
       if (pair && fresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
-      const next = await grant(pair);
+      const next = (unkept ??= await grant(pair));
       await save(next);
+      unkept = undefined;
       return next;
     });
 
