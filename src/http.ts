@@ -92,6 +92,7 @@ export interface HttpServer extends Service {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const limits = { ...defaultLimits, ...options.limits };
   let app: FastifyInstance | undefined;
+  let stopping = false;
   return {
     name: options.name,
     get address() {
@@ -100,7 +101,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return { host: address.address, port: address.port };
     },
     async start() {
-      app = createApp(options, limits);
+      stopping = false;
+      app = createApp(options, limits, () => stopping);
       try {
         await app.listen({ host: options.host, port: options.port });
       } catch (error) {
@@ -108,11 +110,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       }
     },
     async stop() {
-      const stopping = app;
-      if (!stopping) return;
+      const running = app;
+      if (!running) return;
       app = undefined;
-      const cancel = options.clock.timer(limits.stopGrace, () => stopping.server.closeAllConnections());
-      await stopping.close();
+      stopping = true;
+      const cancel = options.clock.timer(limits.stopGrace, () => running.server.closeAllConnections());
+      await running.close();
       cancel();
     },
   };
@@ -129,7 +132,7 @@ function portError({ name, host, port }: HttpServerOptions, cause: unknown): unk
   return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
 }
 
-function createApp(options: HttpServerOptions, limits: HttpLimits): FastifyInstance {
+function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: () => boolean): FastifyInstance {
   const app: FastifyInstance = fastify({
     keepAliveTimeout: limits.keepAliveTimeout,
     requestTimeout: limits.requestTimeout,
@@ -146,13 +149,8 @@ function createApp(options: HttpServerOptions, limits: HttpLimits): FastifyInsta
   app.server.maxHeadersCount = limits.maxHeadersCount;
 
   // A kept-alive connection would hold the stop up until it times out.
-  let stopping = false;
-  app.addHook('preClose', (done) => {
-    stopping = true;
-    done();
-  });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (stopping) reply.header('connection', 'close');
+    if (isStopping()) reply.header('connection', 'close');
     done(null, payload);
   });
 
@@ -165,7 +163,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits): FastifyInsta
     return reply.code(status).send();
   });
   for (const route of options.routes) addRoute(app, route);
-  for (const [path, methods] of methodsByPath(options.routes)) refuseOtherMethods(app, path, methods);
+  for (const path of new Set(options.routes.map((route) => route.path))) refuseOtherMethods(app, path, options.routes);
   return app;
 }
 
@@ -191,15 +189,10 @@ function addRoute(app: FastifyInstance, route: HttpRoute): void {
   });
 }
 
-function methodsByPath(routes: readonly HttpRoute[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>();
-  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), method]);
-  return methods;
-}
-
-function refuseOtherMethods(app: FastifyInstance, path: string, known: readonly string[]): void {
-  if (known.includes('*')) return;
-  const answered = known.includes('GET') ? [...known, 'HEAD'] : known;
+function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly HttpRoute[]): void {
+  const answered: string[] = routes.filter((route) => route.path === path).map(({ method }) => method);
+  if (answered.includes('*')) return;
+  if (answered.includes('GET')) answered.push('HEAD');
   app.route({
     method: app.supportedMethods.filter((method) => !answered.includes(method)),
     url: path,
@@ -239,9 +232,7 @@ function arrived(request: FastifyRequest, response: ServerResponse): HttpRequest
     method: request.method,
     path,
     params: request.params as Record<string, string>,
-    get query() {
-      return new URLSearchParams(query);
-    },
+    query: new URLSearchParams(query),
     headers: request.headers,
     get headersDistinct() {
       return request.raw.headersDistinct;

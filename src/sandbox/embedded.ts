@@ -25,7 +25,7 @@ export interface EmbeddedSandbox {
   /** The first account. */
   readonly account: string;
   readonly sandbox: Sandbox;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export const sandboxAccount = '6BApk';
@@ -50,7 +50,7 @@ export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<Em
     token,
     account: accounts[0] ?? sandboxAccount,
     sandbox,
-    async stop() {
+    stop: async () => {
       sandbox.stop();
       await server.stop();
     },

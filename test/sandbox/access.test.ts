@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { account, bench, callbacksPath, gatewaysPath, vendorsPath } from './bench.ts';
+import { account, bench, callbacksPath, gatewaysPath, vendorsPath, type Told } from './bench.ts';
 
-const errnoOf = ({ json }: { json: any }): number => json.response.errors[0].errno;
+const errnoOf = ({ json }: Told): number => json.response.errors[0].errno;
 const vendor = { bill_vendor: { vendor_name: 'A', language: 'en' } };
 
 describe('tokens and scopes (reference 5)', () => {

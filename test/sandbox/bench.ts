@@ -12,11 +12,49 @@ export interface Arrival {
   readonly form: URLSearchParams;
 }
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- tests look into JSON of any shape */
+export interface VendorRow {
+  readonly vendorid: number;
+  readonly vis_state: number | string;
+  readonly city: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly tax_defaults: readonly object[];
+}
+
+export interface CallbackRow {
+  readonly callbackid: number;
+  readonly id: number;
+  readonly event: string;
+  readonly verified: boolean;
+}
+
+export interface Result {
+  readonly bill_vendor: VendorRow;
+  readonly bill_vendors: readonly VendorRow[];
+  readonly callback: CallbackRow;
+  readonly callbacks: readonly CallbackRow[];
+  readonly gateways: readonly { readonly sgid: number }[];
+  readonly page: number;
+  readonly pages: number;
+  readonly per_page: number;
+  readonly total: number;
+}
+
+/** Whatever stands in the bodies of answers; each has a part of it. */
+export interface Body {
+  readonly response: {
+    readonly result: Result;
+    readonly errors: readonly [{ readonly errno: number; readonly field: string }];
+  };
+  readonly errno: number;
+  readonly details: readonly [{ readonly reason: string }];
+}
+
 export interface Told {
   readonly status: number;
   readonly headers: Answer['headers'];
-  readonly json: any;
+  /** Of a JSON answer that is not compressed. */
+  readonly json: Body;
   readonly text: string;
   readonly answer: Answer;
 }
@@ -32,11 +70,11 @@ export interface Bench {
   readonly clock: VirtualClock;
   readonly arrivals: Arrival[];
   /** What the receivers answer from now on; undefined for no answer. */
-  answerWith(status: number | undefined): void;
-  ask(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Told>;
-  get(target: string): Promise<Told>;
+  readonly answerWith: (status: number | undefined) => void;
+  readonly ask: (method: string, target: string, body?: unknown, headers?: Record<string, string>) => Promise<Told>;
+  readonly get: (target: string) => Promise<Told>;
   /** Registers and verifies a callback; returns its id. */
-  subscribe(event?: string, uri?: string): Promise<number>;
+  readonly subscribe: (event?: string, uri?: string) => Promise<number>;
 }
 
 export function bench(world: readonly string[] = [], options: Partial<SandboxOptions> = {}): Bench {
@@ -77,7 +115,7 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
     const text = Buffer.from(answer.body).toString();
     const isJson = answer.headers['content-type'] === 'application/json' && !answer.headers['content-encoding'];
     const { status } = answer;
-    return { status, headers: answer.headers, text, answer, json: isJson ? JSON.parse(text) : undefined };
+    return { status, headers: answer.headers, text, answer, json: (isJson ? JSON.parse(text) : undefined) as Body };
   };
   return {
     sandbox,
@@ -90,7 +128,7 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
     get: (target) => ask('GET', target),
     async subscribe(event = 'bill_vendor', uri = 'https://mirror.example/hook') {
       const registered = await ask('POST', callbacksPath, { callback: { event, uri } });
-      const id: number = registered.json.response.result.callback.callbackid;
+      const id = registered.json.response.result.callback.callbackid;
       await ask('PUT', `${callbacksPath}/${id}`, {
         callback: { verifier: sandbox.callbacks(account).get(id)!.verifier },
       });
@@ -102,16 +140,13 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
 }
 
 /** Every id that the list shows, page after page. */
-export async function walk(
-  { get }: Bench,
-  query = 'per_page=100',
-): Promise<{ ids: number[]; pages: any[]; total: number }> {
-  const ids: number[] = [];
-  const pages: any[] = [];
-  for (let page = 1; page <= (pages[0]?.pages ?? 1); page += 1) {
-    const { result } = (await get(`${vendorsPath}?${query}&page=${page}`)).json.response;
-    pages.push(result);
-    ids.push(...result.bill_vendors.map((row: { vendorid: number }) => row.vendorid));
-  }
-  return { ids, pages, total: pages[0].total };
+export async function walk({ get }: Bench, query = 'per_page=100'): Promise<{ ids: number[]; pages: Result[] }> {
+  const pages: Result[] = [];
+  for (let page = 1; page <= (pages[0]?.pages ?? 1); page += 1)
+    pages.push((await get(`${vendorsPath}?${query}&page=${page}`)).json.response.result);
+  return { pages, ids: pages.flatMap(idsOf) };
+}
+
+export function idsOf({ bill_vendors }: Result): number[] {
+  return bill_vendors.map(({ vendorid }) => vendorid);
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/sandbox/events.ts';
-import { account, bench, callbacksPath, type Bench } from './bench.ts';
+import { account, bench, callbacksPath, type Bench, type CallbackRow } from './bench.ts';
 
 const uri = 'https://mirror.example/hook';
 
-async function register({ ask }: Bench, event = 'bill_vendor', to = uri): Promise<any> {
+async function register({ ask }: Bench, event = 'bill_vendor', to = uri): Promise<CallbackRow> {
   return (await ask('POST', callbacksPath, { callback: { event, uri: to } })).json.response.result.callback;
 }
 
 const put = ({ ask }: Bench, id: number, callback: object) => ask('PUT', `${callbacksPath}/${id}`, { callback });
 
-const list = async ({ get }: Bench, query = ''): Promise<any[]> =>
+const list = async ({ get }: Bench, query = ''): Promise<readonly CallbackRow[]> =>
   (await get(`${callbacksPath}?${query}`)).json.response.result.callbacks;
 
 const code = ({ sandbox }: Bench, id: number): string => sandbox.callbacks(account).get(id)!.verifier;
@@ -115,7 +115,7 @@ describe('listing callbacks', () => {
     const verified = await place.subscribe('bill_vendor.create');
     for (const event of ['bill_vendor.update', 'bill.create', 'bill_vendor']) await register(place, event);
     await register(place, 'bill_vendor', `${uri}/other`);
-    const events = async (query: string) => (await list(place, query)).map(({ event }) => event as string);
+    const events = async (query: string) => (await list(place, query)).map(({ event }) => event);
     expect(await events('search[event]=bill_vendor.create')).toEqual(['bill_vendor.create']);
     const all = ['bill_vendor.create', 'bill_vendor.update', 'bill_vendor', 'bill_vendor'];
     expect(await events('search[event]=bill_vendor')).toEqual(all);

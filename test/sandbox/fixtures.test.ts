@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { account, bench, callbacksPath, gatewaysPath, vendorsPath } from './bench.ts';
+import { account, bench, callbacksPath, gatewaysPath, vendorsPath, type Body, type Told } from './bench.ts';
 
-const fixture = (name: string): any =>
-  JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8'));
+const fixture = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')) as Body &
+    Told['headers'] & { bill_vendor: object };
 
 /** Key names and value types, in order. */
 function shape(value: unknown): unknown {
@@ -31,7 +32,7 @@ describe('answers have the captured shape', () => {
   it('of an edited vendor with a balance, and of a deleted one', async () => {
     const { ask, sandbox } = bench();
     const made = await ask('POST', vendorsPath, fixture('vendor-create-request.json'));
-    const id: number = made.json.response.result.bill_vendor.vendorid;
+    const id = made.json.response.result.bill_vendor.vendorid;
     sandbox.vendors(account).setBalance(id, 'outstanding', [{ amount: '450.00', code: 'USD' }]);
     const edited = await ask('PUT', `${vendorsPath}/${id}`, { bill_vendor: { city: 'San Francisco' } });
     expect(loosely(edited.json)).toEqual(loosely(fixture('vendor-edit-response.json')));
@@ -46,11 +47,11 @@ describe('answers have the captured shape', () => {
     const { bill_vendor } = fixture('vendor-create-request.json');
     const taxes = [{ system_taxid: 36859, enabled: true, tax_authorityid: null }, { system_taxid: 37696 }];
     const made = await ask('POST', vendorsPath, { bill_vendor: { ...bill_vendor, tax_defaults: taxes } });
-    const id: number = made.json.response.result.bill_vendor.vendorid;
+    const id = made.json.response.result.bill_vendor.vendorid;
     sandbox.vendors(account).setBalance(id, 'outstanding', [{ amount: '5.00', code: 'CAD' }]);
     const list = await get(vendorsPath);
     expect(loosely(list.json)).toEqual(loosely(fixture('vendors-list.json')));
-    const [first, second] = list.json.response.result.bill_vendors[0].tax_defaults;
+    const [first, second] = list.json.response.result.bill_vendors[0]!.tax_defaults;
     expect(first).toMatchObject({ amount: '13.56', name: 'GST', taxid: 1, vendorid: id });
     expect(second).toMatchObject({ amount: '13', name: 'HST', taxid: 3 });
   });
@@ -59,7 +60,7 @@ describe('answers have the captured shape', () => {
     const { get, ask } = bench();
     const list = await get(gatewaysPath);
     expect(shape(list.json)).toEqual(shape(fixture('gateways-list.json')));
-    const { sgid } = list.json.response.result.gateways[0];
+    const { sgid } = list.json.response.result.gateways[0]!;
     const removed = await ask('DELETE', `${gatewaysPath}/${sgid}`);
     expect(removed.json).toEqual(fixture('gateway-delete-response.json'));
     expect((await get(gatewaysPath)).json.response.result.total).toBe(1);
