@@ -1,0 +1,50 @@
+/** Local time: what the clocks of a time zone show, through every change to and from daylight saving. */
+
+/** Local times are milliseconds since 1970 as the zone's clocks show them, as if they were UTC. */
+export interface Timezone {
+  /** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
+  offset(instant: number): number;
+  /** The first instant after `from`, up to `to`, at which the offset is no longer that of `from`; `to` where it never changes. */
+  change(from: number, to: number): number;
+  /**
+   * The first instant at which the clocks show `local` or later: a time that they skip is reached where the skip ends, one
+   * that they show twice is reached the first time. Never falls as `local` rises.
+   */
+  reaches(local: number): number;
+}
+
+const day = 86_400_000;
+
+/** @throws RangeError if there is no such zone. */
+export function openTimezone(name: string): Timezone {
+  const format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
+
+  const offset: Timezone['offset'] = (instant) => {
+    const text = format.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
+    const ahead = Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + Number(seconds ?? 0) * 1_000;
+    return sign === '-' ? -ahead : ahead;
+  };
+
+  const change: Timezone['change'] = (from, to) => {
+    const old = offset(from);
+    let [same, other] = [from, to];
+    while (other - same > 1) {
+      const middle = Math.floor((same + other) / 2);
+      if (offset(middle) === old) same = middle;
+      else other = middle;
+    }
+    return other;
+  };
+
+  return {
+    offset,
+    change,
+    reaches(local) {
+      const [before, after] = [offset(local - day), offset(local + day)];
+      if (offset(local - before) === before) return local - before;
+      if (offset(local - after) === after) return local - after;
+      return change(local - after, local - before);
+    },
+  };
+}
