@@ -60,7 +60,7 @@ export interface Installation {
   pull(accountId: string, options: PullOptions): Promise<RunSummary>;
   /** Mirrors an account's gateways. Expected failures stand in the summary. */
   pullGateways(accountId: string, options: { readonly signal: AbortSignal }): Promise<GatewaySummary>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -78,8 +78,8 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     secrets = await openSecrets({ path: settings.secrets, migrations, clock, dice });
     await mirror.addAccounts(accounts);
   } catch (error) {
-    secrets?.close();
-    mirror.close();
+    await secrets?.close();
+    await mirror.close();
     throw error;
   }
   const tokens = tokenSource(service, secrets, seams);
@@ -147,9 +147,9 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
         return { account: accountId, seen: 0, removed: 0, error: failure };
       }
     },
-    close() {
-      secrets.close();
-      mirror.close();
+    async close() {
+      await secrets.close();
+      await mirror.close();
     },
   };
 }

@@ -52,13 +52,14 @@ CREATE TABLE vendors (
 );
 CREATE INDEX vendors_not_present ON vendors (account_id, presence) WHERE presence <> 'present';
 
+-- Columns of the key come first: integrity_check of older readers misreads a WITHOUT ROWID table where they do not.
 CREATE TABLE vendor_balances (
   account_id TEXT NOT NULL,
   vendorid INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('outstanding', 'overdue')),
+  code TEXT NOT NULL,
   amount TEXT NOT NULL,
   amount_minor INTEGER,
-  code TEXT NOT NULL,
   PRIMARY KEY (account_id, vendorid, kind, code)
 ) WITHOUT ROWID;
 

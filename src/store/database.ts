@@ -3,7 +3,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, st
 import { dirname } from 'node:path';
 import { sleep, type Clock, type Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
-import { connectReader, connectWriter, makeDurable, type Sqlite } from './driver.ts';
+import { connectReader, connectWriter, makeDurable, putToRest, type Sqlite } from './driver.ts';
 import { isBehind, migrate, type Migration } from './migrate.ts';
 import { catalogued, isBusy } from './sqlite-errors.ts';
 
@@ -19,6 +19,9 @@ export interface DatabaseOptions {
 }
 
 const usualPatience = 30_000;
+
+/** How often closing tries to find a moment in which nobody reads. */
+const restAttempts = 20;
 
 export class Database {
   readonly path: string;
@@ -78,10 +81,13 @@ export class Database {
     }
   }
 
-  /** Runs `deed` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. */
-  async write<T>(deed: () => T): Promise<T> {
+  /**
+   * Runs `deed` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. `patience` is for
+   * those who cannot wait as long as usual.
+   */
+  async write<T>(deed: () => T, patience = this.#patience): Promise<T> {
     const transaction = this.sqlite.transaction(deed);
-    return this.#patiently(() => transaction.immediate());
+    return this.#patiently(() => transaction.immediate(), patience);
   }
 
   /** Runs `queries` against one consistent state. */
@@ -91,22 +97,31 @@ export class Database {
   }
 
   /**
-   * Closes, and leaves a file that anybody who may read it can open: no WAL beside it, unless other programs have it open,
-   * of which the last one of ours does the same.
+   * Closes, and leaves a file that anybody who may read it can open. Where other programs keep it open, the journal stays
+   * beside it, which is as good for readers; the last process of ours to close cleans up.
    */
-  close(): void {
+  async close(): Promise<void> {
     if (!this.sqlite.open) return;
     try {
-      if (!this.sqlite.readonly) this.sqlite.pragma('journal_mode = DELETE');
-    } catch (error) {
-      if (!isBusy(error)) throw catalogued(error, this.path);
+      if (!this.sqlite.readonly) await this.#rest();
     } finally {
       this.sqlite.close();
     }
   }
 
-  async #patiently<T>(attempt: () => T): Promise<T> {
-    const deadline = this.#clock.monotonic() + this.#patience;
+  async #rest(): Promise<void> {
+    for (let attempt = 0; attempt < restAttempts; attempt++) {
+      try {
+        return putToRest(this.sqlite);
+      } catch (error) {
+        if (!isBusy(error)) throw catalogued(error, this.path);
+        await sleep(this.#clock, 5 + 45 * this.#dice.fraction());
+      }
+    }
+  }
+
+  async #patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
+    const deadline = this.#clock.monotonic() + patience;
     for (;;) {
       try {
         return attempt();

@@ -23,10 +23,25 @@ export function connectReader(path: string): Sqlite {
   return new Driver(path, { timeout: lockWait, readonly: true, fileMustExist: true });
 }
 
+/**
+ * Leaves WAL, so that somebody who may not write to the folder can open the file when no process of ours runs. The moment in
+ * which readers are shut out is kept as short as can be: nothing is left to write or to sync but one page.
+ * @throws SqliteError where another connection is open.
+ */
+export function putToRest(sqlite: Sqlite): void {
+  sqlite.pragma('busy_timeout = 0');
+  sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  sqlite.pragma('synchronous = OFF');
+  sqlite.pragma('journal_mode = MEMORY');
+}
+
 /** WAL, with every commit on disk before it returns. @throws SqliteError, also where another connection is in the way. */
 export function makeDurable(sqlite: Sqlite): void {
+  sqlite.pragma('busy_timeout = 0');
+  sqlite.pragma('synchronous = OFF');
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
+  sqlite.pragma(`busy_timeout = ${lockWait}`);
   sqlite.pragma('foreign_keys = ON');
   const mode = sqlite.pragma('journal_mode', { simple: true });
   const synchronous = sqlite.pragma('synchronous', { simple: true });
