@@ -4,6 +4,8 @@ import { catalogue } from '../errors.ts';
 import type { AccountReport } from '../store/reports.ts';
 import { inWords } from './age.ts';
 
+const endings = { incomplete: 'was incomplete', failed: 'failed', abandoned: 'was cut off' } as const;
+
 /**
  * Sentences, each with its remedy.
  * @param maxStaleness how old, in milliseconds, the mirror may be
@@ -18,16 +20,16 @@ export function advice(
   if (!report || safe === null) return [`${account} was never mirrored completely: run \`vendor-mirror sync\`.`];
   const lines: string[] = [];
   const run = report.runs[0];
-  if (run?.outcome === 'incomplete' || run?.outcome === 'failed' || run?.outcome === 'abandoned')
-    lines.push(`The last ${run.kind} of ${account} was ${run.outcome}: run \`vendor-mirror sync\` again.`);
+  if (run && run.outcome in endings)
+    lines.push(
+      `The last ${run.kind} of ${account} ${endings[run.outcome as keyof typeof endings]}: run \`vendor-mirror sync\` again.`,
+    );
   const staleness = now - (parseInstant(safe) ?? now);
   if (staleness > maxStaleness)
     lines.push(`${account} may lack changes of the last ${inWords(staleness)}: run \`vendor-mirror sync\`.`);
   if (report.findings.some(({ kind }) => kind === 'breaker'))
     lines.push(`${account}: ${catalogue.breaker_tripped.hint}`);
   if (report.queue.parked > 0)
-    lines.push(
-      `${report.queue.parked} marked vendors of ${account} could not be read; the next reconciliation tries them again.`,
-    );
+    lines.push(`${account}: ${report.queue.parked} changed vendors could not be read; a later sweep reads them again.`);
   return lines;
 }

@@ -15,11 +15,18 @@ export function declareCommands(program: Command, edge: Edge, does: Does): void 
   declareGateways(program, does);
   declareChanges(program, does);
   declareExport(program, does);
+  for (const command of leaves(program)) addCommonOptions(command);
   program.addCommand(sandboxCommand(edge).copyInheritedSettings(program));
 }
 
+/** The commands that do something themselves. */
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
 function declareSync(program: Command, does: Does): void {
-  addCommonOptions(program.command('sync'))
+  program
+    .command('sync')
     .summary('mirror all vendors and gateways, once')
     .description(
       'Mirrors all vendors and gateways of the service, once.\n\nExits with 0 if every account was mirrored completely, with 1 if not. Interrupted, it keeps what it has read.',
@@ -32,7 +39,8 @@ function declareSync(program: Command, does: Does): void {
 }
 
 function declareStatus(program: Command, does: Does): void {
-  addCommonOptions(program.command('status'))
+  program
+    .command('status')
     .summary('what the mirror holds, how fresh it is, and what to do')
     .description(
       'What the mirror holds of each account, how fresh it is, its latest runs, and what to do where something is amiss.\n\nReads the mirror only, never the service.',
@@ -41,8 +49,12 @@ function declareStatus(program: Command, does: Does): void {
 }
 
 function declareVendors(program: Command, does: Does): void {
-  const vendors = program.command('vendors').description('The vendors of the mirror.');
-  addCommonOptions(vendors.command('list'))
+  const vendors = program
+    .command('vendors')
+    .summary('the vendors of the mirror: list, show')
+    .description('The vendors of the mirror.');
+  vendors
+    .command('list')
     .description('Lists vendors of the mirror, by account and number. All of them, unless --limit says otherwise.')
     .addOption(
       new Option('--state <state>', 'vendors of this state; active unless told').choices([
@@ -70,7 +82,8 @@ function declareVendors(program: Command, does: Does): void {
       ),
     )
     .action(does(async () => (await import('./vendors-list.ts')).vendorsList));
-  addCommonOptions(vendors.command('show'))
+  vendors
+    .command('show')
     .argument('<vendorid>', "the vendor's number")
     .description('Shows every field of a vendor, its balances and tax defaults, and its history.')
     .addHelpText('after', examples(['vendor-mirror vendors show 1562']))
@@ -78,14 +91,19 @@ function declareVendors(program: Command, does: Does): void {
 }
 
 function declareGateways(program: Command, does: Does): void {
-  const gateways = program.command('gateways').description('The payment gateways of the mirror.');
-  addCommonOptions(gateways.command('list'))
+  const gateways = program
+    .command('gateways')
+    .summary('the payment gateways of the mirror: list')
+    .description('The payment gateways of the mirror.');
+  gateways
+    .command('list')
     .description('Lists the gateways of the mirror, with those that were removed.')
     .action(does(async () => (await import('./gateways-list.ts')).gatewaysList));
 }
 
 function declareChanges(program: Command, does: Does): void {
-  addCommonOptions(program.command('changes'))
+  program
+    .command('changes')
     .summary('the change feed')
     .description('Prints every change of every vendor, oldest first, one JSON object a line.')
     .option('--since <seq>', 'only what came after this one', wholeFrom(0), 0)
@@ -96,7 +114,8 @@ function declareChanges(program: Command, does: Does): void {
 }
 
 function declareExport(program: Command, does: Does): void {
-  addCommonOptions(program.command('export'))
+  program
+    .command('export')
     .argument('<file>', 'where to; a name that ends in .csv gives a spreadsheet of the vendors')
     .summary('a consistent copy of the mirror, or a .csv')
     .description(

@@ -4,6 +4,12 @@ import type { LogLevel } from '../log.ts';
 
 const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
+const group = 'Common options:';
+
+export function helpOption(): Option {
+  return new Option('-h, --help', 'print help').helpGroup(group);
+}
+
 export function addCommonOptions(command: Command): Command {
   const options = [
     new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox'),
@@ -11,6 +17,6 @@ export function addCommonOptions(command: Command): Command {
     new Option('--json', 'print one JSON document instead of text'),
     new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),
   ];
-  for (const option of options) command.addOption(option.helpGroup('Common options:'));
+  for (const option of options) command.addOption(option.helpGroup(group));
   return command;
 }

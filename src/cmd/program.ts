@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import type { CommonOptions, Run } from './command.ts';
-import { addCommonOptions } from './common-options.ts';
+import { addCommonOptions, helpOption } from './common-options.ts';
 import { declareCommands, examples } from './commands.ts';
 import type { Edge } from './edge.ts';
 import { complain, errorReport, printJson, remark } from './say.ts';
@@ -34,7 +34,7 @@ function rootCommand(edge: Edge): Command {
   return addCommonOptions(new Command('vendor-mirror'))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
     .version(packageVersion(edge.packageRoot), '--version', 'print the version')
-    .helpOption('-h, --help', 'print help, also of a command')
+    .addHelpOption(helpOption())
     .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => edge.stdout.write(text),

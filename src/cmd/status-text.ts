@@ -2,7 +2,7 @@
 import type { AccountReport, CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
 import { age, took } from './age.ts';
 import type { Edge } from './edge.ts';
-import { inkFor } from './ink.ts';
+import { heading } from './heading.ts';
 import { money } from './money.ts';
 import { visible } from './plain-text.ts';
 import { table } from './table.ts';
@@ -13,7 +13,7 @@ type Ago = (moment: string | null) => string;
 
 export function reportText(edge: Edge, report: AccountReport): string {
   const ago: Ago = (moment) => age(edge.clock, moment);
-  const title = inkFor(edge, edge.stdout).strong(`Account ${report.account}`);
+  const title = heading(edge, `Account ${report.account}`);
   const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
   const runs = report.runs.length === 0 ? [] : ['', runTable(edge, report.runs)];
   return [title, ...facts, ...runs].join('\n');

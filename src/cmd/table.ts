@@ -1,6 +1,6 @@
 /** Rows in aligned columns, for a person's eye. */
 import type { Edge } from './edge.ts';
-import { inkFor } from './ink.ts';
+import { heading } from './heading.ts';
 import { cells, cut, visible } from './plain-text.ts';
 
 export interface Column<Row> {
@@ -32,8 +32,8 @@ export function table<Row>(
       .map(({ right }, at) => pad(parts[at] ?? '', widths[at] ?? 0, right ?? false))
       .join(gap)
       .trimEnd();
-  const heading = inkFor(edge, edge.stdout).strong(line(columns.map(({ title }) => title)));
-  return [heading, ...texts.map(line)].join('\n');
+  const titles = line(columns.map(({ title }) => title));
+  return [heading(edge, titles), ...texts.map(line)].join('\n');
 }
 
 /** Takes from the widest columns, cell by cell, until the line fits. */

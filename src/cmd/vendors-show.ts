@@ -6,7 +6,7 @@ import type { TaxDefault, VisState } from '../vendor.ts';
 import { age } from './age.ts';
 import type { Run } from './command.ts';
 import type { Edge } from './edge.ts';
-import { inkFor } from './ink.ts';
+import { heading } from './heading.ts';
 import { askMirror } from './mirror.ts';
 import { amounts } from './money.ts';
 import { visible } from './plain-text.ts';
@@ -39,7 +39,6 @@ function detailDocument(detail: VendorDetail): object {
 }
 
 function detailText(edge: Edge, detail: VendorDetail): string {
-  const { strong } = inkFor(edge, edge.stdout);
   const { record, mirror, outstanding, overdue, taxDefaults } = vendorRecord(detail);
   const said = new Map<string, unknown>([
     ...record,
@@ -49,13 +48,13 @@ function detailText(edge: Edge, detail: VendorDetail): string {
     ['overdue_balance', amounts(overdue)],
   ]);
   return [
-    strong(visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
+    heading(edge, visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
     fieldLines(edge, said),
     '',
-    strong('In the mirror'),
+    heading(edge, 'In the mirror'),
     fieldLines(edge, mirror),
     '',
-    strong('History'),
+    heading(edge, 'History'),
     historyTable(edge, detail.history),
   ].join('\n');
 }

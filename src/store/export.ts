@@ -58,10 +58,9 @@ export async function swapIn(
 }
 
 function refuseMirror(mirror: Database, target: string): void {
-  if (!existsSync(target)) return;
-  const real = realpathSync(target);
+  const real = existsSync(target) ? realpathSync(target) : join(realpathSync(dirname(target)), basename(target));
   const own = realpathSync(mirror.path);
-  if ([own, `${own}-wal`, `${own}-shm`, `${own}-journal`].includes(real))
+  if (['', '-wal', '-shm', '-journal'].some((suffix) => real === own + suffix))
     throw new MirrorError('usage', `${target} is the mirror itself; name another file.`);
 }
 

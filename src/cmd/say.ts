@@ -1,0 +1,37 @@
+/** How commands speak: results to standard output, all else to standard error. */
+import type { MirrorError } from '../errors.ts';
+import type { Edge } from './edge.ts';
+
+type Streams = Pick<Edge, 'stdout' | 'stderr'>;
+
+/** One line, or several, of a result. */
+export function print({ stdout }: Streams, text: string): void {
+  stdout.write(`${text}\n`);
+}
+
+/** One JSON document, on one line. */
+export function printJson(streams: Streams, document: object): void {
+  print(streams, JSON.stringify(document));
+}
+
+/** Something that a person should know, but that is no result. */
+export function remark({ stderr }: Streams, text: string): void {
+  stderr.write(`${text}\n`);
+}
+
+export interface ErrorReport {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** An error as `--json` shows it. */
+export function errorReport({ code, message, hint }: MirrorError): ErrorReport {
+  return { code, message, hint };
+}
+
+/** An error for a person: what happened, of which account where that matters, and under it what to do. */
+export function complain(streams: Streams, error: MirrorError, account?: string): void {
+  const whose = account === undefined ? '' : `${account}: `;
+  remark(streams, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
+}

@@ -1,0 +1,84 @@
+/** The command line inside a test: its own folder, streams, clock and settings. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { systemDice, type Clock } from '../../src/clock.ts';
+import type { Edge, Output } from '../../src/cmd/edge.ts';
+import { runProgram } from '../../src/cmd/program.ts';
+import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { virtualClock } from '../virtual-clock.ts';
+
+export interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandLine {
+  readonly folder: string;
+  readonly database: string;
+  readonly settings: string;
+  readonly clock: Clock;
+  readonly interruption: AbortController;
+  /** Runs a command with these settings. */
+  run(...argv: string[]): Promise<Outcome>;
+  /** Runs a command line exactly as it stands. */
+  runBare(...argv: string[]): Promise<Outcome>;
+  fill(rows: Rows): Promise<void>;
+}
+
+interface CommandLineOptions {
+  /** YAML that is added to the usual settings. */
+  readonly settings?: string;
+  readonly env?: Edge['env'];
+  readonly fetch?: Edge['fetch'];
+  readonly clock?: Clock;
+  /** The width of the terminal that the output goes to; no terminal unless told. */
+  readonly columns?: number;
+}
+
+export function commandLine(options: CommandLineOptions = {}): CommandLine {
+  const folder = temporaryFolder();
+  const database = join(folder, 'vendors.db');
+  const settings = join(folder, 'mirror.yaml');
+  const clock = options.clock ?? virtualClock();
+  const interruption = new AbortController();
+  const service = options.settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0 }';
+  writeFileSync(
+    settings,
+    `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${service}\n`,
+  );
+  const runBare = async (...argv: string[]): Promise<Outcome> => {
+    const [stdout, stderr] = [collector(options.columns), collector(options.columns)];
+    const status = await runProgram(argv, {
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      env: options.env ?? {},
+      clock,
+      dice: systemDice,
+      fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
+      interrupted: interruption.signal,
+      packageRoot,
+    });
+    return { status, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  return {
+    folder,
+    database,
+    settings,
+    clock,
+    interruption,
+    runBare,
+    run: (...argv) => runBare(...argv, '-c', settings),
+    fill: (rows) => writeMirror(database, clock, rows),
+  };
+}
+
+/** A stream that keeps what is written to it. */
+export function collector(columns?: number): { stream: Output; text: () => string } {
+  const stream = new PassThrough();
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { commandLine } from './command-line.ts';
+
+describe('the command line', () => {
+  it('is explained by --help, with every command', async () => {
+    const { status, stdout } = await commandLine().runBare('--help');
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Usage: vendor-mirror [options] [command]
+
+      Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.
+
+      Common options:
+        -c, --config <file>      the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox
+        --account <id>           only this account of the settings
+        --json                   print one JSON document instead of text
+        --log-level <level>      how much to log on standard error (choices: "fatal", "error", "warn",
+                                 "info", "debug", "trace", "silent")
+        -h, --help               print help
+
+      Options:
+        --version                print the version
+
+      Commands:
+        sync [options]           mirror all vendors and gateways, once
+        status [options]         what the mirror holds, how fresh it is, and what to do
+        vendors                  the vendors of the mirror: list, show
+        gateways                 the payment gateways of the mirror: list
+        changes [options]        the change feed
+        export [options] <file>  a consistent copy of the mirror, or a .csv
+        sandbox [options]        Run the service of the reference on a local port, with invented vendors.
+        help [command]           display help for command
+
+      Examples:
+        vendor-mirror sync                                      # try it: mirror a built-in sandbox
+        vendor-mirror sync -c mirror.yaml                       # mirror the accounts of your settings
+        vendor-mirror status -c mirror.yaml                     # what the mirror holds, and how fresh it is
+        sqlite3 data/vendors.db "select * from active_vendors"  # the file is the product
+      "
+    `);
+  });
+
+  it('is explained for each command, with the common options', async () => {
+    const { stdout } = await commandLine().runBare('vendors', 'list', '--help');
+    expect(stdout).toMatchInlineSnapshot(`
+      "Usage: vendor-mirror vendors list [options]
+
+      Lists vendors of the mirror, by account and number. All of them, unless --limit says otherwise.
+
+      Options:
+        --state <state>        vendors of this state; active unless told (choices: "active", "deleted",
+                               "archived", "all")
+        --presence <presence>  vendors whose presence is this, of whatever state (choices: "present",
+                               "suspect", "missing", "gone")
+        --search <text>        vendors with this in name, contact, e-mail, account number or city
+        --limit <n>            no more than so many
+
+      Common options:
+        -c, --config <file>    the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox
+        --account <id>         only this account of the settings
+        --json                 print one JSON document instead of text
+        --log-level <level>    how much to log on standard error (choices: "fatal", "error", "warn",
+                               "info", "debug", "trace", "silent")
+        -h, --help             print help
+
+      Examples:
+        vendor-mirror vendors list --search muller         # finds Müller as well
+        vendor-mirror vendors list --state deleted --json
+      "
+    `);
+  });
+
+  it('tells its version', async () => {
+    expect((await commandLine().runBare('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    [['--frobnicate'], "Unknown option '--frobnicate'."],
+    [['sink'], "Unknown command 'sink' (Did you mean sync?)."],
+    [['vendors', 'list', '--limit', 'many'], 'It must be a whole number from 1.'],
+    [['vendors', 'list', '--state', 'odd'], 'Allowed choices are active, deleted, archived, all.'],
+    [['vendors', 'show'], "Missing required argument 'vendorid'."],
+    [['export'], "Missing required argument 'file'."],
+    [['sync', 'again'], 'Too many arguments'],
+    [['status', '--log-level', 'loud'], 'Allowed choices are fatal,'],
+  ])('%j exits with 64', async (argv, message) => {
+    const { status, stdout, stderr } = await commandLine().runBare(...argv);
+    expect(status).toBe(64);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^vendor-mirror: /);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('See `vendor-mirror --help`.');
+  });
+
+  it.each([[[]], [['vendors']], [['gateways']]])('%j alone exits with 64 and shows the help', async (argv) => {
+    const { status, stdout, stderr } = await commandLine().runBare(...argv);
+    expect(status).toBe(64);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Usage: vendor-mirror');
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cells, cut, visible } from '../../src/cmd/plain-text.ts';
+import { table, type Column } from '../../src/cmd/table.ts';
+import { collector } from './command-line.ts';
+
+type Row = readonly [name: string, count: number | null];
+
+const columns: readonly Column<Row>[] = [
+  { title: 'name', cell: ([name]) => name },
+  { title: 'count', right: true, cell: ([, count]) => count },
+];
+
+function draw(rows: readonly Row[], width?: number, env: Record<string, string> = { NO_COLOR: '1' }): string {
+  return table({ stdout: collector(width).stream, env }, columns, rows);
+}
+
+describe('table', () => {
+  it('aligns wide, combining and joined characters by the cells they take', () => {
+    expect(
+      draw([
+        ['Müller', 1],
+        ['有限会社', 22],
+        ['Cafe\u0301', 333],
+        ['👩‍👩‍👧 & Co', null],
+      ]),
+    ).toMatchInlineSnapshot(`
+      "name      count
+      Müller        1
+      有限会社     22
+      Café        333
+      👩‍👩‍👧 & Co       –"
+    `);
+  });
+
+  it('cuts the widest column to the terminal, and never a number', () => {
+    expect(draw([['A name that is far too long', 1_000_000]], 20)).toMatchInlineSnapshot(`
+      "name           count
+      A name tha…  1000000"
+    `);
+  });
+
+  it('cuts nothing where there is no terminal', () => {
+    const long = 'x'.repeat(500);
+    expect(draw([[long, 1]])).toContain(long);
+  });
+
+  it('is as wide as the terminal at most, whatever it shows', () => {
+    const row = fc.tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(9_999));
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 8 }), fc.integer({ min: 14, max: 60 }), (rows, width) => {
+        for (const line of draw(rows, width).split('\n')) expect(cells(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+
+  it('is bold only on a terminal without NO_COLOR', () => {
+    expect(draw([['a', 1]], 80, {})).toContain('\u001b[1m');
+    expect(draw([['a', 1]], 80, { NO_COLOR: '1' })).not.toContain('\u001b');
+    expect(draw([['a', 1]], 80, { TERM: 'dumb' })).not.toContain('\u001b');
+    expect(draw([['a', 1]], undefined, {})).not.toContain('\u001b');
+  });
+});
+
+describe('plain text', () => {
+  it('H10 a name cannot steer the terminal', () => {
+    expect(visible('\u001b[2J\u001b]0;owned\u0007\nAcme\u202e\u009b31m\u007f')).toBe(
+      '␛[2J␛]0;owned␇␊Acme\\u202e\\u009b31m␡',
+    );
+  });
+
+  it('H10 no text whatever keeps a control character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(visible(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+        expect(visible(text).isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it('cuts between characters, never through one', () => {
+    expect(cut('有限会社', 5)).toBe('有限…');
+    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…');
+    expect(cut('fits', 4)).toBe('fits');
+  });
+});
