@@ -5,14 +5,31 @@ CREATE TABLE path_tokens (
   path_token TEXT NOT NULL
 );
 
+-- Codes that the handshake brought: candidates until the service has said that one is right, then the keys of signatures.
 CREATE TABLE verifiers (
   account_id TEXT NOT NULL,
-  callbackid INTEGER NOT NULL,
   verifier TEXT NOT NULL,
+  callbackid INTEGER, -- null where the code came without saying for which callback
   state TEXT NOT NULL CHECK (state IN ('candidate', 'proven', 'previous')),
   received_at TIMESTAMP NOT NULL,
-  expires_at TIMESTAMP,
-  PRIMARY KEY (account_id, callbackid, verifier)
+  expires_at TIMESTAMP, -- of a previous one
+  PRIMARY KEY (account_id, verifier)
+);
+
+-- What we registered or asked to resend, and no code was proven for since: only meanwhile is a code let in.
+CREATE TABLE awaited_codes (
+  account_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  callbackid INTEGER, -- null until the service has told it
+  asked_at TIMESTAMP NOT NULL,
+  PRIMARY KEY (account_id, event)
+);
+
+-- One row per registration that left, so that no fault makes us register without end.
+CREATE TABLE registrations (
+  account_id TEXT NOT NULL,
+  event TEXT NOT NULL,
+  registered_at TIMESTAMP NOT NULL
 );
 
 -- One pair per token endpoint and client. Whoever holds the lease may use the refresh token, which works once.

@@ -2,12 +2,15 @@
 import { join } from 'node:path';
 import type { Clock, Dice } from '../clock.ts';
 import type { ReadStamp, VendorPage, VendorReading } from '../reading.ts';
-import type { Gateway } from '../vendor.ts';
+import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
 import { readingCounter } from './counter.ts';
+import { callbackRows } from './callback-rows.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { deliveryJournal, type NewDelivery, type SettledOutcome } from './deliveries.ts';
 import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
+import type { Key } from './held.ts';
 import { markQueue, markWriter, type Mark } from './marks.ts';
 import { readMigrations } from './migrate.ts';
 import { readings, type Absence, type ReadingContext, type Verdict } from './readings.ts';
@@ -59,13 +62,30 @@ export interface Mirror {
   countMarks(accountId: string): Promise<number>;
   settle(mark: Mark): Promise<boolean>;
 
+  /**
+   * Journals deliveries and marks their vendors, all in one commit, which is on disk when this resolves.
+   * @returns for each whether it was taken; not so where the queue is full.
+   * @throws MirrorError `database_locked` soon, because the service waits for its answer.
+   */
+  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<boolean[]>;
+  /** The newest delivery about a vendor that is not settled. */
+  lastDelivery(key: Key): Promise<number | undefined>;
+  /** Settles the deliveries about a vendor up to the one called `upTo`. */
+  settleDeliveries(key: Key, upTo: number, outcome: SettledOutcome): Promise<void>;
+  /** Marks parked vendors again, of one account or one number if told. @returns how many. */
+  retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
+
+  /** The callbacks of ours, without their path tokens, as the service last showed them. */
+  knownCallbacks(accountId: string): Promise<Callback[]>;
+  replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
+
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
   reportFields(run: Run, names: readonly string[], whole: boolean): Promise<void>;
 
   enabledGateways(accountId: string): Promise<number[]>;
   replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
 
-  close(): void;
+  close(): Promise<void>;
 }
 
 export type Verdicts = ReadonlyMap<number, Verdict>;
@@ -74,6 +94,9 @@ export interface RunProgress {
   readonly runId: number;
   readonly counts: RunCounts;
 }
+
+/** Milliseconds to try while another process holds the lock and the service waits for an answer. */
+const answerSoon = 2_000;
 
 /** Opens the mirror to write. @throws MirrorError as `Database.open`. */
 export async function openMirror(file: MirrorFile): Promise<Mirror> {
@@ -86,6 +109,8 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const reading = readings(sqlite, clock, counter, marks);
   const runs = runLedger(sqlite, clock, counter, file.process);
   const findings = findingLedger(sqlite, clock);
+  const deliveries = deliveryJournal(sqlite, marks);
+  const callbacks = callbackRows(sqlite);
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
 
@@ -131,6 +156,14 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       database.read(() => queue.due({ account_id: accountId, moment: counter.moment(), limit })),
     countMarks: (accountId) => database.read(() => queue.count(accountId)),
     settle: (mark) => database.write(() => queue.settle(mark)),
+
+    acceptDeliveries: (list) => database.write(() => list.map((delivery) => deliveries.accept(delivery)), answerSoon),
+    lastDelivery: (key) => database.read(() => deliveries.last(key)),
+    settleDeliveries: (key, upTo, outcome) => database.write(() => deliveries.settle(key, upTo, outcome, clock.now())),
+    retryParked: (which) => database.write(() => deliveries.retry(which)),
+
+    knownCallbacks: (accountId) => database.read(() => callbacks.known(accountId)),
+    replaceCallbacks: (accountId, list) => database.write(() => callbacks.replace(accountId, list, clock.now())),
 
     addFindings: (run, list) =>
       database.write(() => {

@@ -7,6 +7,7 @@ import { Secret } from '../log.ts';
 import { Database } from './database.ts';
 import { readMigrations } from './migrate.ts';
 import { secretSql, statement } from './statement.ts';
+import { verifierStore, type Verifiers } from './verifiers.ts';
 
 /** An OAuth token pair; `expiresAt` is when the access token ends, milliseconds since 1970. */
 export interface StoredPair {
@@ -26,7 +27,8 @@ export interface Vault {
 export interface Secrets {
   /** The token pairs of one OAuth client. */
   vault(client: string): Vault;
-  close(): void;
+  readonly verifiers: Verifiers;
+  close(): Promise<void>;
 }
 
 export interface SecretsFile {
@@ -48,7 +50,7 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
     migrations: readMigrations(join(file.migrations, 'secrets')),
   });
   if ((statSync(database.path).mode & 0o077) !== 0) {
-    database.close();
+    await database.close();
     throw new MirrorError(
       'database_unusable',
       `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
@@ -56,6 +58,7 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
   }
   return {
     vault: (client) => tokenVault(database, client, clock, dice),
+    verifiers: verifierStore(database, clock, dice),
     close: () => database.close(),
   };
 }

@@ -9,6 +9,15 @@ export function isBusy(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether, by this error, it is unknown what has reached the disk: the kernel reports a failed sync once and then forgets it, so that only
+ * a new start, which reads the file anew, tells.
+ */
+export function isFailedSync(error: unknown): boolean {
+  const origin = error instanceof MirrorError ? error.cause : error;
+  return origin instanceof SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(origin.code);
+}
+
 /** An error of SQLite as a catalogued one that names the file; any other as it is. */
 export function catalogued(error: unknown, path: string): unknown {
   if (!(error instanceof SqliteError)) return error;

@@ -189,17 +189,21 @@ export interface MirrorTables {
   freshness: FreshnessView;
 }
 
+export interface VerifierTable {
+  account_id: string;
+  verifier: string;
+  callbackid: number | null;
+  state: 'candidate' | 'proven' | 'previous';
+  received_at: string;
+  expires_at: string | null;
+}
+
 /** The file of secrets. */
 export interface SecretTables {
   path_tokens: { account_id: string; path_token: string };
-  verifiers: {
-    account_id: string;
-    callbackid: number;
-    verifier: string;
-    state: 'candidate' | 'proven' | 'previous';
-    received_at: string;
-    expires_at: string | null;
-  };
+  verifiers: VerifierTable;
+  awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
+  registrations: { account_id: string; event: string; registered_at: string };
   oauth_tokens: {
     client: string;
     access_token: string | null;

@@ -1,0 +1,68 @@
+/** What was asked of the service and makes it send a code: so that a stranger's is told from one that we wait for, and no fault asks without end. */
+import { timestamp } from '../clock.ts';
+import type { Sqlite } from './driver.ts';
+import { secretSql, statement } from './statement.ts';
+
+interface OfEvent {
+  account_id: string;
+  event: string;
+}
+
+/** Each runs inside a transaction. */
+export interface AwaitedCodes {
+  expect(awaited: OfEvent & { callbackid: number | null }, now: number): void;
+  /** Whether a code that names this callback, or none, is awaited. */
+  has(accountId: string, callbackid: number | null): boolean;
+  arrived(of: OfEvent): void;
+  /** Writes down one more registration; false where there were too many of this event within a day. */
+  register(of: OfEvent, now: number): boolean;
+}
+
+const day = 86_400_000;
+const registrationsADay = 3;
+
+export function awaitedCodes(sqlite: Sqlite): AwaitedCodes {
+  const expect = statement<OfEvent & { callbackid: number | null; asked_at: string }>(sqlite, (at) =>
+    secretSql
+      .insertInto('awaited_codes')
+      .values({ account_id: at.account_id, event: at.event, callbackid: at.callbackid, asked_at: at.asked_at })
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'event']).doUpdateSet({ callbackid: at.callbackid, asked_at: at.asked_at }),
+      ),
+  );
+  const awaited = statement<{ account_id: string }, { callbackid: number | null }>(sqlite, (at) =>
+    secretSql.selectFrom('awaited_codes').select('callbackid').where('account_id', '=', at.account_id),
+  );
+  const arrived = statement<OfEvent>(sqlite, (at) =>
+    secretSql.deleteFrom('awaited_codes').where('account_id', '=', at.account_id).where('event', '=', at.event),
+  );
+  const forget = statement<{ before: string }>(sqlite, (at) =>
+    secretSql.deleteFrom('registrations').where('registered_at', '<=', at.before),
+  );
+  const count = statement<OfEvent, { registrations: number }>(sqlite, (at) =>
+    secretSql
+      .selectFrom('registrations')
+      .select((row) => row.fn.countAll<number>().as('registrations'))
+      .where('account_id', '=', at.account_id)
+      .where('event', '=', at.event),
+  );
+  const register = statement<OfEvent & { registered_at: string }>(sqlite, (at) =>
+    secretSql
+      .insertInto('registrations')
+      .values({ account_id: at.account_id, event: at.event, registered_at: at.registered_at }),
+  );
+  return {
+    expect: (of, now) => void expect.run({ ...of, asked_at: timestamp(now) }),
+    has: (account_id, callbackid) =>
+      awaited
+        .all({ account_id })
+        .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid),
+    arrived: (of) => void arrived.run(of),
+    register(of, now) {
+      forget.run({ before: timestamp(now - day) });
+      if ((count.get(of)?.registrations ?? 0) >= registrationsADay) return false;
+      register.run({ ...of, registered_at: timestamp(now) });
+      return true;
+    },
+  };
+}

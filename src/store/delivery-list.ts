@@ -1,0 +1,81 @@
+/** Deliveries in rows, for lists: what came, when, and what became of it. */
+import { sql } from 'kysely';
+import { timestamp } from '../clock.ts';
+import type { Sqlite } from './driver.ts';
+import { mirrorSql, statement } from './statement.ts';
+import type { DeliveryOutcome, DeliveryTable } from './tables.ts';
+
+export const deliveryOutcomes = [
+  'pending',
+  'applied',
+  'unchanged',
+  'not_found',
+  'ignored',
+  'parked',
+] as const satisfies DeliveryOutcome[];
+
+/** What a delivery must be to be listed; what is left out does not matter. */
+export interface DeliveryFilter {
+  readonly account?: string | undefined;
+  readonly outcome?: DeliveryOutcome | undefined;
+  readonly vendorid?: number | undefined;
+  /** Received at this moment or later, milliseconds since 1970. */
+  readonly since?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export type ListedDelivery = Omit<DeliveryTable, 'id'> & { readonly id: number };
+
+export interface DeliveryList {
+  /** How many there are, whatever the limit. */
+  readonly total: number;
+  /** The newest first. */
+  readonly deliveries: readonly ListedDelivery[];
+}
+
+/** The deliveries that pass the filter. */
+export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
+  const { account, outcome, vendorid, since, limit } = filter;
+  const wanted = mirrorSql
+    .selectFrom('deliveries')
+    .$if(account !== undefined, (rows) => rows.where('account_id', '=', account ?? ''))
+    .$if(outcome !== undefined, (rows) => rows.where('outcome', '=', outcome ?? 'pending'))
+    .$if(vendorid !== undefined, (rows) => rows.where('object_id', '=', vendorid ?? 0))
+    .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
+    .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
+  const deliveries = statement<object, ListedDelivery>(sqlite, () =>
+    wanted
+      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
+      .select(['outcome', 'settled_at'])
+      .orderBy('id', 'desc')
+      .limit(limit ?? -1),
+  ).all({});
+  const total = statement<object, { count: number }>(sqlite, () =>
+    wanted.select((row) => row.fn.countAll<number>().as('count')),
+  ).get({});
+  return { total: total?.count ?? 0, deliveries };
+}
+
+export interface DeliveryCount {
+  readonly account_id: string;
+  readonly outcome: DeliveryOutcome;
+  readonly deliveries: number;
+  readonly latest: string;
+}
+
+/** How many deliveries each account has had, by outcome, and when the latest of them came. */
+export function countDeliveries(sqlite: Sqlite): DeliveryCount[] {
+  return statement<object, DeliveryCount>(sqlite, () =>
+    mirrorSql
+      .selectFrom('deliveries')
+      .select((row) => [
+        'account_id',
+        'outcome',
+        row.fn.countAll<number>().as('deliveries'),
+        row.fn.max('received_at').as('latest'),
+      ])
+      .groupBy(['account_id', 'outcome'])
+      .orderBy('account_id')
+      .orderBy('outcome'),
+  ).all({});
+}

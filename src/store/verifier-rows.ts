@@ -1,0 +1,119 @@
+/** The rows of verifiers: every change of their state as one statement. */
+import type { Sqlite } from './driver.ts';
+import { secretSql, statement, type Statement } from './statement.ts';
+import type { VerifierTable } from './tables.ts';
+
+interface OfAccount {
+  account_id: string;
+}
+type OfCallback = OfAccount & { callbackid: number };
+type OfCode = OfAccount & { verifier: string };
+type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
+
+export interface VerifierRows {
+  readonly usable: Statement<OfAccount & { now: string }, Code>;
+  readonly proven: Statement<OfCallback, Code>;
+  readonly find: Statement<OfCode, Code>;
+  /** The newest first. */
+  readonly candidates: Statement<OfAccount, Code>;
+  readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
+  readonly drop: Statement<OfCode, unknown>;
+  /** Makes a code the proven one of a callback. */
+  readonly raise: Statement<OfCode & OfCallback & { received_at: string }, unknown>;
+  /** Lets the proven code of a callback expire. */
+  readonly retire: Statement<OfCallback & { expires_at: string }, unknown>;
+  /** Those of a callback, and the unnamed ones. */
+  readonly dropCandidates: Statement<OfCallback, unknown>;
+  readonly dropExpired: Statement<{ now: string }, unknown>;
+}
+
+export function verifierRows(sqlite: Sqlite): VerifierRows {
+  return {
+    usable: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where((row) =>
+          row.or([
+            row('state', '=', 'proven'),
+            row.and([row('state', '=', 'previous'), row('expires_at', '>', at.now)]),
+          ]),
+        )
+        .orderBy('state', 'desc'),
+    ),
+    proven: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where('callbackid', '=', at.callbackid)
+        .where('state', '=', 'proven'),
+    ),
+    find: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier),
+    ),
+    candidates: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where('state', '=', 'candidate')
+        .orderBy('received_at', 'desc'),
+    ),
+    add: statement(sqlite, (at) =>
+      secretSql.insertInto('verifiers').values({
+        account_id: at.account_id,
+        verifier: at.verifier,
+        callbackid: at.callbackid,
+        state: 'candidate',
+        received_at: at.received_at,
+        expires_at: null,
+      }),
+    ),
+    drop: statement(sqlite, (at) =>
+      secretSql
+        .deleteFrom('verifiers')
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier)
+        .where('state', '=', 'candidate'),
+    ),
+    raise: statement(sqlite, (at) =>
+      secretSql
+        .insertInto('verifiers')
+        .values({
+          account_id: at.account_id,
+          verifier: at.verifier,
+          callbackid: at.callbackid,
+          state: 'proven',
+          received_at: at.received_at,
+          expires_at: null,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account_id', 'verifier'])
+            .doUpdateSet({ state: 'proven', callbackid: at.callbackid, expires_at: null }),
+        ),
+    ),
+    retire: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({ state: 'previous', expires_at: at.expires_at })
+        .where('account_id', '=', at.account_id)
+        .where('callbackid', '=', at.callbackid)
+        .where('state', '=', 'proven'),
+    ),
+    dropCandidates: statement(sqlite, (at) =>
+      secretSql
+        .deleteFrom('verifiers')
+        .where('account_id', '=', at.account_id)
+        .where((row) => row.or([row('callbackid', '=', at.callbackid), row('callbackid', 'is', null)]))
+        .where('state', '=', 'candidate'),
+    ),
+    dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at.now)),
+  };
+}
