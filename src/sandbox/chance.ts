@@ -9,6 +9,8 @@ export interface Chance {
   pick<T>(list: readonly T[]): T;
   /** `length` characters of `alphabet`. */
   text(length: number, alphabet: string): string;
+  /** The numbers from 0 up to `length`, in any order. */
+  permutation(length: number): Int32Array;
   shuffle<T>(list: readonly T[]): T[];
 }
 
@@ -37,19 +39,26 @@ export function chance(seed: number): Chance {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (limit: number): number => Math.floor(fraction() * limit);
+  const permutation = (length: number): Int32Array => {
+    const mixed = new Int32Array(length);
+    for (let next = 0; next < length; next += 1) {
+      const other = below(next + 1);
+      mixed[next] = mixed[other] ?? 0;
+      mixed[other] = next;
+    }
+    return mixed;
+  };
   return {
     fraction,
     below,
     happens: (probability) => fraction() < probability,
     pick: (list) => list[below(list.length)] as (typeof list)[number],
-    text: (length, alphabet) => Array.from({ length }, () => alphabet.charAt(below(alphabet.length))).join(''),
-    shuffle(list) {
-      const mixed = [...list];
-      for (let last = mixed.length - 1; last > 0; last -= 1) {
-        const other = below(last + 1);
-        [mixed[last], mixed[other]] = [mixed[other] as (typeof mixed)[number], mixed[last] as (typeof mixed)[number]];
-      }
-      return mixed;
+    text(length, alphabet) {
+      let text = '';
+      while (text.length < length) text += alphabet.charAt(below(alphabet.length));
+      return text;
     },
+    permutation,
+    shuffle: (list) => Array.from(permutation(list.length), (index) => list[index] as (typeof list)[number]),
   };
 }

@@ -21,10 +21,9 @@ export interface BookOptions {
 
 /** The book as it was at a moment. */
 export interface BookView {
-  readonly length: number;
-  /** Of the vendor with this number: its vis_state, `unreadable`, or `gone`. */
-  mark(index: number): number;
-  record(index: number): VendorRecord;
+  /** For each vendor number its vis_state, `unreadable`, or `gone`; it may be longer than the book, and is not to be kept. */
+  readonly marks: Readonly<Uint8Array>;
+  readonly record: (index: number) => VendorRecord;
 }
 
 interface Held {
@@ -70,11 +69,7 @@ export class VendorBook {
   }
 
   now(): BookView {
-    return {
-      length: this.#length,
-      mark: (index) => this.#marks[index] ?? gone,
-      record: (index) => this.#held(index).record,
-    };
+    return { marks: this.#marks, record: (index) => this.#held(index).record };
   }
 
   /** The book as it was at `at`, as far back as it remembers. */
@@ -88,8 +83,7 @@ export class VendorBook {
       held.set(past.index, past.held);
     }
     return {
-      length: this.#length,
-      mark: (index) => marks[index] ?? gone,
+      marks,
       record: (index) => (held.get(index) ?? (held.has(index) ? this.#invent(index) : this.#held(index))).record,
     };
   }

@@ -120,10 +120,10 @@ export class VendorDesk {
 
   /** The id of some vendor; undefined if a few throws find none. */
   someId(throws: Chance): number | undefined {
-    const view = this.#book.now();
-    for (let attempt = 0; attempt < 20 && view.length > 0; attempt += 1) {
-      const index = throws.below(view.length);
-      if (view.mark(index) < unreadable) return view.record(index).vendorid;
+    const { marks, record } = this.#book.now();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const index = throws.below(this.#book.length);
+      if ((marks[index] ?? gone) < unreadable) return record(index).vendorid;
     }
     return undefined;
   }
@@ -138,7 +138,7 @@ export class VendorDesk {
     const index = this.#book.indexOf(id);
     if (index === undefined) return undefined;
     const view = this.view(age);
-    const mark = view.mark(index);
+    const mark = view.marks[index] ?? gone;
     if (mark === gone) return undefined;
     return mark === unreadable ? 'unreadable' : view.record(index);
   }
@@ -152,16 +152,17 @@ export class VendorDesk {
   }
 
   #everyone(where: 'list' | 'single'): Wire[] {
-    const view = this.#book.now();
+    const { marks, record } = this.#book.now();
     const wires: Wire[] = [];
-    for (let index = 0; index < view.length; index += 1)
-      if (view.mark(index) < unreadable) wires.push(vendorOnWire(view.record(index), this.#world, where));
+    for (const [index, mark] of marks.entries())
+      if (mark < unreadable) wires.push(vendorOnWire(record(index), this.#world, where));
     return wires;
   }
 
   #present(id: number): number | undefined {
     const index = this.#book.indexOf(id);
-    return index !== undefined && this.#book.now().mark(index) < unreadable ? index : undefined;
+    if (index === undefined) return undefined;
+    return (this.#book.now().marks[index] ?? gone) < unreadable ? index : undefined;
   }
 
   #change(id: number, events: readonly string[], edit: (held: VendorRecord) => VendorRecord): Wire | undefined {

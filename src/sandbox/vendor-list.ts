@@ -1,6 +1,6 @@
 /** One page of the vendor list (reference 4.1). */
 import { pageOf, type Page } from './paging.ts';
-import { unreadable, type BookView } from './vendor-book.ts';
+import { gone, unreadable, type BookView } from './vendor-book.ts';
 import type { Sequence } from './vendor-order.ts';
 import type { VendorRecord } from './vendor-record.ts';
 import type { World } from './worlds.ts';
@@ -18,15 +18,15 @@ export function listVendors(
   if (world.total === 'counts_hidden') counted[1] = 1;
 
   let total = 0;
-  for (let index = 0; index < view.length; index += 1) total += counted[view.mark(index)] ?? 0;
+  for (const mark of view.marks) total += counted[mark] ?? 0;
   const { offset, limit, numbers } = pageOf(query, total, world);
 
   const rows: VendorRecord[] = [];
   let place = 0;
   for (let position = 0; position < sequence.length && place < offset + limit; position += 1) {
     const index = sequence.at(position);
-    const mark = index < 0 ? undefined : view.mark(index);
-    if (mark === undefined || counted[mark] === 0) continue;
+    const mark = view.marks[index] ?? gone;
+    if (counted[mark] === 0) continue;
     if (place >= offset && shown[mark] === 1) rows.push(view.record(index));
     place += 1;
   }

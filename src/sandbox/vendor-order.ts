@@ -50,7 +50,7 @@ export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, 
     case 'newest':
       return { length, at: (position) => length - 1 - position };
     case 'shuffled': {
-      const mixed = throws.shuffle(Array.from({ length }, (_, index) => index));
+      const mixed = throws.permutation(length);
       return { length, at: (position) => mixed[position] ?? -1 };
     }
   }
