@@ -32,10 +32,19 @@ export type Conclusion =
       /** What was gathered so far counts no more. */ readonly anew: boolean;
     };
 
+/**
+ * A list whose order changes with every request shows a vendor in about two passes of three. One that twenty passes did not
+ * show (one chance in 400 million), the last five of which showed nothing new, is counted by the service and not readable.
+ */
+const enoughPasses = 20;
+const quietPasses = 5;
+
 /** Gathers passes until they prove that nothing was missed. */
 export class Proof {
   #joined = new IdSet();
   #total: number | undefined;
+  #passes = 0;
+  #quiet = 0;
   #before: Pass | undefined;
 
   add(pass: Pass): Conclusion {
@@ -44,19 +53,38 @@ export class Proof {
     if (pass.total === undefined) return this.#startOver('the number of vendors changed during the walk');
     if (pass.entered) return this.#startOver('vendors entered the list during the walk');
 
-    if (pass.total !== this.#total) this.#joined = new IdSet();
-    this.#total = pass.total;
-    this.#joined.addAll(pass.ids);
-    if (this.#joined.size > pass.total) this.#joined = new IdSet(pass.ids);
+    this.#join(pass, pass.total);
     if (this.#joined.size === pass.total) return { complete: true, unreadable: 0 };
 
     const short = pass.whole && !pass.repeated && pass.ids.size < pass.total;
     if (short && before && alike(pass, before)) return { complete: true, unreadable: pass.total - pass.ids.size };
+    if (this.#passes >= enoughPasses && this.#quiet >= quietPasses)
+      return { complete: true, unreadable: pass.total - this.#joined.size };
     return { complete: false, why: describe(pass, this.#joined.size), anew: false };
   }
 
-  #startOver(why: string): Conclusion {
+  #join(pass: Pass, total: number): void {
+    if (total !== this.#total) this.#clear();
+    this.#total = total;
+    const before = this.#joined.size;
+    this.#joined.addAll(pass.ids);
+    if (this.#joined.size > total) {
+      // Some of those joined are no longer there.
+      this.#clear();
+      this.#joined.addAll(pass.ids);
+    }
+    this.#passes += 1;
+    this.#quiet = this.#joined.size === before ? this.#quiet + 1 : 0;
+  }
+
+  #clear(): void {
     this.#joined = new IdSet();
+    this.#passes = 0;
+    this.#quiet = 0;
+  }
+
+  #startOver(why: string): Conclusion {
+    this.#clear();
     this.#total = undefined;
     return { complete: false, why, anew: true };
   }

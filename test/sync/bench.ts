@@ -1,0 +1,122 @@
+/** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Driver from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import type { Dice } from '../../src/clock.ts';
+import { parseSettings, type Settings } from '../../src/config.ts';
+import { openInstallation, type Installation, type RunSummary } from '../../src/installation.ts';
+import { silentLog } from '../../src/log.ts';
+import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
+import { parseWorld } from '../../src/sandbox/worlds.ts';
+import type { PullOptions } from '../../src/sync/pull.ts';
+import { directFetch } from '../direct-fetch.ts';
+import { migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
+
+export const account = '6BApk';
+
+/** A record of the service, as it stands on the wire. */
+export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
+
+export interface Bench {
+  readonly clock: VirtualClock;
+  readonly sandbox: Sandbox;
+  readonly database: string;
+  readonly settings: Settings;
+  readonly installation: Installation;
+  /** Runs one pull, to its end. */
+  pull(options?: Partial<PullOptions>): Promise<RunSummary>;
+  /** Asks the mirror file. */
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Closes the installation and opens it anew. */
+  reopen(): Promise<void>;
+}
+
+export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
+  /** `key=value`, as in `sandbox --world`. */
+  readonly world?: readonly string[];
+  /** Laid over the defaults. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Called before each request to the service. */
+  readonly onRequest?: (bench: { sandbox: Sandbox; clock: VirtualClock }) => void;
+}
+
+/** Dice that fall the same way every time. */
+const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
+
+export async function bench(options: BenchOptions = {}): Promise<Bench> {
+  const clock = virtualClock({ auto: true });
+  const folder = temporaryFolder();
+  const sandbox = new Sandbox(
+    {
+      vendors: 40,
+      rateLimits: null,
+      token: 'a-token',
+      ...options,
+      accounts: [account],
+      world: parseWorld(options.world ?? []),
+    },
+    { clock, post: () => Promise.resolve({ status: 200 }) },
+  );
+  if (options.onRequest) {
+    const { onRequest } = options;
+    sandbox.onRequest(() => onRequest({ sandbox, clock }));
+  }
+  const database = join(folder, 'vendors.db');
+  const settings = parseSettings({
+    defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
+    name: 'settings',
+    env: {},
+    readFile: String,
+    text: JSON.stringify({
+      accounts: [account],
+      database,
+      secrets: join(folder, 'secrets.db'),
+      ...options.settings,
+      service: {
+        baseUrl: 'https://service.example',
+        auth: { accessToken: 'a-token' },
+        rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
+        ...(options.settings?.['service'] as object | undefined),
+      },
+    }),
+  });
+  const open = (): Promise<Installation> =>
+    openInstallation(settings, {
+      clock,
+      dice,
+      fetch: directFetch(sandbox),
+      log: silentLog,
+      process: { pid: process.pid, isAlive: () => true },
+      migrations,
+    });
+  let installation = await open();
+  onTestFinished(async () => {
+    sandbox.stop();
+    await installation.close();
+  });
+  return {
+    clock,
+    sandbox,
+    database,
+    settings,
+    get installation() {
+      return installation;
+    },
+    pull: (more = {}) =>
+      installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
+    query<Row>(sql: string, ...values: unknown[]) {
+      const reader = new Driver(database, { readonly: true });
+      try {
+        return reader.prepare<unknown[], Row>(sql).all(...values);
+      } finally {
+        reader.close();
+      }
+    },
+    async reopen() {
+      await installation.close();
+      installation = await open();
+    },
+  };
+}
