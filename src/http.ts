@@ -1,10 +1,14 @@
 /** The door for whoever calls us: an HTTP server with limits. The only file that knows fastify. */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Clock } from './clock.ts';
 import { MirrorError } from './errors.ts';
+import { defaultLimits, type HttpLimits } from './http-limits.ts';
+import { refuseProtocol } from './http-protocol.ts';
 import type { Service } from './lifecycle.ts';
+
+export type { HttpLimits };
 
 export interface HttpRequest {
   readonly method: string;
@@ -34,38 +38,14 @@ export interface HttpRoute {
   readonly method: 'GET' | 'POST' | '*';
   /** `/exact`, `/with/:param`, or `*` for everything. */
   readonly path: string;
+  /** Looks at a request before anything else does; a status refuses it, its body unread. */
+  readonly admit?: (request: Pick<HttpRequest, 'path' | 'headers'>) => number | undefined;
   /** Media types of bodies that are read; any when left out. Another one, or an encoded body, is refused with 415 unread. */
   readonly accepts?: readonly string[];
   /** Largest body in bytes; a larger one is refused with 413. */
   readonly bodyLimit?: number;
   readonly handle: (request: HttpRequest) => Promise<HttpAnswer | HttpTakeover>;
 }
-
-export interface HttpLimits {
-  readonly connectionsCheckingInterval: number;
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  readonly keepAliveTimeout: number;
-  readonly maxHeaderSize: number;
-  readonly maxHeadersCount: number;
-  readonly maxRequestsPerSocket: number;
-  readonly maxConnections: number;
-  /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
-  readonly stopGrace: number;
-}
-
-/** Held in a test of slow senders. Times are milliseconds; without the short checking interval no timeout closes anything for 15 s. */
-const defaultLimits: HttpLimits = {
-  connectionsCheckingInterval: 1_000,
-  headersTimeout: 5_000,
-  requestTimeout: 8_000,
-  keepAliveTimeout: 5_000,
-  maxHeaderSize: 8_192,
-  maxHeadersCount: 64,
-  maxRequestsPerSocket: 100,
-  maxConnections: 256,
-  stopGrace: 2_000,
-};
 
 export interface HttpServerOptions {
   /** What the server is called in messages: 'the listener', 'the admin page'. */
@@ -78,6 +58,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Hears of a handler that threw; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
+  /** Hears the status of every refusal that no handler made. */
+  readonly onRefusal?: (status: number) => void;
 }
 
 export interface HttpServer extends Service {
@@ -133,6 +115,9 @@ function portError({ name, host, port }: HttpServerOptions, cause: unknown): unk
 }
 
 function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: () => boolean): FastifyInstance {
+  const tell = (status: number | undefined): void => {
+    if (status !== undefined) options.onRefusal?.(status);
+  };
   const app: FastifyInstance = fastify({
     keepAliveTimeout: limits.keepAliveTimeout,
     requestTimeout: limits.requestTimeout,
@@ -142,7 +127,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
       headersTimeout: limits.headersTimeout,
       maxHeaderSize: limits.maxHeaderSize,
     },
-    clientErrorHandler: refuseProtocol,
+    clientErrorHandler: (error, socket) => tell(refuseProtocol(error, socket)),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
   app.server.maxConnections = limits.maxConnections;
@@ -152,6 +137,11 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (isStopping()) reply.header('connection', 'close');
     done(null, payload);
+  });
+
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!handled.has(request)) tell(reply.statusCode);
+    done();
   });
 
   app.removeAllContentTypeParsers();
@@ -167,15 +157,22 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
   return app;
 }
 
+/** Requests that came as far as a handler. */
+const handled = new WeakSet<FastifyRequest>();
+
 function addRoute(app: FastifyInstance, route: HttpRoute): void {
   app.route({
     method: route.method === '*' ? (app.supportedMethods as HTTPMethods[]) : route.method,
     url: route.path,
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
     onRequest: async (request, reply) => {
-      if (!readable(request, route.accepts)) await refuse(request, reply, 415);
+      const { headers } = request;
+      const status =
+        route.admit?.({ path: partsOf(request.url)[0], headers }) ?? (readable(headers, route.accepts) ? 0 : 415);
+      if (status) await refuse(request, reply, status);
     },
     handler: async (request, reply) => {
+      handled.add(request);
       const answer = await route.handle(arrived(request, reply.raw));
       if (typeof answer !== 'function')
         return reply
@@ -201,10 +198,10 @@ function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly
   });
 }
 
-function readable(request: FastifyRequest, accepts: readonly string[] | undefined): boolean {
+function readable(headers: IncomingHttpHeaders, accepts: readonly string[] | undefined): boolean {
   if (!accepts) return true;
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return accepts.includes(type) && request.headers['content-encoding'] === undefined;
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return accepts.includes(type) && headers['content-encoding'] === undefined;
 }
 
 /** Answers with nothing but the status; a body still on its way is not waited for. */
@@ -214,20 +211,9 @@ function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number
   return reply.code(status).send();
 }
 
-const protocolRefusals: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-function refuseProtocol({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) return;
-  const status = protocolRefusals[code] ?? '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
 /** Fastify's request in our words; what few handlers ask for is only made when asked for. */
 function arrived(request: FastifyRequest, response: ServerResponse): HttpRequest {
-  const [path = '', query = ''] = request.url.split(/\?(.*)/s, 2);
+  const [path, query] = partsOf(request.url);
   return {
     method: request.method,
     path,
@@ -246,4 +232,9 @@ function arrived(request: FastifyRequest, response: ServerResponse): HttpRequest
       return left.signal;
     },
   };
+}
+
+function partsOf(url: string): [path: string, query: string] {
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
+  return [path, query];
 }

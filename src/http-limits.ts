@@ -1,0 +1,26 @@
+/** How much of a server one caller may use. */
+export interface HttpLimits {
+  readonly connectionsCheckingInterval: number;
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly maxHeaderSize: number;
+  readonly maxHeadersCount: number;
+  readonly maxRequestsPerSocket: number;
+  readonly maxConnections: number;
+  /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
+  readonly stopGrace: number;
+}
+
+/** Held in a test of slow senders. Times are milliseconds; without the short checking interval no timeout closes anything for 15 s. */
+export const defaultLimits: HttpLimits = {
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: 5_000,
+  requestTimeout: 8_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 8_192,
+  maxHeadersCount: 64,
+  maxRequestsPerSocket: 100,
+  maxConnections: 256,
+  stopGrace: 2_000,
+};
