@@ -36,7 +36,7 @@ export async function writeMirror(path: string, clock: Clock, rows: Rows): Promi
           .run(Object.values(row));
       }
   });
-  database.close();
+  await database.close();
 }
 
 /** Opens what `writeMirror` made, to read it; closed with the test. */

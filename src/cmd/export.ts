@@ -23,7 +23,7 @@ export const exportTo: Run = async (call) => {
       await swapIn(mirror, file, edge.dice, (path) => writeOverview(mirror.sqlite, path));
     else await copyMirror(mirror, file, edge.dice);
   } finally {
-    mirror.close();
+    await mirror.close();
   }
   const bytes = statSync(file).size;
   if (options.json) printJson(edge, { ok: true, file, bytes });

@@ -32,7 +32,7 @@ export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite:
   try {
     return await mirror.read(() => ask(mirror.sqlite));
   } finally {
-    mirror.close();
+    await mirror.close();
   }
 }
 

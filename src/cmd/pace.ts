@@ -14,14 +14,15 @@ export class Pace {
     this.#since = clock.monotonic();
   }
 
-  /** `312/s, 18 s left`; a walk that begins anew is measured anew. */
+  /** `, 312/s, 18 s left`, or nothing before the first measure; a walk that begins anew is measured anew. */
   say({ seen, total }: SweepProgress): string {
     const now = this.#clock.monotonic();
     if (seen < this.#last) [this.#since, this.#begunAt] = [now, seen];
     this.#last = seen;
     const seconds = (now - this.#since) / 1_000;
     const rate = seconds > 0 ? (seen - this.#begunAt) / seconds : 0;
-    const left = rate > 0 && total > seen ? `, ${inWords((1_000 * (total - seen)) / rate)} left` : '';
-    return `${Math.round(rate)}/s${left}`;
+    if (rate === 0) return '';
+    const left = total > seen ? `, ${inWords((1_000 * (total - seen)) / rate)} left` : '';
+    return `, ${Math.round(rate)}/s${left}`;
   }
 }

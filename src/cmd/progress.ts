@@ -10,16 +10,18 @@ export interface Progress {
   end(): void;
 }
 
+type ProgressEdge = Pick<Edge, 'stderr' | 'env' | 'clock'>;
+
 /** Shows the progress of one account on standard error. */
-export function progressOf(account: string, edge: Edge): Progress {
+export function progressOf(account: string, edge: ProgressEdge): Progress {
   return edge.stderr.isTTY && edge.env['TERM'] !== 'dumb' ? bar(account, edge) : lines(account, edge);
 }
 
-function bar(account: string, edge: Edge): Progress {
+function bar(account: string, edge: ProgressEdge): Progress {
   const pace = new Pace(edge.clock);
   const single = new cliProgress.SingleBar({
     stream: edge.stderr,
-    format: `${account} {bar} {percentage} %  {value} of {total} vendors, {pace}{pass}`,
+    format: `${account} {bar} {percentage} %  {value} of {total} vendors{pace}{pass}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     barsize: 24,
@@ -33,7 +35,7 @@ function bar(account: string, edge: Edge): Progress {
     show(progress) {
       const tokens = { pace: pace.say(progress), pass: passText(progress) };
       if (started) single.setTotal(progress.total);
-      else single.start(progress.total, 0, tokens);
+      else single.start(progress.total, progress.seen, tokens);
       single.update(progress.seen, tokens);
       started = true;
     },
@@ -44,7 +46,7 @@ function bar(account: string, edge: Edge): Progress {
 /** A line for every tenth part at most, and after every few seconds at least. */
 const [shortest, longest] = [1_000, 5_000];
 
-function lines(account: string, edge: Edge): Progress {
+function lines(account: string, edge: ProgressEdge): Progress {
   const pace = new Pace(edge.clock);
   let last = { at: edge.clock.monotonic(), tenth: 0 };
   return {
@@ -58,7 +60,7 @@ function lines(account: string, edge: Edge): Progress {
       last = now;
       remark(
         edge,
-        `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %), ${said}${passText(progress)}`,
+        `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %)${said}${passText(progress)}`,
       );
     },
     end: () => undefined,

@@ -2,20 +2,18 @@
 import type { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
 
-type Streams = Pick<Edge, 'stdout' | 'stderr'>;
-
 /** One line, or several, of a result. */
-export function print({ stdout }: Streams, text: string): void {
+export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
   stdout.write(`${text}\n`);
 }
 
 /** One JSON document, on one line. */
-export function printJson(streams: Streams, document: object): void {
+export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void {
   print(streams, JSON.stringify(document));
 }
 
 /** Something that a person should know, but that is no result. */
-export function remark({ stderr }: Streams, text: string): void {
+export function remark({ stderr }: Pick<Edge, 'stderr'>, text: string): void {
   stderr.write(`${text}\n`);
 }
 
@@ -31,7 +29,7 @@ export function errorReport({ code, message, hint }: MirrorError): ErrorReport {
 }
 
 /** An error for a person: what happened, of which account where that matters, and under it what to do. */
-export function complain(streams: Streams, error: MirrorError, account?: string): void {
+export function complain(streams: Pick<Edge, 'stderr'>, error: MirrorError, account?: string): void {
   const whose = account === undefined ? '' : `${account}: `;
   remark(streams, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
 }

@@ -89,14 +89,16 @@ const firstRows = 5;
 
 /** Where the mirror is and how to ask it; after a first sync, with what it answers. */
 async function printFirstQuery(edge: Edge, settings: Settings, first: boolean): Promise<void> {
-  const account = settings.accounts.length === 1 ? settings.accounts[0] : undefined;
+  const { accounts, database } = settings;
+  const account = accounts.length === 1 ? accounts[0] : undefined;
   const found = await askMirror(edge, settings, (sqlite) =>
     listVendors(sqlite, { account, visState: 0, presence: 'present', limit: firstRows }),
   );
   if (!found) return;
-  const query = `select vendorid, vendor_name, country, outstanding, overdue from vendor_overview where vis_state = 0 limit ${firstRows}`;
-  print(edge, `\n${settings.database} holds ${found.total} active vendors. Ask it:`);
-  print(edge, `\n  sqlite3 ${shellWord(settings.database)} "${query}"`);
+  const order = account === undefined ? 'account_id, vendorid' : 'vendorid';
+  const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
+  print(edge, `\n${database} holds ${found.total} active vendors. Ask it:`);
+  print(edge, `\n  sqlite3 ${shellWord(database)} "${query}"`);
   if (first && found.vendors.length > 0) print(edge, `\n${vendorTable(edge, found.vendors)}`);
 }
 

@@ -42,7 +42,7 @@ async function syncAll({ edge, options }: Call, settings: Settings): Promise<Acc
       synced.push(await syncAccount(edge, installation, account));
     }
   } finally {
-    installation.close();
+    await installation.close();
   }
   return synced;
 }

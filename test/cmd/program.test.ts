@@ -28,7 +28,7 @@ describe('the command line', () => {
         gateways                 the payment gateways of the mirror: list
         changes [options]        the change feed
         export [options] <file>  a consistent copy of the mirror, or a .csv
-        sandbox [options]        Run the service of the reference on a local port, with invented vendors.
+        sandbox [options]        the service itself on a local port, with invented vendors
         help [command]           display help for command
 
       Examples:

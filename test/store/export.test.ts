@@ -11,7 +11,7 @@ import { mirrorOptions } from '../../src/store/mirror.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
-const clock = virtualClock();
+const clock = virtualClock({ auto: true });
 
 async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
   const path = join(folder, 'vendors.db');
@@ -33,7 +33,7 @@ describe('a copy of the mirror', () => {
     const target = join(folder, 'copy.db');
     await copyMirror(reader, target, systemDice);
     writer.sqlite.exec('ROLLBACK');
-    writer.close();
+    await writer.close();
 
     expect(readdirSync(folder).filter((name) => name.includes('copy'))).toEqual(['copy.db']);
     const copy = new Driver(target, { readonly: true });
