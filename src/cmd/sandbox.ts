@@ -14,6 +14,7 @@ interface SandboxFlags {
   readonly seed: string;
   readonly account: readonly string[];
   readonly token: string;
+  readonly refreshToken?: string;
   readonly churn: number;
   readonly world: readonly string[];
   readonly fault: readonly string[];
@@ -37,6 +38,7 @@ export function sandboxCommand(edge: Edge): Command {
     .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
     .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect, [])
     .option('--token <token>', 'the access token that opens it', 'sandbox-token')
+    .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
     .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
     .option(
       '--world <key=value>',
@@ -96,6 +98,7 @@ function welcome(
     `  base URL  ${baseUrl}`,
     `  token     ${token}`,
     ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
+    ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
     ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
     ...special.map(({ key }) => `  world     ${key}=${world[key]}`),
     '',

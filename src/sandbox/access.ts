@@ -7,6 +7,8 @@ export interface Grant {
   readonly scopes: ReadonlySet<string>;
   /** Accounts that the token opens; all of them when left out. */
   readonly accounts: ReadonlySet<string> | undefined;
+  /** Milliseconds since 1970; never when left out. */
+  readonly expires: number | undefined;
 }
 
 export const vendorsRead = 'user:bill_vendors:read';
@@ -21,10 +23,21 @@ export const allScopes: readonly string[] = [
 
 export class Access {
   readonly #grants = new Map<string, Grant>();
+  readonly #refreshTokens = new Set<string>();
 
   /** Makes a token valid; it gets every scope and account that is not said otherwise. */
-  grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[]): void {
-    this.#grants.set(token, { scopes: new Set(scopes), accounts: accounts && new Set(accounts) });
+  grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[], expires?: number): void {
+    this.#grants.set(token, { scopes: new Set(scopes), accounts: accounts && new Set(accounts), expires });
+  }
+
+  /** Makes a refresh token valid, for one use. */
+  allowRefresh(refreshToken: string): void {
+    this.#refreshTokens.add(refreshToken);
+  }
+
+  /** Takes a refresh token for its one use; false if it is not valid. */
+  takeRefresh(refreshToken: string): boolean {
+    return this.#refreshTokens.delete(refreshToken);
   }
 
   /** From now on the token answers 401. */
@@ -32,10 +45,10 @@ export class Access {
     this.#grants.delete(token);
   }
 
-  /** What the caller's token grants; undefined without a valid one. */
-  of(authorization: string | undefined): Grant | undefined {
-    const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-    return token === undefined ? undefined : this.#grants.get(token);
+  /** What the caller's token grants at this time; undefined without a valid one. */
+  of(authorization: string | undefined, now: number): Grant | undefined {
+    const grant = this.#grants.get(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    return grant?.expires !== undefined && grant.expires <= now ? undefined : grant;
   }
 }
 

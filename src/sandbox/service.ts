@@ -15,6 +15,7 @@ import { PostOffice, type Attempt, type Post } from './post-office.ts';
 import { usualLimits, type RateLimits } from './rate-limit.ts';
 import { Refusal, refusalReply } from './refusal.ts';
 import { encodeReply, type Answer, type Reply } from './reply.ts';
+import { answerToken, tokenPath } from './token-endpoint.ts';
 import type { VendorDesk } from './vendor-desk.ts';
 import { answerVendors } from './vendor-endpoints.ts';
 import { defaultWorld, type World } from './worlds.ts';
@@ -25,6 +26,8 @@ export interface SandboxOptions {
   readonly accounts: readonly string[];
   /** Valid from the start, with every scope and account. */
   readonly token?: string;
+  /** Good for one new pair of tokens at /auth/oauth/token. */
+  readonly refreshToken?: string;
   /** With how many vendors each account begins. */
   readonly vendors?: number;
   readonly world?: World;
@@ -81,6 +84,7 @@ export class Sandbox {
     };
     this.#accounts = new Map(options.accounts.map((id) => [id, new Account(id, around)]));
     if (options.token !== undefined) this.access.grant(options.token);
+    if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
     if (options.churn)
       for (const { id, vendors } of this.#accounts.values())
         void churn(vendors, options.churn, outside.clock, chance(seedOf(seed, id, 'churn')), this.#stopped.signal);
@@ -145,8 +149,9 @@ export class Sandbox {
   }
 
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
+    if (request.path === tokenPath) return answerToken(request, this.access, this.#clock.now(), this.#throws);
     if (!target) return { status: 404, payload: { errno: 404, message: 'Requested resource could not be found.' } };
-    const grant = this.access.of(headerOf(request, 'authorization'));
+    const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
     if (!grant) return unauthenticated(target.area);
     const account = this.#accounts.get(target.account);
     const metered = account?.meters?.[target.area].count(this.#clock.now());

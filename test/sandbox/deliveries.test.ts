@@ -103,6 +103,16 @@ describe('a delivery (reference 6.3, 6.4)', () => {
     expect(outcomes(place)).toEqual(['0 undefined dropped']);
   });
 
+  it('D8 is not made for what happened while the callback was unverified', async () => {
+    const place = bench([], { deliveries: { delay: [5_000, 5_000] } });
+    const id = await place.subscribe();
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    someVendor(place);
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
+    await place.clock.advance(10_000);
+    expect(outcomes(place)).toEqual([]);
+  });
+
   it('tells listeners of each attempt', async () => {
     const place = bench();
     await place.subscribe();
