@@ -18,7 +18,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-export type Row = Readonly<Record<string, string | number | null>>;
+export type Row = Readonly<Record<string, string | number | bigint | null>>;
 /** Rows by table. */
 export type Rows = Readonly<Record<string, readonly Row[]>>;
 
