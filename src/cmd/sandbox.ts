@@ -12,12 +12,12 @@ interface SandboxFlags {
   readonly port: number;
   readonly vendors: number;
   readonly seed: string;
-  readonly account: readonly string[];
+  readonly account?: readonly string[];
   readonly token: string;
   readonly refreshToken?: string;
   readonly churn: number;
-  readonly world: readonly string[];
-  readonly fault: readonly string[];
+  readonly world?: readonly string[];
+  readonly fault?: readonly string[];
   readonly lose: number;
   readonly late: number;
   readonly repeat: number;
@@ -36,7 +36,7 @@ export function sandboxCommand(edge: Edge): Command {
     .option('--port <number>', 'where to listen; 0 takes a free port', wholeNumber, 8790)
     .option('--vendors <number>', 'how many vendors each account begins with', wholeNumber, 500)
     .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
-    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect, [])
+    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect)
     .option('--token <token>', 'the access token that opens it', 'sandbox-token')
     .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
     .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
@@ -46,7 +46,7 @@ export function sandboxCommand(edge: Edge): Command {
       collect,
       [],
     )
-    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collect, [])
+    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collect)
     .option('--lose <rate>', 'share of deliveries that are never sent', rate, 0)
     .option('--late <rate>', 'share of deliveries that come minutes late', rate, 0)
     .option('--repeat <rate>', 'share of deliveries that come twice', rate, 0)
@@ -59,14 +59,13 @@ export function sandboxCommand(edge: Edge): Command {
 }
 
 async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
-  const world = parseWorld(flags.world);
-  const faults = parseFaults(flags.fault);
+  const world = parseWorld(flags.world ?? []);
+  const faults = parseFaults(flags.fault ?? []);
   // The HTTP server is worth loading only now.
   const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');
   const { lose, late, repeat, reorder, forge } = flags;
   const embedded = await startEmbeddedSandbox({
     ...flags,
-    ...(flags.account.length > 0 ? { account: flags.account } : { account: '6BApk' }),
     ...(flags.rateLimit ? {} : { rateLimits: null }),
     world,
     faults,
@@ -75,7 +74,7 @@ async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
     fetch: edge.fetch,
     onFault: (error) => remark(edge, `The sandbox failed: ${String(error)}`),
   });
-  const accounts = flags.account.length > 0 ? flags.account : [embedded.account];
+  const accounts = flags.account ?? [embedded.account];
   if (flags.json) {
     const { baseUrl, token } = embedded;
     printJson(edge, { base_url: baseUrl, token, accounts, vendors: flags.vendors, seed: flags.seed, world });
@@ -136,7 +135,7 @@ const examples = `Examples:
   vendor-mirror sandbox --churn 2 --lose 0.1 --world order=shuffled --world listLag=5
   vendor-mirror sandbox --fault 503=0.05 --fault truncated=0.01`;
 
-function collect(value: string, earlier: readonly string[]): string[] {
+function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value];
 }
 

@@ -14,7 +14,7 @@ export interface SandboxRequest {
   readonly body: Uint8Array;
 }
 
-export type Resource = 'vendors' | 'gateways' | 'callbacks';
+type Resource = 'vendors' | 'gateways' | 'callbacks';
 
 /** What a path names. */
 export interface Target {

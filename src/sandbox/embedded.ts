@@ -28,9 +28,9 @@ export interface EmbeddedSandbox {
   readonly stop: () => Promise<void>;
 }
 
-export const sandboxAccount = '6BApk';
+const sandboxAccount = '6BApk';
 /** Opens nothing but a sandbox. */
-export const sandboxToken = 'sandbox-token';
+const sandboxToken = 'sandbox-token';
 
 /** Starts a sandbox. Throws `port_taken`. */
 export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<EmbeddedSandbox> {

@@ -60,7 +60,7 @@ export interface Told {
 }
 
 export const account = '6BApk';
-export const token = 'a-token';
+const token = 'a-token';
 export const vendorsPath = `/accounting/account/${account}/bill_vendors/bill_vendors`;
 export const gatewaysPath = `/accounting/account/${account}/systems/gateways`;
 export const callbacksPath = `/events/account/${account}/events/callbacks`;
