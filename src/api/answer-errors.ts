@@ -1,4 +1,7 @@
-/** Refusals in words: the service's three error forms, the OAuth form, and statuses without any form (field notes, Errors and limits). */
+/**
+ * Refusals in words: the service's three error forms, the OAuth form, and statuses without any form (field notes,
+ * Errors and limits).
+ */
 import { MirrorError, type ErrorCode } from '../errors.ts';
 import { list, member, wholeNumber } from './wire/json.ts';
 
@@ -17,8 +20,9 @@ const accessNumbers = new Set([1003, 1038, 1042, 12001, 31001]);
 const valueNumbers = new Set([1001, 1004, 1013, 1014, 1017]);
 
 /**
- * The refusal that a parsed answer holds; undefined if it holds none. Errors are looked for before any result, because the service sends
- * some of them with status 200. Without a recognised form, any status from 400 is a refusal all the same.
+ * The refusal that a parsed answer holds; undefined if it holds none. Errors are looked for before any result, because
+ * the service sends some of them with status 200. Without a recognised form, any status from 400 is a refusal all the
+ * same.
  */
 export function refusal(status: number, document: unknown): MirrorError | undefined {
   const complaint = complaintOf(document);

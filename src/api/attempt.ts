@@ -22,7 +22,10 @@ export interface Attempt {
   readonly onLeave: () => void;
 }
 
-/** Sends the call with the token and reads the answer. @throws MirrorError whose message holds neither token nor the call's secret. */
+/**
+ * Sends the call with the token and reads the answer.
+ * @throws MirrorError whose message holds neither the token nor the call's secret.
+ */
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
   const { call, gate, seams, token } = attempt;
   try {
@@ -68,7 +71,9 @@ function exchangeOf({ call, service, token }: Attempt): Exchange {
   };
 }
 
-/** The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token. */
+/**
+ * The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token.
+ */
 function addressOf(call: Call, baseUrl: string): URL {
   const base = new URL(baseUrl);
   const path = base.pathname.replace(/\/+$/, '') + call.path;

@@ -46,9 +46,10 @@ export interface Call {
 }
 
 /**
- * Sends a call and reads its answer of success with `read`, within the same attempt: an answer that cannot be read is tried again.
- * A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
- * @throws MirrorError of any code that requests, answers and tokens have; the reason of the call's signal, if that is aborted.
+ * Sends a call and reads its answer of success with `read`, within the same attempt: an answer that cannot be read is
+ * tried again. A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
+ * @throws MirrorError of any code that requests, answers and tokens have; the reason of the call's signal, if that is
+ * aborted.
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
 

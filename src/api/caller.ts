@@ -30,7 +30,7 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
       }
     };
 
-    /** A creation is not repeated once it may have been carried out. Everything else may be done twice with one effect. */
+    /** Only a creation does more when it is done twice. */
     const mayBeDone = (error: MirrorError): boolean => call.method === 'POST' && left && mayHaveArrived(error);
 
     try {

@@ -13,8 +13,8 @@ export interface ServiceClient {
 }
 
 /**
- * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for callbacks, so
- * keep one client an account.
+ * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for
+ * callbacks, so keep one client an account.
  */
 export function connect(service: Service, accountId: string, seams: ApiSeams): ServiceClient {
   const account = encodeURIComponent(accountId);

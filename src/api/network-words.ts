@@ -26,7 +26,9 @@ const under: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed early',
 };
 
-/** `service_unreachable` in words, for whatever a fetch threw. The thrown thing itself is not kept: it may hold headers. */
+/**
+ * `service_unreachable` in words, for whatever a fetch threw. The thrown thing itself is not kept: it may hold headers.
+ */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
   const words = before[code] ?? under[code] ?? `the connection failed${code && ` (${code})`}`;

@@ -18,7 +18,10 @@ import { usableToken } from './tokens.ts';
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
 
-/** An access token, the refresh token that came with it and works once, and when the access token ends (milliseconds since 1970). */
+/**
+ * An access token, the refresh token that came with it and works once, and when the access token ends (milliseconds
+ * since 1970).
+ */
 export interface TokenPair {
   readonly access: Secret;
   readonly refresh: Secret;
@@ -32,7 +35,8 @@ const shortestLife = 120;
 
 /**
  * A new pair for a refresh token. Nothing of the answer is kept in an error: it may hold tokens.
- * @throws MirrorError `token_refresh_failed` where the refresh token is refused; otherwise as `exchange` and `unavailable`.
+ * @throws MirrorError `token_refresh_failed` where the refresh token is refused; otherwise as `exchange` and
+ * `unavailable`.
  */
 export async function refreshGrant(settings: OAuthSettings, refresh: Secret, seams: ExchangeSeams): Promise<TokenPair> {
   const server: AuthorizationServer = { issuer: new URL(settings.tokenUrl).origin, token_endpoint: settings.tokenUrl };

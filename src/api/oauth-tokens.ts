@@ -1,8 +1,9 @@
 /**
  * OAuth access tokens, renewed with refresh tokens that work once (field notes, Tokens).
  *
- * So: one refresh at a time, in this process by sharing the promise and across processes by the vault's lock; the new pair is kept before
- * its first use; and before a refused refresh token counts as the end, a newer pair is looked for in the vault and in the settings.
+ * So: one refresh at a time, in this process by sharing the promise and across processes by the vault's lock; the new
+ * pair is kept before its first use; and before a refused refresh token counts as the end, a newer pair is looked for
+ * in the vault and in the settings.
  */
 import { MirrorError } from '../errors.ts';
 import type { Secret } from '../log.ts';

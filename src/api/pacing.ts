@@ -1,10 +1,16 @@
-/** Trying again: how often, how long to wait, and what to say when patience ends. p-retry counts; the clock and dice are ours. */
+/**
+ * Trying again: how often, how long to wait, and what to say when patience ends. p-retry counts; the clock and dice are
+ * ours.
+ */
 import pRetry from 'p-retry';
 import { sleep, type Clock, type Dice } from '../clock.ts';
 import { MirrorError } from '../errors.ts';
 import { reworded } from './reworded.ts';
 
-/** Limits of one call: attempts, and milliseconds waited between them (its own requests and its turn at the gate not counted). */
+/**
+ * Limits of one call: attempts, and milliseconds waited between them (its own requests and its turn at the gate not
+ * counted).
+ */
 export interface Patience {
   readonly attempts: number;
   readonly firstWait: number;
@@ -26,8 +32,8 @@ export interface Pacing {
 }
 
 /**
- * What `attempt` resolves with, tried again while `mayRetry` allows and patience lasts. Waits as long as the service asks, else
- * exponentially with full jitter.
+ * What `attempt` resolves with, tried again while `mayRetry` allows and patience lasts. Waits as long as the service
+ * asks, else exponentially with full jitter.
  * @throws the last failure; where it was tried more than once, its message says how often and over how long.
  */
 export async function paced<T>(attempt: (number: number) => Promise<T>, pacing: Pacing): Promise<T> {

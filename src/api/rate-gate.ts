@@ -1,9 +1,10 @@
 /**
- * A gate that lets at most so many requests through in any stretch of time of the given length, first come, first served.
+ * A gate that lets at most so many requests through in any stretch of time of the given length, first come, first
+ * served.
  *
- * A place is taken before a request leaves and is free again one full period after its answer came. The service sees a request
- * somewhere between the two, so no two requests that share a place can be closer than a period in its eyes, however the
- * network delays them.
+ * A place is taken before a request leaves and is free again one full period after its answer came. The service sees a
+ * request somewhere between the two, so no two requests that share a place can be closer than a period in its eyes,
+ * however the network delays them.
  */
 import type { Clock } from '../clock.ts';
 import type { Rate } from '../config.ts';
@@ -39,7 +40,9 @@ export class RateGate {
     }
   }
 
-  /** Lets nobody through for `ms` milliseconds, but not longer than one period: the service says that we are too many. */
+  /**
+   * Lets nobody through for `ms` milliseconds, but not longer than one period: the service says that we are too many.
+   */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#clock.monotonic() + Math.min(ms, this.#rate.per));
   }

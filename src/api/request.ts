@@ -1,4 +1,7 @@
-/** One HTTP exchange: bounded in time and size, never redirected, never logged. Every request of this program goes through here. */
+/**
+ * One HTTP exchange: bounded in time and size, never redirected, never logged. Every request of this program goes
+ * through here.
+ */
 import type { Clock } from '../clock.ts';
 import { MirrorError } from '../errors.ts';
 import { networkCode, unreachable } from './network-words.ts';
@@ -6,7 +9,7 @@ import { networkCode, unreachable } from './network-words.ts';
 export type Fetch = typeof globalThis.fetch;
 
 /** Decoded bytes of one answer at most. */
-export const largestBody = 8 * 1024 * 1024;
+const largestBody = 8 * 1024 * 1024;
 
 export interface Exchange {
   readonly url: URL;
@@ -32,8 +35,8 @@ export interface Answer {
 
 /**
  * Sends one request and reads its whole answer.
- * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or `answer_unreadable`
- * where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
+ * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or
+ * `answer_unreadable` where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
  */
 export async function exchange(asked: Exchange, seams: ExchangeSeams): Promise<Answer> {
   const { url, signal } = asked;

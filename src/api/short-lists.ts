@@ -7,8 +7,8 @@ const mostPages = 100;
 
 /**
  * All items of a list, page after page, each id once.
- * @throws MirrorError `paging_ignored` where another page than the asked one comes or a further page brings nothing new;
- * `answer_too_large` past a hundred pages.
+ * @throws MirrorError `paging_ignored` where another page than the asked one comes or a further page brings nothing
+ * new; `answer_too_large` past a hundred pages.
  */
 export async function wholeList<T>(
   readPage: (page: number) => Promise<Listing<T>>,

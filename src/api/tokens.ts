@@ -54,7 +54,9 @@ async function fromFile<T>(path: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A token that a header can carry. fetch would name the whole header in its complaint, so such a one never gets there. */
+/**
+ * A token that a header can carry. fetch would name the whole header in its complaint, so such a one never gets there.
+ */
 export function usableToken(text: string, origin: string): Secret {
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(

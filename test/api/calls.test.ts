@@ -243,6 +243,20 @@ describe('a token that is refused', () => {
     expect((await client.vendors.create(newVendor)).row.vendorid).toBe(5);
   });
 
+  it('A21 is renewed once a call, whatever happens in between', async () => {
+    let renewals = 0;
+    const counted: TokenSource = {
+      ...tokens('new'),
+      renew: (rejected) => {
+        renewals += 1;
+        return tokens('new').renew(rejected);
+      },
+    };
+    const { client, sent } = stage([unauthenticated, json({}, 500), unauthenticated], { tokens: counted });
+    expect((await failureOf(client.vendors.page(1))).code).toBe('unauthenticated');
+    expect([sent.length, renewals]).toEqual([3, 1]);
+  });
+
   it.each<[string, string | undefined, number]>([
     ['the new one is refused as well', 'new', 2],
     ['there is no other', undefined, 1],

@@ -7,10 +7,10 @@ import type { Dice } from '../../src/clock.ts';
 import { Secret, silentLog } from '../../src/log.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
-export const baseUrl = 'https://api.service.example';
+const baseUrl = 'https://api.service.example';
 export const token = 'canary-access-token-5f2c';
 
-export const service: Service = {
+const service: Service = {
   baseUrl,
   apiVersion: 'alpha',
   paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 4 },
@@ -28,7 +28,7 @@ export function fixture(name: string): string {
   return readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8');
 }
 
-export interface Sent {
+interface Sent {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

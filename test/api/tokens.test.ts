@@ -181,14 +181,23 @@ describe('tokens by OAuth', () => {
 
   it('are renewed shortly before they end, once for all who ask', async () => {
     const { asked, seams, clock } = endpoint('refresh-a');
-    const tokens = source(vault(pair('a', clock.now() + hour)), seams);
+    const kept = vault(pair('a', clock.now() + hour));
+    let locks = 0;
+    const counted: TokenVault = {
+      ...kept,
+      exclusively: (work) => {
+        locks += 1;
+        return kept.exclusively(work);
+      },
+    };
+    const tokens = source(counted, seams);
     expect(await revealed(tokens.current())).toBe('access-a');
     await clock.advance(hour - 61_000);
     expect(await revealed(tokens.current())).toBe('access-a');
     await clock.advance(1_000);
     const all = await Promise.all([1, 2, 3].map(() => revealed(tokens.current())));
     expect(all).toEqual(['access-1', 'access-1', 'access-1']);
-    expect(asked).toHaveLength(1);
+    expect([asked.length, locks]).toEqual([1, 1]);
   });
 
   it('A21 are renewed after a 401, unless somebody else has done so', async () => {

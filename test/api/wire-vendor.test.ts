@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { member } from '../../src/api/wire/json.ts';
 import { vendorOf } from '../../src/api/wire/vendor.ts';
 import { readCallback, readCallbacks, readGateways, readRemoval } from '../../src/api/wire/resources.ts';
 import { balanceFields, textFields, vendorFields, type Vendor } from '../../src/vendor.ts';
@@ -118,6 +119,7 @@ describe('a vendor record', () => {
     expect(vendor.unknown.get('__proto__')).toBe('{"polluted":1}');
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(Object.getPrototypeOf(vendor)).toBe(Object.prototype);
+    expect(member({}, 'constructor')).toBeUndefined();
   });
 
   it('A18 2,000 mutants of a record are read without a crash, known fields of their types', () => {

@@ -1,7 +1,9 @@
 /** A cursor over the bytes of a JSON text: steps into objects and arrays, steps over values, and builds nothing. */
 import { MirrorError } from '../../errors.ts';
 
-/** Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them. */
+/**
+ * Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them.
+ */
 const deepest = 32;
 
 const quote = 0x22;
@@ -24,8 +26,8 @@ meanings[colon] = afterKey;
 const nowhere: readonly number[] = [];
 
 /**
- * Only structure is checked: brackets in number, strings closed, members and elements separated where they are stepped into.
- * What is stepped over may still be no JSON inside, so whoever uses a stepped-over value parses it first.
+ * Only structure is checked: brackets in number, strings closed, members and elements separated where they are stepped
+ * into. What is stepped over may still be no JSON inside, so whoever uses a stepped-over value parses it first.
  */
 export class JsonCursor {
   readonly #bytes: Uint8Array;

@@ -1,11 +1,14 @@
 /**
- * Finds records in the bytes of an answer without parsing them: most rows of a sweep equal what the mirror holds to the byte, and
- * parsing them only to see that costs more than all the rest.
+ * Finds records in the bytes of an answer without parsing them: most rows of a sweep equal what the mirror holds to the
+ * byte, and parsing them only to see that costs more than all the rest.
  */
 import { MirrorError } from '../../errors.ts';
 import { JsonCursor } from './json-cursor.ts';
 
-/** Where one record stands in the bytes, and its id as written (`7`, `"7"`); undefined where it has none, or more than one. */
+/**
+ * Where one record stands in the bytes, and its id as written (`7`, `"7"`); undefined where it has none, or more than
+ * one.
+ */
 export interface RecordSlice {
   readonly start: number;
   readonly end: number;
@@ -25,10 +28,11 @@ export interface Slices {
 const mostRecords = 1_000;
 
 /**
- * The record or records at `path` (member names from the root) of the JSON text that begins at byte `from`; undefined where the path
- * leads to neither. Keys are compared as they are written: one spelled with escapes is not found.
- * @throws MirrorError `answer_unreadable` where the text is cut, too deep, holds the path twice, or something else among its records;
- * `answer_too_large` past a thousand records.
+ * The record or records at `path` (member names from the root) of the JSON text that begins at byte `from`; undefined
+ * where the path leads to neither. What follows the text is not looked at. Keys are compared as they are written: one
+ * spelled with escapes is not found.
+ * @throws MirrorError `answer_unreadable` where the text is cut, too deep, holds the path twice, or something else
+ * among its records; `answer_too_large` past a thousand records.
  */
 export function sliceRecords(
   bytes: Uint8Array,
@@ -85,6 +89,5 @@ export function sliceRecords(
   };
 
   descend(path);
-  cursor.end();
   return found;
 }

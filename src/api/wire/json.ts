@@ -19,21 +19,28 @@ export function wholeNumber(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
-/** An id: a whole number from 1 to 2^53-1, as a number or as digits without leading zeros; undefined for anything else. */
+/**
+ * An id: a whole number from 1 to 2^53-1, as a number or as digits without leading zeros; undefined for anything else.
+ */
 export function identifier(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^[1-9]\d*$/.test(value)) return undefined;
   const number = wholeNumber(value);
   return number === 0 ? undefined : number;
 }
 
-/** Text, null, or the literal of a number where text was due; undefined for anything else. NUL and half characters are taken out. */
+/**
+ * Text, null, or the literal of a number where text was due; undefined for anything else. NUL and half characters are
+ * taken out.
+ */
 export function text(value: unknown): string | null | undefined {
   if (value === null) return null;
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : undefined;
 }
 
-/** A truth value in any of the spellings seen: true, "true", 1, "1" and their opposites; undefined for anything else. */
+/**
+ * A truth value in any of the spellings seen: true, "true", 1, "1" and their opposites; undefined for anything else.
+ */
 export function truth(value: unknown): boolean | undefined {
   if (value === true || value === 1 || value === 'true' || value === '1') return true;
   if (value === false || value === 0 || value === 'false' || value === '0') return false;

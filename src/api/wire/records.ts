@@ -9,9 +9,9 @@ import { sliceRecords, type RecordSlice } from './json-slices.ts';
 import { vendorOf } from './vendor.ts';
 
 /**
- * A row whose text is made only when somebody looks. Its `raw` is proven JSON only once `vendor()` has returned: a reader may
- * trust it unparsed only where it equals a text that was parsed before. Lone surrogates in escapes are replaced, because readers
- * of the file fail on them; all else is as received.
+ * A row whose text is made only when somebody looks. Its `raw` is proven JSON only once `vendor()` has returned: a
+ * reader may trust it unparsed only where it equals a text that was parsed before. Lone surrogates in escapes are
+ * replaced, because readers of the file fail on them; all else is as received.
  */
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
@@ -39,9 +39,9 @@ class SlicedRow implements VendorRow {
 }
 
 /**
- * A page of the vendor list. `asked` stands in where the answer leaves its page number out.
- * @throws MirrorError `answer_unreadable` for anything but a whole page, `row_unusable` for a row without a usable id, or the
- * refusal that hides in a 200.
+ * A page of the vendor list (reference 4.1). `asked` stands in where the answer leaves its page number out.
+ * @throws MirrorError `answer_unreadable` for anything but a whole page, `row_unusable` for a row without a usable id,
+ * or the refusal that hides in a 200.
  */
 export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: number): VendorPage {
   const from = startOfText(bytes);
@@ -71,12 +71,12 @@ export function readVendor({ bytes, stamp }: Answered): VendorReading {
 
 function sliced(bytes: Uint8Array, slice: RecordSlice, name: string): SlicedRow {
   const id = identifierOf(slice.id ?? '');
-  if (id === undefined)
-    throw new MirrorError(
-      'row_unusable',
-      `${name} has no usable vendorid${slice.id ? ` (${slice.id.slice(0, 40)})` : ''}.`,
-    );
+  if (id === undefined) throw new MirrorError('row_unusable', `${name} has no usable vendorid${shown(slice.id)}.`);
   return new SlicedRow(id, bytes, slice);
+}
+
+function shown(literal: string | undefined): string {
+  return literal !== undefined && /^[\x20-\x7e]{1,40}$/.test(literal) ? ` (${literal})` : '';
 }
 
 /** The literal decides, not the number made of it: 2^53+1 and 1.0 would look like whole numbers. */

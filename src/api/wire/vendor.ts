@@ -1,4 +1,7 @@
-/** One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor` (reference 2.1, 2.2). */
+/**
+ * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor` (reference 2.1,
+ * 2.2).
+ */
 import { MirrorError } from '../../errors.ts';
 import {
   balanceFields,
@@ -13,23 +16,23 @@ import { canonical, identifier, isMap, list, member, text, truth } from './json.
 import { parseJson } from './document.ts';
 
 /**
- * The vendor in a record. A known field whose value is of no known spelling counts as left out and joins the unknown ones, so that it
- * shows, overwrites nothing, and stays in `raw`.
+ * The vendor in a record. A known field whose value is of no known spelling counts as left out and joins the unknown
+ * ones, so that it shows, overwrites nothing, and stays in `raw`.
  * @throws MirrorError `answer_unreadable` if the text is no JSON object.
  */
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);
   if (!isMap(record)) throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is no JSON object in the answer.`);
   const literal = hasNumberForText(record, raw) ? parseJson(quotedNumbers(raw)) : record;
-  const known: Record<string, unknown> = {};
   const unknown = new Map<string, string>();
+  const vendor: Record<string, unknown> = { vendorid, unknown };
   for (const name of Object.keys(record)) {
     if (name === 'vendorid') continue;
     const value = readers.get(name)?.(member(literal, name));
-    if (value !== undefined) known[name] = value;
+    if (value !== undefined) vendor[name] = value;
     else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
   }
-  return { vendorid, unknown, ...(known as Partial<Pick<Vendor, VendorField>>) };
+  return vendor as Vendor;
 }
 
 /** How each known field is read; undefined from a reader means that the value is of no known spelling. */
