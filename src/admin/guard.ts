@@ -1,0 +1,69 @@
+/** Who may look: refusals against rebound names, other sites' pages and strangers, cheapest first. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../config.ts';
+import type { HttpAnswer, HttpRequest, HttpRoute } from '../http.ts';
+import type { Secret } from '../log.ts';
+
+export interface GuardRules {
+  /** `admin.host`, the address that is listened on. */
+  readonly host: string;
+  /** `admin.token`; null lets everybody in who reaches the port, which is then on this machine only. */
+  readonly token: Secret | null;
+}
+
+export type Handle = HttpRoute['handle'];
+
+/**
+ * Puts the refusals before a handler: 421 for a host name that is not this machine's (a page elsewhere whose name was rebound to our
+ * address), 403 for requests made by pages of other sites, 401 without the token. Refusals have no body.
+ */
+export function guarded(rules: GuardRules, handle: Handle): Handle {
+  const stranger = strangers(rules.token);
+  return async (request) => {
+    if (!isOurName(request.headersDistinct['host'], rules)) return refusal(421);
+    if (isForeignPage(request.headers)) return refusal(403);
+    if (stranger(request.headers.authorization)) return refusal(401, { 'www-authenticate': challenge });
+    return handle(request);
+  };
+}
+
+const challenge = 'Basic realm="vendor-mirror", charset="UTF-8"';
+
+function refusal(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswer {
+  return { status, headers: { 'cache-control': 'no-store', ...headers } };
+}
+
+/** On an address beyond this machine the token is required, and no rebound page knows it; its names are the operator's affair. */
+function isOurName(hosts: readonly string[] | undefined, { host }: GuardRules): boolean {
+  const [sent, ...others] = hosts ?? [];
+  const name = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d+)?$/i.exec(sent ?? '')?.[1]?.toLowerCase();
+  if (name === undefined || others.length > 0) return false;
+  return isLoopback(name) || !isLoopback(host);
+}
+
+/** Following a link to the dashboard is no harm: it shows, does nothing, and cannot be framed. */
+function isForeignPage(headers: HttpRequest['headers']): boolean {
+  const site = headers['sec-fetch-site'] ?? 'none';
+  const followed = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return site !== 'same-origin' && site !== 'none' && !followed;
+}
+
+/** Tells callers without the token, sent as a bearer token or as the password of HTTP Basic, which is what browsers ask for. */
+function strangers(token: Secret | null): (authorization: string | undefined) => boolean {
+  if (token === null) return () => false;
+  const right = digest(token.reveal());
+  return (authorization = '') => !timingSafeEqual(digest(credential(authorization)), right);
+}
+
+function credential(authorization: string): string {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
+  if (scheme.toLowerCase() === 'bearer') return value;
+  return Buffer.from(value, 'base64')
+    .toString('utf8')
+    .replace(/^[^:]*:/, '');
+}
+
+/** Digests are of equal length and say nothing about where two texts differ. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,46 @@
+/** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
+import type { AccountReport } from '../store/reports.ts';
+
+export interface HealthSource {
+  /** Everything as it is now; asked once for each request. */
+  facts(): Promise<HealthFacts>;
+}
+
+export interface HealthFacts {
+  readonly version: string;
+  /** Wall time at which the process began, milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly accounts: readonly AccountFacts[];
+  readonly files: { readonly databaseBytes: number; readonly walBytes: number };
+  readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number };
+  /** Wall time of the next scheduled runs, milliseconds since 1970; undefined while one is under way. */
+  readonly next: { readonly pull: number | undefined; readonly reconcile: number | undefined };
+}
+
+/** An account's report without the sums of money, which no page here shows. */
+export interface AccountFacts extends Omit<AccountReport, 'totals'> {
+  /** When the oldest open mark was made; null where the queue is empty. */
+  readonly oldestMark: string | null;
+  /** When the last delivery with a true signature came; null if none ever did. */
+  readonly lastDelivery: string | null;
+  /** Rows of the view `webhook_health` of the last days, oldest first; days without news may be left out. */
+  readonly days: readonly WebhookDay[];
+  readonly watchdog: Watchdog;
+  /** Why the mirror may not be called fresh although its records say so (a suspended machine, a restored file), as a sentence. */
+  readonly doubt: string | null;
+}
+
+/** What the service told us on one day (UTC), and what it did not. */
+export interface WebhookDay {
+  readonly day: string;
+  readonly deliveries: number;
+  readonly duplicates: number;
+  readonly unannounced_changes: number;
+  readonly late_deliveries: number;
+  readonly latest_seconds: number | null;
+  /** From 0 to 1; null where nothing happened. */
+  readonly loss_rate: number | null;
+}
+
+/** Whether deliveries come: none are awaited, they come, or changes are found and none has come for unusually long. */
+export type Watchdog = 'off' | 'hearing' | 'silent';

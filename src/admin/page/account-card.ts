@@ -1,0 +1,106 @@
+/** One account on the dashboard. */
+import { catalogue } from '../../errors.ts';
+import type { AccountFacts } from '../health.ts';
+import type { AccountHealth } from '../readiness.ts';
+import { tally } from '../tally.ts';
+import { html, type Html } from './html.ts';
+import { lossChart, lossSentence } from './loss-chart.ts';
+import { runTable } from './run-table.ts';
+import { ago, count, findingWords } from './words.ts';
+
+export function accountCard(health: AccountHealth, now: number): Html {
+  const { facts } = health;
+  return html`<article id="account-${facts.account}" data-part class="account">
+    ${verdict(health, now)} ${warnings(health)} ${numbers(facts, now)}
+    <div class="panels">${webhooks(facts, now)} ${findings(facts)} ${runTable(facts.runs, now)}</div>
+  </article>`;
+}
+
+function verdict({ facts, ready, staleness }: AccountHealth, now: number): Html {
+  const { safe_as_of, last_complete_sweep } = facts.freshness;
+  const words =
+    staleness === null ? 'Not mirrored completely yet' : html`Safe as of <strong>${ago(now, safe_as_of)}</strong>`;
+  const meaning =
+    safe_as_of === null
+      ? 'The first complete sweep makes it so.'
+      : html`Every change up to ${safe_as_of.slice(0, 19)} UTC is here. Last complete sweep
+        ${ago(now, last_complete_sweep)}.`;
+  return html`<header class="verdict ${ready ? 'good' : 'bad'}">
+    <h2>${facts.account}</h2>
+    <p class="safe">${words}</p>
+    <p class="meaning">${meaning}</p>
+  </header>`;
+}
+
+function warnings({ facts, reasons }: AccountHealth): Html | null {
+  const breaker = facts.findings.some(({ kind }) => kind === 'breaker');
+  const lines = [
+    ...reasons,
+    facts.watchdog === 'silent' ? 'Changes are found, but no delivery comes: the callback is being looked at.' : null,
+    breaker ? `Many vendors seem to be gone, and nothing was believed yet. ${catalogue.breaker_tripped.hint}` : null,
+    facts.queue.parked > 0
+      ? `${count(facts.queue.parked)} marked vendors could not be read; the next reconciliation tries them again.`
+      : null,
+  ].filter((line) => line !== null);
+  return lines.length === 0
+    ? null
+    : html`<ul class="warnings">
+        ${lines.map((line) => html`<li>${line}</li>`)}
+      </ul>`;
+}
+
+function numbers({ counts, queue, oldestMark }: AccountFacts, now: number): Html {
+  const { active, archived, deleted, unknown, suspect, missing, gone } = tally(counts);
+  const rare = { unknown, suspect, missing, gone };
+  return html`<dl class="tiles">
+    ${tile('Active', count(active), 'main')} ${tile('Archived', count(archived))} ${tile('Deleted', count(deleted))}
+    ${Object.entries(rare).map(([name, vendors]) =>
+      vendors === 0 ? null : tile(name, count(vendors), name === 'gone' ? '' : 'odd'),
+    )}
+    ${tile('In the queue', count(queue.waiting))}
+    ${tile('Oldest of them', queue.waiting === 0 ? '–' : ago(now, oldestMark))}
+  </dl>`;
+}
+
+function tile(name: string, value: string | Html, kind = ''): Html {
+  return html`<div class="tile ${kind}">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+}
+
+function webhooks({ callbacks, lastDelivery, watchdog, days }: AccountFacts, now: number): Html {
+  const lines = callbacks.map(
+    ({ event, uri, verified, checked_at }) =>
+      html`<li>
+        <span class="pill ${verified === 1 ? 'good' : 'bad'}">${verified === 1 ? 'verified' : 'not verified'}</span>
+        <b>${event}</b> to <code>${uri}</code>, checked ${ago(now, checked_at)}
+      </li>`,
+  );
+  const none = html`<li>
+    ${watchdog === 'off' ? 'No deliveries are asked for: only sweeps find changes.' : 'No callback is registered yet.'}
+  </li>`;
+  return html`<section class="webhooks">
+    <h3>Webhooks</h3>
+    <ul class="plain">
+      ${lines.length === 0 ? none : lines}
+      <li>Last delivery <b>${ago(now, lastDelivery)}</b></li>
+    </ul>
+    <figure>
+      ${days.length === 0 ? null : lossChart(days, now)}
+      <figcaption>${lossSentence(days)}</figcaption>
+    </figure>
+  </section>`;
+}
+
+function findings({ findings: met, runs }: AccountFacts): Html {
+  const lines = met.map(
+    ({ kind, count: times }) => html`<li><b>${count(times)}</b> <span>${findingWords[kind]}</span></li>`,
+  );
+  return html`<section>
+    <h3>Findings of the last run</h3>
+    <ul class="plain findings">
+      ${lines.length === 0 ? html`<li>${runs.length === 0 ? 'No run yet.' : 'None.'}</li>` : lines}
+    </ul>
+  </section>`;
+}

@@ -1,0 +1,65 @@
+/** The latest runs of an account, as a table. */
+import { took } from '../../age.ts';
+import type { ReportedRun } from '../../store/reports.ts';
+import type { RunOutcome } from '../../store/tables.ts';
+import { html, type Html } from './html.ts';
+import { ago, count } from './words.ts';
+
+const tone: Readonly<Record<RunOutcome, string>> = {
+  running: 'busy',
+  complete: 'good',
+  incomplete: 'fair',
+  failed: 'bad',
+  abandoned: 'bad',
+};
+
+export function runTable(runs: readonly ReportedRun[], now: number): Html {
+  const rows = runs.map(
+    (run) =>
+      html`<tr>
+          <td>${run.kind} <small>${run.trigger}</small></td>
+          <td><span class="pill ${tone[run.outcome]}">${run.outcome}</span></td>
+          <td>${ago(now, run.started_at)}</td>
+          <td class="number">${took({ now: () => now }, run.started_at, run.finished_at)}</td>
+          <td class="number">${count(run.seen)}</td>
+          <td class="number">${count(run.created)}</td>
+          <td class="number">${count(run.updated)}</td>
+          <td class="number">${count(run.suspects)}</td>
+        </tr>
+        ${
+          run.error === null
+            ? null
+            : html`<tr class="error">
+                <td colspan="8">${run.error}</td>
+              </tr>`
+        }`,
+  );
+  return html`<section class="runs">
+    <h3>Last runs</h3>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Run</th>
+            <th>Outcome</th>
+            <th>Begun</th>
+            <th class="number">Took</th>
+            <th class="number">Seen</th>
+            <th class="number">New</th>
+            <th class="number">Changed</th>
+            <th class="number">Suspects</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${
+            rows.length === 0
+              ? html`<tr>
+                  <td colspan="8">None yet.</td>
+                </tr>`
+              : rows
+          }
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}

@@ -1,0 +1,56 @@
+/** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
+import { timestamp } from '../clock.ts';
+import type { AccountHealth, Health } from './readiness.ts';
+import { tally } from './tally.ts';
+
+/** Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`; what is unknown or never was is null. */
+export function statusDocument({ facts, accounts, ready, now }: Health): object {
+  const { version, startedAt, files, process, next } = facts;
+  return {
+    version,
+    ready,
+    at: timestamp(now),
+    started_at: timestamp(startedAt),
+    next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
+    database_bytes: files.databaseBytes,
+    wal_bytes: files.walBytes,
+    rss_bytes: process.rssBytes,
+    event_loop_lag_seconds: process.eventLoopLagSeconds,
+    accounts: accounts.map(accountDocument),
+  };
+}
+
+/** What an orchestrator's log should show when it takes the program for not ready. */
+export function readinessDocument({ accounts, ready }: Health): object {
+  return { ready, accounts: accounts.map(readinessOf) };
+}
+
+function readinessOf({ facts, ready, reasons, staleness }: AccountHealth): object {
+  return {
+    account: facts.account,
+    ready,
+    reasons,
+    safe_as_of: facts.freshness.safe_as_of,
+    staleness_seconds: staleness === null ? null : staleness / 1_000,
+    watchdog: facts.watchdog,
+  };
+}
+
+function accountDocument(health: AccountHealth): object {
+  const { counts, freshness, queue, oldestMark, callbacks, lastDelivery, days, runs, findings } = health.facts;
+  return {
+    ...readinessOf(health),
+    vendors: tally(counts),
+    freshness,
+    queue: { ...queue, oldest: oldestMark },
+    callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
+    last_delivery: lastDelivery,
+    webhook_health: days,
+    runs,
+    findings,
+  };
+}
+
+function moment(ms: number | undefined): string | null {
+  return ms === undefined ? null : timestamp(ms);
+}
