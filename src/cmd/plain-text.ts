@@ -15,7 +15,8 @@ export function visible(text: string): string {
 
 /** How many cells of a terminal the text takes; wide characters take two, combining ones none. */
 export function cells(text: string): number {
-  return stringWidth(text);
+  // Most text is plain, and measuring the rest is slow.
+  return /^[ -~–]*$/.test(text) ? text.length : stringWidth(text);
 }
 
 const graphemes = new Intl.Segmenter();

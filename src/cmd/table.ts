@@ -22,18 +22,28 @@ export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): string {
-  const texts = rows.map((row) => columns.map(({ cell }) => visible(String(cell(row) ?? nothing))));
-  const widths = columns.map(({ title }, at) =>
-    texts.reduce((widest, line) => Math.max(widest, cells(line[at] ?? '')), cells(title)),
+  const titles = columns.map(({ title }) => measured(title));
+  const lines = rows.map((row) => columns.map(({ cell }) => measured(visible(String(cell(row) ?? nothing)))));
+  const widths = titles.map((title, at) =>
+    lines.reduce((widest, line) => Math.max(widest, line[at]?.width ?? 0), title.width),
   );
   if (edge.stdout.isTTY && edge.stdout.columns) squeeze(widths, columns, edge.stdout.columns);
-  const line = (parts: readonly string[]): string =>
-    columns
-      .map(({ right }, at) => pad(parts[at] ?? '', widths[at] ?? 0, right ?? false))
+  const draw = (line: readonly Measured[]): string =>
+    line
+      .map((part, at) => pad(part, widths[at] ?? 0, columns[at]?.right ?? false))
       .join(gap)
       .trimEnd();
-  const titles = line(columns.map(({ title }) => title));
-  return [heading(edge, titles), ...texts.map(line)].join('\n');
+  return [heading(edge, draw(titles)), ...lines.map(draw)].join('\n');
+}
+
+interface Measured {
+  readonly text: string;
+  /** In cells of a terminal. */
+  readonly width: number;
+}
+
+function measured(text: string): Measured {
+  return { text, width: cells(text) };
 }
 
 /** Takes from the widest columns, cell by cell, until the line fits. */
@@ -46,8 +56,8 @@ function squeeze(widths: number[], columns: readonly Column<never>[], room: numb
   }
 }
 
-function pad(text: string, width: number, right: boolean): string {
-  const fitting = cut(text, width);
-  const space = ' '.repeat(Math.max(0, width - cells(fitting)));
-  return right ? space + fitting : fitting + space;
+function pad(part: Measured, width: number, right: boolean): string {
+  const { text, width: taken } = part.width > width ? measured(cut(part.text, width)) : part;
+  const space = ' '.repeat(Math.max(0, width - taken));
+  return right ? space + text : text + space;
 }

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import type { Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { Database } from './database.ts';
-import { connectWriter } from './driver.ts';
 import { catalogued } from './sqlite-errors.ts';
 
 const copyMode = 0o640;
@@ -17,9 +16,6 @@ export async function copyMirror(mirror: Database, target: string, dice: Dice): 
   await swapIn(mirror, target, dice, (path) => {
     try {
       mirror.sqlite.prepare('VACUUM INTO ?').run(path);
-      const copy = connectWriter(path);
-      copy.pragma('journal_mode = DELETE');
-      copy.close();
     } catch (error) {
       throw catalogued(error, path);
     }

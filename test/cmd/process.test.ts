@@ -70,14 +70,25 @@ describe('the process', () => {
   });
 
   it('J1 ends in good order at the first signal, with what it has read', async () => {
-    const line = commandLine({ settings: `service: { baseUrl: "${await slowService()}", auth: { accessToken: t } }` });
+    const { line, asked } = await hangingService();
     const child = start(['sync', '--account', '6BApk'], line);
-    await requested;
+    await asked;
     child.kill('SIGINT');
     const { status, stdout, stderr } = await end(child);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^6BApk +incomplete /m);
     expect(stderr).toContain('Interrupted after 0 pages; what was read is kept.');
+  });
+
+  it('J1 ends at once at the second signal, whatever still goes on', async () => {
+    const { line, asked } = await hangingService();
+    const endless = 'data:text/javascript,setInterval(() => undefined, 1000)';
+    const child = start(['sync', '--account', '6BApk'], line, ['--import', endless]);
+    await asked;
+    child.kill('SIGTERM');
+    await once(child.stdout!, 'data');
+    child.kill('SIGTERM');
+    expect((await end(child)).status).toBe(1);
   });
 
   it('J2 exits with 70 and a plain sentence where nothing else caught a fault', async () => {
@@ -90,15 +101,19 @@ describe('the process', () => {
   });
 });
 
-let heard: () => void;
-const requested = new Promise<void>((resolve) => (heard = resolve));
-
-/** A service that takes a request, and then does not answer. */
-async function slowService(): Promise<string> {
-  const server = createServer(() => heard());
+/** A service that takes a request and never answers it, with settings that name it. */
+async function hangingService(): Promise<{ line: CommandLine; asked: Promise<unknown> }> {
+  const server = createServer();
+  server.on('request', () => undefined);
   server.listen(0, '127.0.0.1');
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  const line = commandLine({
+    settings: `service: { baseUrl: "http://127.0.0.1:${port}", auth: { accessToken: t } }`,
+  });
+  return { line, asked: once(server, 'request') };
 }

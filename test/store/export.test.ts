@@ -2,7 +2,7 @@ import Driver from 'better-sqlite3';
 import fc from 'fast-check';
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemDice } from '../../src/clock.ts';
 import { writeOverview } from '../../src/store/csv.ts';
 import { Database } from '../../src/store/database.ts';
@@ -43,12 +43,14 @@ describe('a copy of the mirror', () => {
     copy.close();
   });
 
-  it('F17 is readable for owner and group only, also where it replaces another file', async () => {
+  it('F17 is readable for owner and group only, whatever the umask, and whatever file it replaces', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
     writeFileSync(target, 'something older');
     chmodSync(target, 0o666);
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
     await copyMirror(mirror, target, systemDice);
     expect(statSync(target).mode & 0o777).toBe(0o640);
   });
