@@ -14,6 +14,8 @@ export interface AwaitedCodes {
   /** Whether a code that names this callback, or none, is awaited. */
   has(accountId: string, callbackid: number | null): boolean;
   arrived(of: OfEvent): void;
+  /** The callback is no more. */
+  gone(accountId: string, callbackid: number): void;
   /** Writes down one more registration; false where there were too many of this event within a day. */
   register(of: OfEvent, now: number): boolean;
 }
@@ -35,6 +37,12 @@ export function awaitedCodes(sqlite: Sqlite): AwaitedCodes {
   );
   const arrived = statement<OfEvent>(sqlite, (at) =>
     secretSql.deleteFrom('awaited_codes').where('account_id', '=', at.account_id).where('event', '=', at.event),
+  );
+  const gone = statement<{ account_id: string; callbackid: number }>(sqlite, (at) =>
+    secretSql
+      .deleteFrom('awaited_codes')
+      .where('account_id', '=', at.account_id)
+      .where('callbackid', '=', at.callbackid),
   );
   const forget = statement<{ before: string }>(sqlite, (at) =>
     secretSql.deleteFrom('registrations').where('registered_at', '<=', at.before),
@@ -58,6 +66,7 @@ export function awaitedCodes(sqlite: Sqlite): AwaitedCodes {
         .all({ account_id })
         .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid),
     arrived: (of) => void arrived.run(of),
+    gone: (account_id, callbackid) => void gone.run({ account_id, callbackid }),
     register(of, now) {
       forget.run({ before: timestamp(now - day) });
       if ((count.get(of)?.registrations ?? 0) >= registrationsADay) return false;

@@ -24,6 +24,8 @@ export interface Verifiers {
 
   /** Says, before the request leaves, that a code for this event will come; for which callback, if that is known yet. */
   expect(accountId: string, event: string, callbackid: number | null): Promise<void>;
+  /** No code for this event is awaited any more. */
+  expectNone(accountId: string, event: string): Promise<void>;
   /** Keeps a code that came, if one is awaited for that callback. Resolves once it is on disk. */
   offer(accountId: string, code: Secret, callbackid: number | null): Promise<CodeFate>;
   /** Codes that came for this callback or for an unnamed one, the newest first. */
@@ -56,6 +58,7 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
     rows.dropExpired.run({ now: timestamp(now) });
     rows.retire.run({ account_id, callbackid, expires_at: timestamp(now + day) });
     rows.dropCandidates.run({ account_id, callbackid });
+    awaited.gone(account_id, callbackid);
   };
 
   return {
@@ -66,6 +69,7 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
 
     expect: (account_id, event, callbackid) =>
       database.write(() => awaited.expect({ account_id, event, callbackid }, clock.now())),
+    expectNone: (account_id, event) => database.write(() => awaited.arrived({ account_id, event })),
     offer: (account_id, code, callbackid) =>
       database.write(() => {
         const verifier = code.reveal();

@@ -1,0 +1,68 @@
+/**
+ * Deliveries that arrive together share one commit: it costs as much for a hundred as for one, because waiting for the disk is all of it.
+ * Nobody is told before the commit that holds their delivery is on disk.
+ */
+import type { Clock } from '../clock.ts';
+import { MirrorError } from '../errors.ts';
+import type { NewDelivery } from '../store/deliveries.ts';
+
+export interface GroupCommitOptions {
+  readonly clock: Clock;
+  /** Writes deliveries in one commit; tells for each whether it was taken. */
+  readonly commit: (deliveries: readonly NewDelivery[]) => Promise<boolean[]>;
+  /** How many may wait; more are refused at once. */
+  readonly capacity: number;
+}
+
+interface Waiter {
+  readonly delivery: NewDelivery;
+  readonly taken: () => void;
+  readonly refused: (error: unknown) => void;
+}
+
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  #waiting: Waiter[] = [];
+  #committing = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves once the delivery is on disk.
+   * @throws MirrorError `rate_limited` where too many wait, here or in the queue; whatever the commit throws.
+   */
+  add(delivery: NewDelivery): Promise<void> {
+    if (this.#waiting.length >= this.#options.capacity)
+      return Promise.reject(new MirrorError('rate_limited', 'Too many deliveries wait to be written.'));
+    return new Promise((taken, refused) => {
+      this.#waiting.push({ delivery, taken, refused });
+      if (!this.#committing) void this.#commitAll();
+    });
+  }
+
+  async #commitAll(): Promise<void> {
+    this.#committing = true;
+    while (this.#waiting.length > 0) {
+      // What else arrives in this turn of the event loop comes along.
+      await this.#options.clock.yield();
+      const group = this.#waiting;
+      this.#waiting = [];
+      await this.#commit(group);
+    }
+    this.#committing = false;
+  }
+
+  async #commit(group: readonly Waiter[]): Promise<void> {
+    try {
+      const taken = await this.#options.commit(group.map(({ delivery }) => delivery));
+      for (const [index, waiter] of group.entries()) {
+        if (taken[index]) waiter.taken();
+        else waiter.refused(new MirrorError('rate_limited', 'Too many vendors wait to be read.'));
+      }
+    } catch (error) {
+      for (const waiter of group) waiter.refused(error);
+    }
+  }
+}
