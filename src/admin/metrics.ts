@@ -15,7 +15,7 @@ export interface RunFacts {
 export interface Metrics {
   /** Media type of what `render` gives. */
   readonly contentType: string;
-  /** A delivery was answered after `ms` milliseconds; `outcome` is a word from a short list. */
+  /** The listener answered after `ms` milliseconds; `outcome` is a word from a short list. */
   delivery(outcome: string, ms: number): void;
   /** An attempt to call the service ended. */
   request(facts: AttemptFacts): void;
@@ -35,13 +35,14 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const deliveries = new Counter({
     name: 'vendor_mirror_deliveries_total',
-    help: 'Deliveries answered, by outcome.',
+    help: 'Requests to the listener, by what became of them.',
     labelNames: ['outcome'],
     registers,
   });
   const answers = new Histogram({
     name: 'vendor_mirror_delivery_answer_seconds',
     help: 'Time from the arrival of a delivery to its answer.',
+    labelNames: ['outcome'],
     buckets: answerBuckets,
     registers,
   });
@@ -89,7 +90,7 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     delivery(outcome, ms) {
       deliveries.inc({ outcome });
-      answers.observe(ms / 1_000);
+      answers.observe({ outcome }, ms / 1_000);
     },
     request({ family, method, status, ms }) {
       requests.inc({ family, method, status });

@@ -51,18 +51,17 @@ function warnings({ facts, reasons }: AccountHealth): Html | null {
 
 function numbers({ counts, queue, oldestMark }: AccountFacts, now: number): Html {
   const { active, archived, deleted, unknown, suspect, missing, gone } = tally(counts);
-  const rare = { unknown, suspect, missing, gone };
   return html`<dl class="tiles">
     ${tile('Active', count(active), 'main')} ${tile('Archived', count(archived))} ${tile('Deleted', count(deleted))}
-    ${Object.entries(rare).map(([name, vendors]) =>
-      vendors === 0 ? null : tile(name, count(vendors), name === 'gone' ? '' : 'odd'),
-    )}
+    ${unknown > 0 ? tile('Unknown', count(unknown), 'odd') : null}
+    ${suspect > 0 ? tile('Suspect', count(suspect), 'odd') : null}
+    ${missing > 0 ? tile('Missing', count(missing), 'odd') : null} ${gone > 0 ? tile('Gone', count(gone)) : null}
     ${tile('In the queue', count(queue.waiting))}
     ${tile('Oldest of them', queue.waiting === 0 ? '–' : ago(now, oldestMark))}
   </dl>`;
 }
 
-function tile(name: string, value: string | Html, kind = ''): Html {
+function tile(name: string, value: string | Html, kind = 'plain'): Html {
   return html`<div class="tile ${kind}">
     <dt>${name}</dt>
     <dd>${value}</dd>

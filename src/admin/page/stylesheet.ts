@@ -56,14 +56,13 @@ h3 { margin-bottom: 0.5rem; color: var(--soft); font-size: 0.75rem; font-weight:
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7rem, 1fr)); padding: 0; border-block: 1px solid var(--line); overflow: hidden; }
 .tile { padding: 0.875rem clamp(1rem, 2.5vw, 1.75rem); box-shadow: 1px 1px 0 var(--line); }
 .tile dt { color: var(--soft); font-size: 0.8125rem; }
-.tile dt::first-letter { text-transform: uppercase; }
 .tile dd { font-size: 1.25rem; font-weight: 550; letter-spacing: -0.01em; white-space: nowrap; }
 .tile.main dd { color: var(--accent); }
 .tile.odd dd { color: var(--fair); }
 
 .panels { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 4fr); gap: 1.5rem clamp(1.5rem, 4vw, 3rem); padding-block: 1.5rem; }
 .runs { grid-column: 1 / -1; }
-.plain li { margin-bottom: 0.375rem; }
+ul.plain li { margin-bottom: 0.375rem; }
 .findings li { display: flex; gap: 0.5rem; }
 .findings b { min-width: 2ch; text-align: right; }
 
