@@ -1,18 +1,19 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
 import { connect, type ServiceClient } from './api/client.ts';
 import type { ApiSeams } from './api/call.ts';
-import { oauthTokens } from './api/oauth-tokens.ts';
-import { fileToken, fixedToken, type TokenSource } from './api/tokens.ts';
+import { tokenSource } from './api/token-source.ts';
 import type { Clock, Dice } from './clock.ts';
 import type { Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import type { Log } from './log.ts';
 import { openMirror, type Mirror } from './store/mirror.ts';
-import type { IsAlive } from './store/runs.ts';
+import type { IsAlive, RunCounts } from './store/runs.ts';
 import { openSecrets, type Secrets } from './store/secrets.ts';
-import { pullGateways } from './sync/pull-gateways.ts';
-import { pull, type PullOptions } from './sync/pull.ts';
+import type { Engine } from './sync/engine.ts';
+import { pullGateways, type GatewayCount } from './sync/pull-gateways.ts';
+import { pull, type PullOptions, type RunReport } from './sync/pull.ts';
 import { OneReader } from './sync/read-one.ts';
+import { verify, type VerifyOptions, type VerifyReport } from './sync/verify.ts';
 
 export type { SweepProgress } from './sync/sweep.ts';
 
@@ -29,35 +30,39 @@ export interface InstallationSeams {
 }
 
 /** How a run ended, in the names of `sync --json`. */
-export interface RunSummary {
+export interface RunSummary extends RunCounts {
   readonly account: string;
   readonly run_id: number;
   readonly kind: PullOptions['kind'];
-  readonly outcome: 'complete' | 'incomplete' | 'failed';
-  readonly pages: number;
-  readonly requests: number;
-  readonly seen: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly suspects: number;
+  readonly outcome: RunReport['outcome'];
   readonly seconds: number;
   readonly error?: MirrorError;
   /** What else a person should know, in sentences. */
   readonly notes: readonly string[];
 }
 
-export interface GatewaySummary {
+export interface GatewaySummary extends GatewayCount {
   readonly account: string;
-  readonly seen: number;
-  readonly removed: number;
   readonly error?: MirrorError;
 }
 
+/** What belongs to one account. */
+export interface Account {
+  readonly id: string;
+  readonly client: ServiceClient;
+  readonly engine: Engine;
+}
+
 export interface Installation {
+  readonly settings: Settings;
+  readonly mirror: Mirror;
+  readonly secrets: Secrets;
   readonly accounts: readonly string[];
+  account(accountId: string): Account;
   /** One run over an account's vendors. Expected failures stand in the summary. */
   pull(accountId: string, options: PullOptions): Promise<RunSummary>;
+  /** Compares an account with its source. Expected failures stand in the report. */
+  verify(accountId: string, options: VerifyOptions): Promise<VerifyReport>;
   /** Mirrors an account's gateways. Expected failures stand in the summary. */
   pullGateways(accountId: string, options: { readonly signal: AbortSignal }): Promise<GatewaySummary>;
   close(): Promise<void>;
@@ -69,9 +74,13 @@ export interface Installation {
  */
 export async function openInstallation(settings: Settings, seams: InstallationSeams): Promise<Installation> {
   const { service, accounts } = settings;
-  if (service.baseUrl === null)
-    throw new MirrorError('settings_invalid', 'service.baseUrl is not set, so there is no service to read from.');
-  const { clock, dice, migrations } = seams;
+  const { baseUrl, auth } = service;
+  if (baseUrl === null || auth === null)
+    throw new MirrorError(
+      'settings_invalid',
+      'service.baseUrl and service.auth are not set: there is nothing to read.',
+    );
+  const { clock, dice, migrations, fetch, log } = seams;
   const mirror = await openMirror({ path: settings.database, migrations, clock, dice, process: seams.process });
   let secrets: Secrets | undefined;
   try {
@@ -82,69 +91,61 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     await mirror.close();
     throw error;
   }
-  const tokens = tokenSource(service, secrets, seams);
-  const { fetch, log, observe, patience } = seams;
+  const vault = 'oauth' in auth ? `${auth.oauth.tokenUrl} ${auth.oauth.clientId}` : '';
   const api: ApiSeams = {
     clock,
     dice,
     fetch,
     log,
-    tokens,
+    tokens: tokenSource(auth, secrets.vault(vault), { fetch, clock, timeout: service.timeout }),
     takeStamp: () => mirror.takeStamp(),
-    ...(observe && { observe }),
-    ...(patience && { patience }),
+    ...(seams.observe && { observe: seams.observe }),
+    ...(seams.patience && { patience: seams.patience }),
   };
-  const known = new Map<string, Account>();
-  const accountOf = (accountId: string): Account => {
-    const account =
-      known.get(accountId) ?? openAccount(accountId, { ...service, baseUrl: service.baseUrl ?? '' }, api, mirror);
-    known.set(accountId, account);
-    return account;
+  const open = (id: string): Account => {
+    const client = connect({ ...service, baseUrl }, id, api);
+    const { vendors } = client;
+    const engine: Engine = {
+      accountId: id,
+      vendors,
+      mirror,
+      reader: new OneReader({ vendors, mirror, clock, setting: service.readOne }),
+      clock,
+      dice,
+      log,
+      sync: settings.sync,
+      concurrency: service.paging.concurrency,
+      extraWalks: service.extraWalks,
+    };
+    return { id, client, engine };
+  };
+  const opened = new Map(accounts.map((id) => [id, open(id)]));
+  const account = (id: string): Account => {
+    const found = opened.get(id);
+    if (!found) throw new MirrorError('usage', `${id} is not among the accounts of the settings.`);
+    return found;
   };
   return {
+    settings,
+    mirror,
+    secrets,
     accounts,
-    async pull(accountId, options) {
-      const started = clock.monotonic();
-      const { client, reader } = accountOf(accountId);
-      const { run, outcome, counts, error, notes } = await pull(
-        {
-          accountId,
-          vendors: client.vendors,
-          mirror,
-          reader,
-          clock,
-          log: seams.log,
-          sync: settings.sync,
-          concurrency: service.paging.concurrency,
-          extraWalks: service.extraWalks,
-        },
-        options,
-      );
-      const seconds = Math.round(clock.monotonic() - started) / 1_000;
-      const { kind, id } = run;
-      return {
-        account: accountId,
-        run_id: id,
-        kind: kind === 'reconcile' ? kind : 'pull',
-        outcome,
-        ...counts,
-        seconds,
-        notes,
-        ...(error && { error }),
-      };
+    account,
+    async pull(id, options) {
+      const { run, outcome, counts, seconds, error, notes } = await pull(account(id).engine, options);
+      const { kind } = options;
+      return { account: id, run_id: run.id, kind, outcome, ...counts, seconds, notes, ...(error && { error }) };
     },
-    async pullGateways(accountId, { signal }) {
-      const { client } = accountOf(accountId);
+    verify: (id, options) => verify(account(id).engine, options),
+    async pullGateways(id, { signal }) {
+      const { gateways } = account(id).client;
       try {
-        return {
-          account: accountId,
-          ...(await pullGateways({ gateways: client.gateways, mirror, accountId }, signal)),
-        };
-      } catch (error) {
-        const failure = signal.aborted
+        return { account: id, ...(await pullGateways({ gateways, mirror, accountId: id }, signal)) };
+      } catch (caught) {
+        const error = signal.aborted
           ? new MirrorError('interrupted', 'Interrupted before the gateways were read.')
-          : asMirrorError(error);
-        return { account: accountId, seen: 0, removed: 0, error: failure };
+          : asMirrorError(caught);
+        return { account: id, seen: 0, removed: 0, error };
       }
     },
     async close() {
@@ -152,32 +153,4 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
       await mirror.close();
     },
   };
-}
-
-interface Account {
-  readonly client: ServiceClient;
-  readonly reader: OneReader;
-}
-
-function openAccount(
-  accountId: string,
-  service: Settings['service'] & { baseUrl: string },
-  api: ApiSeams,
-  mirror: Mirror,
-): Account {
-  const client = connect(service, accountId, api);
-  return {
-    client,
-    reader: new OneReader({ vendors: client.vendors, mirror, clock: api.clock, setting: service.readOne }),
-  };
-}
-
-function tokenSource(service: Settings['service'], secrets: Secrets, seams: InstallationSeams): TokenSource {
-  const { auth, timeout } = service;
-  if (auth === null)
-    throw new MirrorError('settings_invalid', 'service.auth is not set, so there is no token to send.');
-  if ('accessToken' in auth) return fixedToken(auth.accessToken);
-  if ('accessTokenFile' in auth) return fileToken(auth.accessTokenFile);
-  const { oauth } = auth;
-  return oauthTokens(oauth, secrets.vault(`${oauth.tokenUrl} ${oauth.clientId}`), { ...seams, timeout });
 }

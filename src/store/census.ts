@@ -15,6 +15,8 @@ export interface Census {
   /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
   after(accountId: string, after: number): Resident[];
   count(accountId: string): number;
+  /** Numbers of a few active vendors, the youngest. */
+  someActive(accountId: string, limit: number): number[];
   /** Calls a present vendor suspect. Runs inside a transaction. */
   suspect(key: Key): void;
 }
@@ -41,6 +43,16 @@ export function census(sqlite: Sqlite): Census {
       .select((row) => row.fn.countAll<number>().as('vendors'))
       .where('account_id', '=', at.account_id),
   );
+  const active = statement<{ account_id: string; limit: number }, { vendorid: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select('vendorid')
+      .where('account_id', '=', at.account_id)
+      .where('vis_state', '=', 0)
+      .where('presence', '=', 'present')
+      .orderBy('vendorid', 'desc')
+      .limit(at.limit),
+  );
   const suspect = statement<Key>(sqlite, (at) =>
     ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
   );
@@ -48,6 +60,7 @@ export function census(sqlite: Sqlite): Census {
     addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
     after: (accountId, from) => after.all({ account_id: accountId, after: from }),
     count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,
+    someActive: (accountId, limit) => active.all({ account_id: accountId, limit }).map(({ vendorid }) => vendorid),
     suspect: (key) => void suspect.run(key),
   };
 }

@@ -5,7 +5,7 @@ import { mirrorSql, statement } from './statement.ts';
 import type { VersionTable } from './tables.ts';
 
 /** What happened, in one word. */
-export type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
+type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
 
 export interface Change {
   /** The cursor: ask for what came after it. */

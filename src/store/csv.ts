@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Sqlite } from './driver.ts';
 
 /**
- * Writes the overview to `path` as RFC 4180 wants it, in UTF-8, with a heading. A cell that a spreadsheet would take for a formula
- * (it begins with = + - @, tab or return) gets a leading apostrophe.
+ * Writes the overview to `path` as RFC 4180 wants it, in UTF-8, with a heading. A cell that a spreadsheet would take
+ * for a formula (it begins with = + - @, tab or return) gets a leading apostrophe.
  */
 export async function writeOverview(sqlite: Sqlite, path: string): Promise<void> {
   const overview = sqlite.prepare<[], Record<string, unknown>>(

@@ -112,7 +112,8 @@ export class Database {
   async #rest(): Promise<void> {
     for (let attempt = 0; attempt < restAttempts; attempt++) {
       try {
-        return putToRest(this.sqlite);
+        putToRest(this.sqlite);
+        return;
       } catch (error) {
         if (!isBusy(error)) throw catalogued(error, this.path);
         await sleep(this.#clock, 5 + 45 * this.#dice.fraction());

@@ -1,5 +1,5 @@
 /** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../clock.ts';
 import type { Sqlite } from './driver.ts';
 import type { Key } from './held.ts';
@@ -23,14 +23,18 @@ export interface NewDelivery {
 
 export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 'not_found' | 'parked'>;
 
+export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
+
 export interface Deliveries {
   /**
    * Journals a delivery and marks its vendor. Runs inside a transaction.
    * @returns false, and nothing is written, where the queue has no room for another vendor: let the service send it again.
    */
   accept(delivery: NewDelivery): boolean;
-  /** The newest delivery about this vendor that is not settled; undefined where there is none. */
-  last(key: Key): number | undefined;
+  /** The deliveries about a vendor that are not settled, oldest first. */
+  open(key: Key): OpenDelivery[];
+  /** When the newest delivery about a vendor came, settled or not. */
+  lastReceived(key: Key): string | null;
   /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
   settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void;
   /** Marks parked vendors, of one account or one number if told, to be read now. Runs inside a transaction. @returns how many. */
@@ -55,13 +59,22 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
     }),
   );
   const hasRoom = roomCheck(sqlite);
-  const last = statement<Key, { id: number | null }>(sqlite, (at) =>
+  const open = statement<Key, OpenDelivery>(sqlite, (at) =>
     mirrorSql
       .selectFrom('deliveries')
-      .select((row) => row.fn.max('id').as('id'))
+      .select(['id', 'received_at'])
       .where('account_id', '=', at.account_id)
       .where('object_id', '=', at.vendorid)
-      .where('outcome', 'in', ['pending', 'parked']),
+      .where('outcome', 'in', ['pending', 'parked'])
+      .orderBy('id'),
+  );
+  const lastReceived = statement<Key, { received_at: string | null }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('deliveries')
+      .select((row) => row.fn.max('received_at').as('received_at'))
+      .where('account_id', '=', at.account_id)
+      .where('object_id', '=', at.vendorid)
+      .where('outcome', '!=', 'ignored'),
   );
   const settle = statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(sqlite, (at) =>
     mirrorSql
@@ -93,7 +106,8 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       if (key) marks.add(key, 'delivery', 0);
       return true;
     },
-    last: (key) => last.get(key)?.id ?? undefined,
+    open: (key) => open.all(key),
+    lastReceived: (key) => lastReceived.get(key)?.received_at ?? null,
     settle: (key, upTo, outcome, now) =>
       // A parked one is given up only until the next reconciliation.
       void settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) }),

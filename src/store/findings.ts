@@ -1,6 +1,9 @@
 /** The ledger: one row per difference that a sweep met and nobody had announced. */
-import { timestamp, type Clock } from '../clock.ts';
+import { sql } from 'kysely';
+import { parseInstant, timestamp, type Clock } from '../clock.ts';
+import type { OpenDelivery } from './deliveries.ts';
 import type { Sqlite } from './driver.ts';
+import { ofVendor, type Key } from './held.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { FindingKind, FindingTable } from './tables.ts';
 
@@ -14,6 +17,10 @@ export interface Finding {
 export interface Findings {
   /** Runs inside a transaction. */
   add(runId: number, accountId: string, finding: Finding): void;
+  /** Explains the open findings about a vendor by deliveries that came after them, one by one. Runs inside a transaction. */
+  explain(key: Key, deliveries: readonly OpenDelivery[]): void;
+  /** Findings for which a delivery might still have come, and has not by now, are what they would have been at once. */
+  promote(accountId: string, foundBefore: number): void;
   /**
    * Compares the names of the fields that a whole sweep showed with those known, remembers them, and reports what appeared
    * or disappeared, once. `whole` says that every record was looked at. Runs inside a transaction.
@@ -56,8 +63,41 @@ export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
       found_at: timestamp(clock.now()),
     });
   };
+  const open = statement<Key, { id: number; found_at: string }>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('findings').select(['id', 'found_at']), at)
+      .where('explained_at', 'is', null)
+      .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore', 'in_flight'])
+      .orderBy('id'),
+  );
+  const close = statement<{ id: number; explained_at: string; explanation: string }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('findings')
+      .set({ explained_at: at.explained_at, explanation: at.explanation })
+      .where('id', '=', at.id),
+  );
+  const promote = statement<{ account_id: string; found_at: string }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('findings')
+      .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
+      .where('account_id', '=', at.account_id)
+      .where('kind', '=', 'in_flight')
+      .where('explained_at', 'is', null)
+      .where('found_at', '<', at.found_at),
+  );
   return {
     add,
+    explain(key, deliveries) {
+      const left = open.all(key);
+      for (const { received_at } of deliveries) {
+        const told = left.findIndex(({ found_at }) => found_at <= received_at);
+        const [finding] = told < 0 ? [] : left.splice(told, 1);
+        if (!finding) continue;
+        const late = ((parseInstant(received_at) ?? 0) - (parseInstant(finding.found_at) ?? 0)) / 1_000;
+        const explanation = `A delivery came ${late.toFixed(1)} s after the sweep had found it.`;
+        close.run({ id: finding.id, explained_at: received_at, explanation });
+      }
+    },
+    promote: (accountId, foundBefore) => void promote.run({ account_id: accountId, found_at: timestamp(foundBefore) }),
     fields(runId, accountId, names, whole) {
       const before = new Set(known.all({ account_id: accountId }).map(({ field }) => field));
       const appeared = names.filter((name) => !before.has(name));

@@ -13,6 +13,8 @@ export type Mark = Pick<
 >;
 
 export interface Marks {
+  /** Whether a delivery about the vendor waits to be answered by a reading. */
+  isAnnounced(key: Key): boolean;
   /** Marks a vendor as due after `delay` milliseconds. Runs inside a transaction. */
   add(key: Key, reason: MarkReason, delay: number): void;
 }
@@ -50,7 +52,14 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
         }),
       ),
   );
+  const announced = statement<Key, { vendorid: number }>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
+      'delivery',
+      'second_look',
+    ]),
+  );
   return {
+    isAnnounced: (key) => announced.get(key) !== undefined,
     add(key, reason, delay) {
       const now = clock.now();
       upsert.run({
@@ -63,41 +72,5 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
         reason,
       });
     },
-  };
-}
-
-export interface MarkQueue {
-  /** Open marks of an account that are due at mirror time `moment`, the oldest first. */
-  due(args: { account_id: string; moment: number; limit: number }): Mark[];
-  /** Open marks of an account, due or not. */
-  count(accountId: string): number;
-  /** Ends a mark, unless the vendor was marked again since it was claimed. */
-  settle(mark: Mark): boolean;
-}
-
-export function markQueue(sqlite: Sqlite): MarkQueue {
-  const due = statement<{ account_id: string; moment: number; limit: number }, Mark>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select(['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'])
-      .where('account_id', '=', at.account_id)
-      .where('due_ms', '<=', at.moment)
-      .orderBy('due_ms')
-      .limit(at.limit),
-  );
-  const settle = statement<Key & { generation: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),
-  );
-  const count = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select((row) => row.fn.countAll<number>().as('marks'))
-      .where('account_id', '=', at.account_id)
-      .where('due_ms', 'is not', null),
-  );
-  return {
-    due: (args) => due.all(args),
-    count: (accountId) => count.get({ account_id: accountId })?.marks ?? 0,
-    settle: (mark) => settle.run(mark) > 0,
   };
 }

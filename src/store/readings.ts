@@ -27,7 +27,7 @@ export type Verdict =
 /** How a reading differs from what we hold. */
 export interface Difference {
   readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
-  readonly after: Pick<VendorTable, 'vis_state' | 'presence'>;
+  readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
 }
 
@@ -46,6 +46,8 @@ export type Absence = Extract<Presence, 'missing' | 'gone'>;
 export interface Readings {
   /** Applies the rows of one page. Runs inside a transaction. */
   page(rows: readonly VendorRow[], stamp: ReadStamp, context: ReadingContext): ReadonlyMap<number, Verdict>;
+  /** What applying the rows would change, were every one believed. Writes nothing. */
+  compare(rows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict>;
   /** Applies one record. Runs inside a transaction. */
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict;
   /** Applies the proof that a vendor is absent. Runs inside a transaction. */
@@ -104,16 +106,24 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     return { kind: 'created', vendor };
   };
 
-  const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
+  /** How a record differs from what we hold; undefined where it does not. */
+  const differ = (held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined => {
+    const absent = held.presence === 'missing' || held.presence === 'gone';
+    if (held.raw === row.raw && !absent) return undefined;
     const { vendor, changed } = mergeReading(kin.vendorOf(held), row.vendor());
-    const back = held.presence === 'missing' || held.presence === 'gone';
-    if (changed.length === 0 && !back) return { kind: 'unchanged' };
-    const fields = back ? [...changed, 'presence'] : changed;
-    const difference: Difference = {
-      before: held,
-      after: { vis_state: vendor.vis_state ?? null, presence: 'present' },
-      changed: fields,
-    };
+    if (changed.length === 0 && !absent) return undefined;
+    const after = {
+      vis_state: vendor.vis_state ?? null,
+      presence: 'present',
+      updated_at: vendor.updated_at ?? null,
+    } as const;
+    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed };
+  };
+
+  const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
+    const difference = differ(held, row);
+    if (!difference) return { kind: 'unchanged' };
+    const { vendor, changed } = difference;
     const judgement = judge(held, stamp, context);
     if (judgement !== 'believed') return judged(judgement, difference);
 
@@ -137,14 +147,9 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       held_since_ms: counter.moment(),
     });
     kin.replace(held, vendor, false);
-    history.continue(keyOf(held), state, fields, vendor, cause);
+    history.continue(keyOf(held), state, changed, vendor, cause);
     return { kind: 'updated', ...difference };
   };
-
-  const compare = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict =>
-    held.raw === row.raw && (held.presence === 'present' || held.presence === 'suspect')
-      ? { kind: 'unchanged' }
-      : update(held, row, stamp, context);
 
   return {
     page(pageRows, stamp, context) {
@@ -160,7 +165,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         const verdict = known
           ? known.raw === row.raw && known.presence === 'present'
             ? ({ kind: 'unchanged' } as const)
-            : compare(rows.get(known), row, stamp, context)
+            : update(rows.get(known), row, stamp, context)
           : create(row, stamp, context);
         verdicts.set(row.vendorid, verdict);
         if (verdict.kind !== 'unchanged') continue;
@@ -171,10 +176,20 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       return verdicts;
     },
 
+    compare(pageRows, accountId) {
+      const verdict = (row: VendorRow): Verdict => {
+        const held = rows.find({ account_id: accountId, vendorid: row.vendorid });
+        if (!held) return { kind: 'created', vendor: row.vendor() };
+        const difference = differ(held, row);
+        return difference ? { kind: 'updated', ...difference } : { kind: 'unchanged' };
+      };
+      return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
+    },
+
     record(row, stamp, context) {
       const held = rows.find({ account_id: context.accountId, vendorid: row.vendorid });
       if (!held) return create(row, stamp, context);
-      const verdict = compare(held, row, stamp, context);
+      const verdict = update(held, row, stamp, context);
       if (verdict.kind === 'unchanged') rows.confirm(held, stamp.readSeq);
       return verdict;
     },
@@ -190,7 +205,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         raw: held.raw,
       } as const;
       const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
-      const difference: Difference = { before: held, after: state, changed };
+      const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
       const judgement = judge(held, stamp, context);
       if (judgement !== 'believed') return judged(judgement, difference);
       const cause = causeOf(context);

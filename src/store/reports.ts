@@ -15,7 +15,7 @@ export interface CurrencyTotal {
   readonly unreadable: number;
 }
 
-export interface QueueReport {
+interface QueueReport {
   /** Marked vendors that wait to be read. */
   readonly waiting: number;
   /** Marked vendors that were given up until the next reconciliation. */

@@ -46,6 +46,8 @@ export type IsAlive = (pid: number) => boolean;
 export interface Runs {
   /** Begins a run, and calls abandoned what dead processes left running. Runs inside a transaction. */
   begin(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Run;
+  /** When the last complete sweep of an account began, in our time; undefined before the first. */
+  lastComplete(accountId: string): string | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
   progress(id: number, counts: RunCounts): void;
   /** Runs inside a transaction. */
@@ -74,6 +76,14 @@ export function runLedger(
       .select(['id', 'pid'])
       .where('account_id', '=', at.account_id)
       .where('outcome', '=', 'running'),
+  );
+  const complete = statement<{ account_id: string }, { started_at: string | null }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select((row) => row.fn.max('started_at').as('started_at'))
+      .where('account_id', '=', at.account_id)
+      .where('outcome', '=', 'complete')
+      .where('kind', '!=', 'verify'),
   );
   const abandon = statement<{ id: number; finished_at: string }>(sqlite, (at) =>
     mirrorSql
@@ -121,6 +131,7 @@ export function runLedger(
       own.add(id);
       return { id, accountId, kind, startedAt, beganSeq };
     },
+    lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
     progress: (id, counts) => void progress.run({ id, ...counts }),
     finish(id, end) {
       own.delete(id);

@@ -9,7 +9,7 @@ export interface VendorDetail {
   readonly balances: readonly Pick<BalanceTable, 'kind' | 'amount' | 'code'>[];
   readonly taxDefaults: readonly Omit<TaxDefaultTable, 'account_id' | 'vendorid'>[];
   readonly history: readonly Change[];
-  /** The moment up to which the mirror is known to hold everything of the vendor's account; null if it never was whole. */
+  /** The moment up to which the mirror holds everything of the vendor's account; null if it never was whole. */
   readonly safeAsOf: string | null;
 }
 

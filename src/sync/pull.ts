@@ -1,15 +1,16 @@
 /** A run: sweep the list, prove it, ask after those it did not show, and say honestly how it ended. */
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { Finding } from '../store/findings.ts';
-import type { Road } from '../reading.ts';
+import type { SweepContext } from '../store/reading-deeds.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
 import { trips } from './breaker.ts';
 import type { Engine } from './engine.ts';
+import { accountant, inFlightFor } from './ledger.ts';
 import { FieldWatch } from './field-watch.ts';
 import { IdSet } from './id-set.ts';
 import { honoursState, sweep, type Sweep, type SweepProgress, type SweepResult } from './sweep.ts';
-import { resolveByNumber, resolveBySweep } from './suspects.ts';
+import { everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
 import { Tally } from './tally.ts';
 import { sortUnseen, type Unseen } from './unseen.ts';
 
@@ -25,6 +26,8 @@ export interface PullOptions {
 /** How a run ended. */
 export interface RunReport {
   readonly run: Run;
+  readonly trigger: RunTrigger;
+  readonly seconds: number;
   readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
   readonly counts: RunCounts;
   readonly error: MirrorError | undefined;
@@ -35,7 +38,9 @@ export interface RunReport {
 /** Runs one pull or reconciliation of an account. Expected failures end the run and stand in the report. */
 export async function pull(engine: Engine, options: PullOptions): Promise<RunReport> {
   const { mirror, accountId } = engine;
-  const run = await mirror.beginRun({ accountId, kind: options.kind, trigger: options.trigger });
+  const { kind, trigger } = options;
+  const started = engine.clock.monotonic();
+  const run = await mirror.beginRun({ accountId, kind, trigger });
   const tally = new Tally();
   const notes: string[] = [];
   let error: MirrorError | undefined;
@@ -53,10 +58,12 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
     error: error?.message ?? null,
     safeAsOf: outcome === 'complete' ? run.startedAt - engine.sync.lag : null,
   });
-  return { run, outcome, counts, error, notes };
+  const seconds = Math.round(engine.clock.monotonic() - started) / 1_000;
+  return { run, trigger, seconds, outcome, counts, error, notes };
 }
 
-function interrupted({ counts }: Tally): MirrorError {
+/** What is said of a run that was stopped from outside. */
+export function interrupted({ counts }: Tally): MirrorError {
   return new MirrorError('interrupted', `Interrupted after ${counts.pages} pages; what was read is kept.`);
 }
 
@@ -68,19 +75,36 @@ interface Work {
 
 async function work(engine: Engine, options: PullOptions, { run, tally, notes }: Work): Promise<void> {
   const { mirror, accountId, sync } = engine;
-  const road: Road = options.kind;
+  const fields = new FieldWatch();
+  const news = new Set<number>();
+  const context: SweepContext = {
+    accountId,
+    road: options.kind,
+    run,
+    runId: run.id,
+    deliveryId: null,
+    lag: sync.lag,
+    accountant: (await isToldOfChanges(engine)) ? accountant(() => engine.clock.now()) : undefined,
+  };
   const plan: Sweep = {
     vendors: engine.vendors,
-    mirror,
-    context: { accountId, road, runId: run.id, deliveryId: null, lag: sync.lag },
-    tally,
-    fields: new FieldWatch(),
+    apply: async (page) => {
+      const watched = { ...page, rows: fields.through(page.rows) };
+      const verdicts = await mirror.applyPage(watched, context, (applied) => tally.withPage(applied.values()));
+      tally.set(tally.withPage(verdicts.values()));
+      for (const [vendorid, { kind }] of verdicts) if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
+      return verdicts;
+    },
+    onRequest: () => tally.addRequest(),
     passes: sync.sweepPasses,
     concurrency: engine.concurrency,
     signal: options.signal,
     onProgress: options.onProgress,
   };
+  if (options.kind === 'reconcile') await wakeParked(engine);
   const stamp = await mirror.takeStamp();
+  const marks = await mirror.dueMarks(accountId, everyMark);
+  const marked = new Set(marks.map(({ vendorid }) => vendorid));
   const main = await sweep(plan);
   if (!main.conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${main.conclusion.why}.`);
@@ -88,7 +112,9 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const seen = new IdSet(main.seen);
   if (engine.extraWalks === 'auto') for (const walked of await extraWalks(plan)) seen.addAll(walked.seen);
   settleCounts(tally, seen);
-  await mirror.reportFields(run, plan.fields.names, plan.fields.whole);
+  await mirror.reportFields(run, fields.names, fields.whole);
+
+  await mirror.promoteFindings(accountId, engine.clock.now() - inFlightFor);
 
   const { unreadable } = main.conclusion;
   if (unreadable > 0) {
@@ -96,16 +122,22 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     notes.push(`The service counts ${unreadable} more vendors than it shows.`);
   }
 
-  const unseen = await sortUnseen(mirror.residents(accountId), { seen, run, began: stamp.begun, lag: sync.lag });
+  const unseen = await sortUnseen(mirror.residents(accountId), {
+    seen,
+    beganSeq: run.beganSeq,
+    began: stamp.begun,
+    lag: sync.lag,
+  });
   tally.set({ suspects: unseen.suspects.length });
   const approved = options.approved ?? 0;
   if (trips({ suspects: unseen.suspects.length, present: unseen.present, approved }, sync.breaker))
     throw await tripped(engine, run, unseen);
 
   await mirror.markSuspects(accountId, unseen.suspects);
-  const resolution = { engine, plan, run, seen, unseen, stamp, notes };
+  const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
+  const resolution = { engine, plan, attendance, tally, run, seen, unseen, stamp, marks, news, notes };
   const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
-  const offered = needed && (await engine.reader.isOffered(sample(seen), readOptions(plan)));
+  const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor.
   const believed = seen.size > 0 || approved >= unseen.suspects.length;
   const left = !needed
@@ -114,6 +146,22 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
       ? await resolveByNumber(resolution, believed)
       : await resolveBySweep(resolution, believed);
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
+}
+
+/** What was given up is read again. */
+async function wakeParked({ mirror, accountId }: Engine): Promise<void> {
+  const parked = await mirror.parkedMarks(accountId);
+  await mirror.markVendors(
+    accountId,
+    parked.map(({ vendorid }) => vendorid),
+    'reconcile',
+    0,
+  );
+}
+
+/** Whether somebody should have told us: there is a callback, and what is held was complete before. */
+async function isToldOfChanges({ mirror, accountId }: Engine): Promise<boolean> {
+  return (await mirror.knownCallbacks(accountId)).length > 0 && (await mirror.lastComplete(accountId)) !== undefined;
 }
 
 /** Lists of the states that the default list may hide. */
@@ -142,8 +190,4 @@ async function tripped(engine: Engine, run: Run, { suspects, present }: Unseen):
 function sample(seen: IdSet): number[] {
   const ids = [...seen];
   return [0.5, 0.25, 0.75].map((part) => ids[Math.floor(ids.length * part)]).filter((id) => id !== undefined);
-}
-
-function readOptions(plan: Sweep): Parameters<Engine['reader']['isOffered']>[1] {
-  return { context: plan.context, signal: plan.signal, onRequest: () => plan.tally.addRequest() };
 }

@@ -2,41 +2,50 @@
 import { sleep } from '../clock.ts';
 import { eachBounded } from '../lifecycle.ts';
 import type { ReadStamp } from '../reading.ts';
+import type { Mark } from '../store/marks.ts';
+import type { SweepContext } from '../store/reading-deeds.ts';
 import type { Absence } from '../store/readings.ts';
 import type { Run } from '../store/runs.ts';
+import { attend, conclude, notYet, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
 import type { IdSet } from './id-set.ts';
 import { sweep, type Sweep } from './sweep.ts';
+import type { Tally } from './tally.ts';
 import type { Unseen } from './unseen.ts';
 
 export interface Resolution {
   readonly engine: Engine;
   readonly plan: Sweep;
+  readonly attendance: Attendance & { readonly context: SweepContext };
+  readonly tally: Tally;
   readonly run: Run;
   readonly seen: IdSet;
   readonly unseen: Unseen;
   /** Taken before the sweep began. */
   readonly stamp: ReadStamp;
+  /** Marks that were due before the sweep began. */
+  readonly marks: readonly Mark[];
+  /** Vendors whose content the run has changed. */
+  readonly news: ReadonlySet<number>;
   readonly notes: string[];
 }
 
 /** Deleted vendors that lists hide are read again a few at a time, so that a change of theirs is found too. */
 const hiddenPerRun = 200;
 
+/** However many there are. */
+export const everyMark = Number.MAX_SAFE_INTEGER;
+
 /** Rounds of reading again what was too young to be contradicted; what still moves then waits in the queue. */
 const rounds = 3;
 
 /** Reads each suspect by its number. @returns how many absences were met and not `believed`. */
 export async function resolveByNumber(resolution: Resolution, believed: boolean): Promise<number> {
-  const { engine, plan, unseen, run } = resolution;
+  const { engine, attendance, tally, unseen, run } = resolution;
   let doubted = 0;
   const ask = async (vendorid: number): Promise<void> => {
-    const sighting = await engine.reader.read(vendorid, {
-      context: plan.context,
-      signal: plan.signal,
-      onRequest: () => plan.tally.addRequest(),
-    });
-    if (sighting.kind === 'record') plan.tally.addVerdict(sighting.verdict);
+    const sighting = await engine.reader.read(vendorid, attendance);
+    if (sighting.kind === 'record') tally.addVerdict(sighting.verdict);
     else if (sighting.kind === 'refused')
       await engine.mirror.addFindings(run, [
         { kind: 'unreadable', vendorid, fields: { refused: sighting.error.code } },
@@ -55,46 +64,55 @@ export async function resolveByNumber(resolution: Resolution, believed: boolean)
  * @returns how many absences were met and not `believed`.
  */
 export async function resolveBySweep(resolution: Resolution, believed: boolean): Promise<number> {
-  const { engine, plan, unseen, stamp, notes } = resolution;
+  const { engine, plan, unseen, stamp, notes, marks, seen } = resolution;
   const { mirror, accountId, sync, clock } = engine;
+  await answerMarks(resolution, marks, seen);
   if (!believed) return unseen.suspects.length;
   for (const vendorid of unseen.again) await applyAbsence(resolution, vendorid, 'missing', stamp);
 
   const open = unseen.suspects.filter((vendorid) => !unseen.again.has(vendorid));
-  if (open.length === 0 && (await mirror.countMarks(accountId)) === 0) return 0;
+  const untilMark = await mirror.untilNextMark(accountId);
+  if (open.length === 0 && (untilMark === undefined || untilMark > sync.lag)) return 0;
   await sleep(clock, sync.lag, plan.signal);
   const second = await mirror.takeStamp();
-  const marks = await mirror.dueMarks(accountId, Number.MAX_SAFE_INTEGER);
-  const { conclusion, seen } = await sweep(plan);
-  if (!conclusion.complete) {
+  const left = await mirror.dueMarks(accountId, everyMark);
+  const again = await sweep(plan);
+  if (!again.conclusion.complete) {
     notes.push(`${open.length} suspects stay open: the second sweep could not be proven complete.`);
     return 0;
   }
-  for (const vendorid of open) if (!seen.has(vendorid)) await applyAbsence(resolution, vendorid, 'missing', second);
-  for (const mark of marks) await mirror.settle(mark);
+  for (const vendorid of open)
+    if (!again.seen.has(vendorid)) await applyAbsence(resolution, vendorid, 'missing', second);
+  await answerMarks(resolution, left, again.seen);
   return 0;
 }
 
+/** A complete sweep answers the marks that were made before it began. */
+async function answerMarks({ engine, news }: Resolution, marks: readonly Mark[], seen: IdSet): Promise<void> {
+  for (const mark of marks) {
+    if (seen.has(mark.vendorid)) await conclude(engine, mark, news.has(mark.vendorid) ? 'updated' : 'unchanged');
+    else await notYet(engine, mark);
+  }
+}
+
 async function applyAbsence(
-  { engine, plan }: Resolution,
+  { engine, attendance, tally }: Resolution,
   vendorid: number,
   absence: Absence,
   stamp: ReadStamp,
 ): Promise<void> {
-  plan.tally.addVerdict(await engine.mirror.applyAbsence(vendorid, absence, stamp, plan.context));
+  tally.addVerdict(await engine.mirror.applyAbsence(vendorid, absence, stamp, attendance.context));
 }
 
 /** Reads again what is marked: now, or as soon as the guard allows. */
-async function readMarked({ engine, plan, notes }: Resolution): Promise<void> {
-  const { mirror, accountId, sync, clock, reader } = engine;
-  const { context, signal, tally } = plan;
+async function readMarked({ engine, attendance, tally, notes }: Resolution): Promise<void> {
+  const { mirror, accountId, sync, clock } = engine;
   for (let round = 0; round < rounds && (await mirror.countMarks(accountId)) > 0; round++) {
-    if (round > 0 || (await mirror.dueMarks(accountId, 1)).length === 0) await sleep(clock, sync.lag, signal);
-    const marks = await mirror.dueMarks(accountId, Number.MAX_SAFE_INTEGER);
+    if (round > 0 || (await mirror.dueMarks(accountId, 1)).length === 0)
+      await sleep(clock, sync.lag, attendance.signal);
+    const marks = await mirror.dueMarks(accountId, everyMark);
     await eachBounded(marks, engine.concurrency, async (mark) => {
-      const sighting = await reader.read(mark.vendorid, { context, signal, onRequest: () => tally.addRequest() });
-      if (sighting.kind === 'record') tally.addVerdict(sighting.verdict);
-      if (sighting.kind !== 'refused') await mirror.settle(mark);
+      await attend(engine, mark, { ...attendance, onVerdict: (verdict) => tally.addVerdict(verdict) });
     });
   }
   const left = await mirror.countMarks(accountId);

@@ -2,12 +2,9 @@
 import type { VendorsApi } from '../api/vendors.ts';
 import { parseInstant } from '../clock.ts';
 import type { VendorPage } from '../reading.ts';
-import type { Mirror } from '../store/mirror.ts';
-import type { ReadingContext, Verdict } from '../store/readings.ts';
-import type { FieldWatch } from './field-watch.ts';
+import type { Verdict } from '../store/readings.ts';
 import { IdSet } from './id-set.ts';
 import { Proof, type Conclusion } from './proof.ts';
-import type { Tally } from './tally.ts';
 import { walk } from './walk.ts';
 
 /** How far a sweep has come. */
@@ -21,16 +18,13 @@ export interface SweepProgress {
 
 export interface Sweep {
   readonly vendors: VendorsApi;
-  readonly mirror: Mirror;
-  readonly context: ReadingContext & { readonly runId: number };
-  readonly tally: Tally;
-  readonly fields: FieldWatch;
+  /** Takes a page in, and tells what its rows mean for what we hold. */
+  readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
+  readonly onRequest: () => void;
   readonly passes: number;
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
-  /** Called after a page was applied, with what became of its rows. */
-  readonly onPage?: ((page: VendorPage, verdicts: ReadonlyMap<number, Verdict>) => void) | undefined;
 }
 
 export interface SweepResult {
@@ -52,13 +46,13 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
       concurrency: plan.concurrency,
       fetch: (page) => {
         plan.signal.throwIfAborted();
-        plan.tally.addRequest();
+        plan.onRequest();
         return plan.vendors.page(page, { visState, signal: plan.signal });
       },
       apply: async (page) => {
         gathering ??= { since: page.servedAt };
         const { since } = gathering;
-        const verdicts = await applyPage(plan, page);
+        const verdicts = await plan.apply(page);
         shown += page.rows.length;
         plan.onProgress?.({ pass, page: page.page, pages: page.pages, seen: shown, total: page.total });
         return { entered: [...verdicts.values()].some((verdict) => hasEntered(verdict, since)) };
@@ -68,18 +62,6 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
     conclusion = proof.add(result);
   }
   return { conclusion, seen };
-}
-
-async function applyPage(plan: Sweep, page: VendorPage): Promise<ReadonlyMap<number, Verdict>> {
-  const watched = { ...page, rows: plan.fields.through(page.rows) };
-  const { runId } = plan.context;
-  const verdicts = await plan.mirror.applyPage(watched, plan.context, (applied) => ({
-    runId,
-    counts: plan.tally.withPage(applied.values()),
-  }));
-  plan.tally.set(plan.tally.withPage(verdicts.values()));
-  plan.onPage?.(page, verdicts);
-  return verdicts;
 }
 
 /**
@@ -96,7 +78,7 @@ function hasEntered(verdict: Verdict, since: number | undefined): boolean {
 
 /** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
 export async function honoursState(plan: Sweep, visState: 1 | 2): Promise<boolean> {
-  plan.tally.addRequest();
+  plan.onRequest();
   const page = await plan.vendors.page(1, { visState, signal: plan.signal });
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);
 }

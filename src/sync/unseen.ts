@@ -1,6 +1,5 @@
 /** Who was not seen by a complete sweep, and what that may mean (DESIGN 2, rule 7). */
 import type { Resident } from '../store/census.ts';
-import type { Run } from '../store/runs.ts';
 import type { IdSet } from './id-set.ts';
 
 export interface Unseen {
@@ -16,7 +15,8 @@ export interface Unseen {
 
 export interface Missed {
   readonly seen: IdSet;
-  readonly run: Run;
+  /** The counter at the start of the sweep: a vendor with a higher number was seen since. */
+  readonly beganSeq: number;
   /** Mirror time at which the sweep began, and how long the service may answer from an old copy, in milliseconds. */
   readonly began: number;
   readonly lag: number;
@@ -25,7 +25,7 @@ export interface Missed {
 /** Sorts those residents that a sweep did not show. */
 export async function sortUnseen(
   residents: AsyncIterable<readonly Resident[]>,
-  { seen, run, began, lag }: Missed,
+  { seen, beganSeq, began, lag }: Missed,
 ): Promise<Unseen> {
   const suspects: number[] = [];
   const again = new Set<number>();
@@ -40,7 +40,7 @@ export async function sortUnseen(
         showsDeleted ||= vis_state === 1;
         continue;
       }
-      const seenOtherwise = read_seq > run.beganSeq;
+      const seenOtherwise = read_seq > beganSeq;
       const tooYoung = began - held_since_ms < lag;
       if (seenOtherwise || tooYoung) continue;
       if (vis_state === 1 && presence === 'present') hidden.push({ vendorid, read_seq });

@@ -1,0 +1,73 @@
+/** One attempt at one mark: its vendor is read, and the mark is settled, put off or parked (DESIGN 2, rules 2 and 5). */
+import { asMirrorError, MirrorError } from '../errors.ts';
+import type { Mark } from '../store/marks.ts';
+import type { ReadingContext, Verdict } from '../store/readings.ts';
+import type { Engine } from './engine.ts';
+import type { Sighting } from './read-one.ts';
+
+export interface Attendance {
+  readonly context: ReadingContext;
+  readonly signal: AbortSignal;
+  readonly onRequest?: () => void;
+  readonly onVerdict?: (verdict: Verdict) => void;
+}
+
+/** A vendor that is not visible yet is asked for again after 3, 9, 27 and 81 s. */
+const notYetDelays = [3_000, 9_000, 27_000, 81_000];
+
+/** Failures before a mark waits for the next reconciliation, and the shortest and longest pause between two, in milliseconds. */
+const enoughFailures = 12;
+const shortestPause = 5_000;
+const longestPause = 3_600_000;
+
+/** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
+export async function attend(engine: Engine, mark: Mark, attendance: Attendance): Promise<void> {
+  let sighting: Sighting;
+  try {
+    sighting = await engine.reader.read(mark.vendorid, attendance);
+  } catch (error) {
+    if (attendance.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
+    return tryLater(engine, mark, asMirrorError(error));
+  }
+  if (sighting.kind === 'refused') return tryLater(engine, mark, sighting.error);
+  if (sighting.kind === 'absent') return notYet(engine, mark);
+  attendance.onVerdict?.(sighting.verdict);
+  return conclude(engine, mark, sighting.verdict.kind);
+}
+
+/** Ends a mark whose vendor was read, or puts it off for a second look. */
+export async function conclude({ mirror, sync }: Engine, mark: Mark, verdict: Verdict['kind']): Promise<void> {
+  const news = verdict === 'created' || verdict === 'updated';
+  // The guard has marked the vendor anew; that mark stands.
+  if (verdict === 'guarded') return;
+  const lookAgain = { delay: sync.secondLook, reason: 'second_look', attempts: 0, error: null } as const;
+  if (news) {
+    // Of several changes this may be the first only.
+    if ((await mirror.openDeliveries(mark)).length > 1) await mirror.defer(mark, lookAgain, 'applied');
+    else await mirror.settle(mark, 'applied');
+    return;
+  }
+  if (mark.reason === 'delivery') await mirror.defer(mark, lookAgain);
+  else await mirror.settle(mark, 'unchanged');
+}
+
+/** Puts off a mark whose vendor is not visible yet, or parks it after some tries. */
+export async function notYet({ mirror }: Engine, mark: Mark): Promise<void> {
+  const delay = notYetDelays[mark.attempts];
+  if (delay === undefined) await mirror.park(mark, 'The service knows no such vendor.');
+  else
+    await mirror.defer(mark, {
+      delay,
+      reason: mark.reason,
+      attempts: mark.attempts + 1,
+      error: 'The service knows no such vendor yet.',
+    });
+}
+
+async function tryLater({ mirror, dice }: Engine, mark: Mark, error: MirrorError): Promise<void> {
+  const attempts = mark.attempts + 1;
+  if (attempts >= enoughFailures) return mirror.park(mark, error.message);
+  const ceiling = Math.min(longestPause, shortestPause * 2 ** attempts);
+  const delay = shortestPause + dice.fraction() * (ceiling - shortestPause);
+  await mirror.defer(mark, { delay, reason: mark.reason, attempts, error: error.message });
+}

@@ -1,0 +1,107 @@
+/**
+ * The worker drains the queue of one account: marks that are due are attended to, several at a time; where the service reads
+ * no vendor by number, one sweep answers all of them. It wakes when a delivery came, and when a mark falls due.
+ */
+import type { Service } from '../lifecycle.ts';
+import { eachBounded } from '../lifecycle.ts';
+import { asMirrorError } from '../errors.ts';
+import type { Mark } from '../store/marks.ts';
+import { attend } from './attend.ts';
+import type { Engine } from './engine.ts';
+
+/** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
+const longestNap = 30_000;
+
+/** Marks taken at once. */
+const batch = 200;
+
+export class Worker implements Service {
+  readonly name: string;
+  readonly #engine: Engine;
+  readonly #sweep: () => Promise<unknown>;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #awake = false;
+  #wake: (() => void) | undefined;
+
+  /** `sweep` runs a sweep that begins after the call. */
+  constructor(engine: Engine, sweep: () => Promise<unknown>) {
+    this.name = `worker of ${engine.accountId}`;
+    this.#engine = engine;
+    this.#sweep = sweep;
+  }
+
+  start(): Promise<void> {
+    this.#running ??= this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('Stopping.'));
+    this.nudge();
+    await this.#running;
+  }
+
+  /** There may be something to do. */
+  nudge(): void {
+    this.#awake = true;
+    this.#wake?.();
+  }
+
+  #stopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped()) {
+      this.#awake = false;
+      let worked = false;
+      try {
+        worked = await this.#drain();
+      } catch (error) {
+        if (!this.#stopped()) this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
+      }
+      if (!worked) await this.#nap();
+    }
+  }
+
+  /** @returns whether anything was due. */
+  async #drain(): Promise<boolean> {
+    const { mirror, accountId, concurrency } = this.#engine;
+    const marks = await mirror.dueMarks(accountId, batch);
+    if (marks.length === 0) return false;
+    const attendance = {
+      context: this.#context(),
+      signal: this.#stopping.signal,
+    };
+    const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId, 3), attendance);
+    if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark));
+    else await this.#sweep();
+    return true;
+  }
+
+  async #attend(mark: Mark): Promise<void> {
+    const [delivery] = (await this.#engine.mirror.openDeliveries(mark)).slice(-1);
+    const context = { ...this.#context(), deliveryId: delivery?.id ?? null };
+    await attend(this.#engine, mark, { context, signal: this.#stopping.signal });
+  }
+
+  #context(): Parameters<typeof attend>[2]['context'] {
+    const { accountId, sync } = this.#engine;
+    return { accountId, road: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
+  }
+
+  async #nap(): Promise<void> {
+    const { mirror, accountId, clock } = this.#engine;
+    const next = await mirror.untilNextMark(accountId);
+    if (this.#awake || this.#stopped()) return;
+    await new Promise<void>((resolve) => {
+      const cancel = clock.timer(Math.min(longestNap, next ?? longestNap), resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+}
