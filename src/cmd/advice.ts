@@ -2,9 +2,14 @@
 import { parseInstant } from '../clock.ts';
 import { catalogue } from '../errors.ts';
 import type { AccountReport } from '../store/reports.ts';
+import type { RunOutcome } from '../store/tables.ts';
 import { inWords } from './age.ts';
 
-const endings = { incomplete: 'was incomplete', failed: 'failed', abandoned: 'was cut off' } as const;
+const endings: Partial<Record<RunOutcome, string>> = {
+  incomplete: 'was incomplete',
+  failed: 'failed',
+  abandoned: 'was cut off',
+};
 
 /**
  * Sentences, each with its remedy.
@@ -20,10 +25,8 @@ export function advice(
   if (!report || safe === null) return [`${account} was never mirrored completely: run \`vendor-mirror sync\`.`];
   const lines: string[] = [];
   const run = report.runs[0];
-  if (run && run.outcome in endings)
-    lines.push(
-      `The last ${run.kind} of ${account} ${endings[run.outcome as keyof typeof endings]}: run \`vendor-mirror sync\` again.`,
-    );
+  const ending = run && endings[run.outcome];
+  if (ending) lines.push(`The last ${run.kind} of ${account} ${ending}: run \`vendor-mirror sync\` again.`);
   const staleness = now - (parseInstant(safe) ?? now);
   if (staleness > maxStaleness)
     lines.push(`${account} may lack changes of the last ${inWords(staleness)}: run \`vendor-mirror sync\`.`);

@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Run } from './command.ts';
 import { addCommonOptions } from './common-options.ts';
 import type { Edge } from './edge.ts';
+import { examples, paragraphs } from './help-text.ts';
 import { sandboxCommand } from './sandbox.ts';
 
 /** Makes the action of a command from the function that loads it. */
@@ -29,7 +30,10 @@ function declareSync(program: Command, does: Does): void {
     .command('sync')
     .summary('mirror all vendors and gateways, once')
     .description(
-      'Mirrors all vendors and gateways of the service, once.\n\nExits with 0 if every account was mirrored completely, with 1 if not. Interrupted, it keeps what it has read.',
+      paragraphs(
+        'Mirrors all vendors and gateways of the service, once.',
+        'Exits with 0 if every account was mirrored completely, with 1 if not. Interrupted, it keeps what it has read.',
+      ),
     )
     .addHelpText(
       'after',
@@ -43,7 +47,10 @@ function declareStatus(program: Command, does: Does): void {
     .command('status')
     .summary('what the mirror holds, how fresh it is, and what to do')
     .description(
-      'What the mirror holds of each account, how fresh it is, its latest runs, and what to do where something is amiss.\n\nReads the mirror only, never the service.',
+      paragraphs(
+        'What the mirror holds of each account, how fresh it is, its latest runs, and what to do where something is amiss.',
+        'Reads the mirror only, never the service.',
+      ),
     )
     .action(does(async () => (await import('./status.ts')).status));
 }
@@ -119,20 +126,16 @@ function declareExport(program: Command, does: Does): void {
     .argument('<file>', 'where to; a name that ends in .csv gives a spreadsheet of the vendors')
     .summary('a consistent copy of the mirror, or a .csv')
     .description(
-      'Writes a consistent, self-contained copy of the mirror, or, where the name ends in .csv, the view vendor_overview for a spreadsheet.\n\nThe file is swapped in when it is whole. In a .csv, a cell that begins with = + - @, tab or return gets a leading apostrophe, so that no spreadsheet takes it for a formula.',
+      paragraphs(
+        'Writes a consistent, self-contained copy of the mirror, or, where the name ends in .csv, the view vendor_overview for a spreadsheet.',
+        'The file is swapped in when it is whole. In a .csv, a cell that begins with = + - @, tab or return gets a leading apostrophe, so that no spreadsheet takes it for a formula.',
+      ),
     )
     .addHelpText(
       'after',
       examples(['vendor-mirror export /srv/reports/vendors.db'], ['vendor-mirror export vendors.csv']),
     )
     .action(does(async () => (await import('./export.ts')).exportTo));
-}
-
-/** The last part of a help text: command lines, each with what it does where that is not plain. */
-export function examples(...lines: readonly (readonly [line: string, meaning?: string])[]): string {
-  const widest = Math.max(...lines.map(([line]) => line.length));
-  const shown = lines.map(([line, meaning]) => (meaning ? `  ${line.padEnd(widest)}  # ${meaning}` : `  ${line}`));
-  return `\nExamples:\n${shown.join('\n')}`;
 }
 
 function wholeFrom(least: number): (text: string) => number {

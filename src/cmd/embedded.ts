@@ -9,7 +9,7 @@ export interface Service {
   readonly stop: () => Promise<void>;
 }
 
-/** The service of these settings: the real one, or a sandbox that is started here and must be stopped. @throws MirrorError `port_taken`. */
+/** The service of these settings: the real one, or a sandbox that is started here and must be stopped. */
 export async function serviceOf(settings: Settings, edge: Edge): Promise<Service> {
   if (settings.sandbox === null) return { settings, stop: () => Promise.resolve() };
   const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');

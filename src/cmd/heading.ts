@@ -1,4 +1,4 @@
-/** Headings, bold where the reader is a terminal that wants it: not a file, not a pipe, not a dumb one, and not where NO_COLOR is set. */
+/** Headings: bold on a terminal that can and wants it. */
 import { styleText } from 'node:util';
 import type { Edge } from './edge.ts';
 

@@ -1,5 +1,4 @@
-/** Text of strangers, made safe and measurable for a terminal. */
-import stringWidth from 'string-width';
+/** Text of strangers, made safe for a terminal. */
 
 /** Control characters, and those that turn the direction of what follows: whatever could make a terminal lie. */
 const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -11,25 +10,4 @@ export function visible(text: string): string {
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return code === 0x7f ? '␡' : `\\u${code.toString(16).padStart(4, '0')}`;
   });
-}
-
-/** How many cells of a terminal the text takes; wide characters take two, combining ones none. */
-export function cells(text: string): number {
-  // Most text is plain, and measuring the rest is slow.
-  return /^[ -~–]*$/.test(text) ? text.length : stringWidth(text);
-}
-
-const graphemes = new Intl.Segmenter();
-
-/** The text, cut to `width` cells with an ellipsis where it is longer. */
-export function cut(text: string, width: number): string {
-  if (cells(text) <= width) return text;
-  let kept = '';
-  let taken = 1;
-  for (const { segment } of graphemes.segment(text)) {
-    taken += cells(segment);
-    if (taken > width) break;
-    kept += segment;
-  }
-  return `${kept}…`;
 }

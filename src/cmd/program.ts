@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import type { CommonOptions, Run } from './command.ts';
 import { addCommonOptions, helpOption } from './common-options.ts';
-import { declareCommands, examples } from './commands.ts';
+import { declareCommands } from './commands.ts';
 import type { Edge } from './edge.ts';
+import { examples } from './help-text.ts';
 import { complain, errorReport, printJson, remark } from './say.ts';
 
-/** Runs one command line, without the names of node and the script, to its end. Whatever fails is printed, never thrown. */
+/** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
 export async function runProgram(argv: readonly string[], edge: Edge): Promise<ExitStatus> {
   let status: ExitStatus = exitStatus.done;
   const program = rootCommand(edge);

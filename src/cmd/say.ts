@@ -1,6 +1,7 @@
 /** How commands speak: results to standard output, all else to standard error. */
 import type { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
+import { visible } from './plain-text.ts';
 
 /** One line, or several, of a result. */
 export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
@@ -12,9 +13,9 @@ export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void
   print(streams, JSON.stringify(document));
 }
 
-/** Something that a person should know, but that is no result. */
+/** Something that a person should know, but that is no result. Part of it may be a stranger's words. */
 export function remark({ stderr }: Pick<Edge, 'stderr'>, text: string): void {
-  stderr.write(`${text}\n`);
+  stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
 }
 
 export interface ErrorReport {

@@ -55,7 +55,8 @@ function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kin
 
 function freshnessText({ safe_as_of, last_complete_sweep }: AccountReport['freshness'], ago: Ago): string {
   if (safe_as_of === null) return 'unknown: no sweep was complete yet';
-  return `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)}); last complete sweep ${ago(last_complete_sweep)}`;
+  const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
+  return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

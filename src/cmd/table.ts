@@ -1,7 +1,8 @@
 /** Rows in aligned columns, for a person's eye. */
+import { cells, cut } from './cells.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';
-import { cells, cut, visible } from './plain-text.ts';
+import { visible } from './plain-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -16,7 +17,7 @@ export const nothing = '–';
 /** A column is never cut below this. */
 const narrowest = 6;
 
-/** The rows as lines under their titles, as wide as the terminal at most; wherever there is no terminal, nothing is cut. */
+/** The rows as lines under their titles, no wider than the terminal; where there is none, nothing is cut. */
 export function table<Row>(
   edge: Pick<Edge, 'stdout' | 'env'>,
   columns: readonly Column<Row>[],

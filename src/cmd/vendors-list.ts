@@ -4,7 +4,7 @@ import { listVendors, type ListedVendor, type VendorFilter } from '../store/vend
 import type { Presence } from '../store/tables.ts';
 import type { VisState } from '../vendor.ts';
 import { age } from './age.ts';
-import type { Run } from './command.ts';
+import type { CommonOptions, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { askMirror } from './mirror.ts';
 import { amounts } from './money.ts';
@@ -31,14 +31,9 @@ export const vendorsList: Run<ListOptions> = async (call) => {
   return exitStatus.done;
 };
 
-/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it is asked. */
-function filterOf({
-  account,
-  state,
-  presence,
-  search,
-  limit,
-}: Parameters<typeof vendorsList>[0]['options']): VendorFilter {
+/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
+function filterOf(options: CommonOptions & ListOptions): VendorFilter {
+  const { account, state, presence, search, limit } = options;
   const asked = state ?? (presence ? 'all' : 'active');
   return {
     account,

@@ -8,7 +8,7 @@ import { runProgram } from '../../src/cmd/program.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;

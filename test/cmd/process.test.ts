@@ -72,7 +72,7 @@ describe('the process', () => {
   it('J1 ends in good order at the first signal, with what it has read', async () => {
     const { line, asked } = await hangingService();
     const child = start(['sync', '--account', '6BApk'], line);
-    await asked;
+    await Promise.race([asked, once(child, 'close')]);
     child.kill('SIGINT');
     const { status, stdout, stderr } = await end(child);
     expect(status).toBe(1);
@@ -84,7 +84,7 @@ describe('the process', () => {
     const { line, asked } = await hangingService();
     const endless = 'data:text/javascript,setInterval(() => undefined, 1000)';
     const child = start(['sync', '--account', '6BApk'], line, ['--import', endless]);
-    await asked;
+    await Promise.race([asked, once(child, 'close')]);
     child.kill('SIGTERM');
     await once(child.stdout!, 'data');
     child.kill('SIGTERM');
@@ -104,7 +104,6 @@ describe('the process', () => {
 /** A service that takes a request and never answers it, with settings that name it. */
 async function hangingService(): Promise<{ line: CommandLine; asked: Promise<unknown> }> {
   const server = createServer();
-  server.on('request', () => undefined);
   server.listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();

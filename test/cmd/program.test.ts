@@ -98,4 +98,10 @@ describe('the command line', () => {
     expect(stdout).toBe('');
     expect(stderr).toContain('Usage: vendor-mirror');
   });
+
+  it('H10 no word of a stranger steers the terminal, in an error either', async () => {
+    const { stderr } = await commandLine().runBare('status', '--account', 'x\u001b[31m');
+    expect(stderr).toContain('the account x␛[31m;');
+    expect((await commandLine().runBare('s\u001b[31m')).stderr).toContain("Unknown command 's␛[31m'");
+  });
 });

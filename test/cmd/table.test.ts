@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cells, cut, visible } from '../../src/cmd/plain-text.ts';
+import { cells, cut } from '../../src/cmd/cells.ts';
+import { visible } from '../../src/cmd/plain-text.ts';
 import { table, type Column } from '../../src/cmd/table.ts';
 import { collector } from './command-line.ts';
 
