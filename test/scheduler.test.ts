@@ -195,6 +195,13 @@ describe('a schedule', () => {
     expect(fresh.begun).toEqual([]);
   });
 
+  it('B4 runs at the start when the last run lies in the future: nobody knows how long ago that was', async () => {
+    const clock = testClock();
+    const { begun } = await scheduled(clock, '0 3 * * *', { lastRun: start + 400 * day });
+    await clock.virtual.advance(2 * hour);
+    expect(begun).toEqual([0]);
+  });
+
   it('A15 never overlaps: a slot that comes during a run waits until it ended', async () => {
     const clock = testClock();
     let open = 0;
