@@ -7,7 +7,7 @@ import { createAdminServer, type AdminOptions } from '../../src/admin/server.ts'
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { facts, noon } from './sample.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
