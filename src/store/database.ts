@@ -29,6 +29,7 @@ export class Database {
   readonly #clock: Clock;
   readonly #dice: Dice;
   readonly #patience: number;
+  readonly #inode: number | undefined;
 
   private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience'>) {
     this.sqlite = sqlite;
@@ -36,6 +37,7 @@ export class Database {
     this.#clock = options.clock;
     this.#dice = options.dice;
     this.#patience = options.patience ?? usualPatience;
+    this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
 
   /**
@@ -52,8 +54,8 @@ export class Database {
     }
     const database = new Database(sqlite, options);
     try {
-      await database.#patiently(() => makeDurable(sqlite));
-      await database.#patiently(() => migrate(sqlite, options.migrations, options.clock.now()));
+      await database.patiently(() => makeDurable(sqlite));
+      await database.patiently(() => migrate(sqlite, options.migrations, options.clock.now()));
       return database;
     } catch (error) {
       sqlite.close();
@@ -87,13 +89,21 @@ export class Database {
    */
   async write<T>(deed: () => T, patience = this.#patience): Promise<T> {
     const transaction = this.sqlite.transaction(deed);
-    return this.#patiently(() => transaction.immediate(), patience);
+    return this.patiently(() => transaction.immediate(), patience);
   }
 
   /** Runs `queries` against one consistent state. */
   async read<T>(queries: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(queries);
-    return this.#patiently(() => transaction.deferred());
+    return this.patiently(() => transaction.deferred());
+  }
+
+  /** Sizes in bytes; undefined where the path no longer leads to the file that was opened. */
+  files(): { databaseBytes: number; walBytes: number } | undefined {
+    const file = statSync(this.path, { throwIfNoEntry: false });
+    if (!file || file.ino !== this.#inode) return undefined;
+    const wal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
+    return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
   }
 
   /**
@@ -121,7 +131,8 @@ export class Database {
     }
   }
 
-  async #patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
+  /** Tries while another process holds the lock. */
+  async patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
     const deadline = this.#clock.monotonic() + patience;
     for (;;) {
       try {

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import type { Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { Database } from './database.ts';
-import { catalogued } from './sqlite-errors.ts';
 
 const copyMode = 0o640;
 
@@ -13,13 +12,9 @@ const copyMode = 0o640;
  * @throws MirrorError `file_unwritable`, `disk_full`, `database_locked`, `usage` where `target` is the mirror itself.
  */
 export async function copyMirror(mirror: Database, target: string, dice: Dice): Promise<void> {
-  await swapIn(mirror, target, dice, (path) => {
-    try {
-      mirror.sqlite.prepare('VACUUM INTO ?').run(path);
-    } catch (error) {
-      throw catalogued(error, path);
-    }
-  });
+  await swapIn(mirror, target, dice, (path) =>
+    mirror.patiently(() => void mirror.sqlite.prepare('VACUUM INTO ?').run(path)),
+  );
 }
 
 /**

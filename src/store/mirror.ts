@@ -8,13 +8,17 @@ import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
+import { copyMirror } from './export.ts';
 import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
+import { hearingOf, type Hearing } from './hearing.ts';
 import { readMigrations } from './migrate.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
+import { accountReports, type AccountReport } from './reports.ts';
+import { prune, type Keep } from './retention.ts';
 import { runLedger, type IsAlive, type Run, type RunEnd } from './runs.ts';
 import type { RunKind, RunTrigger } from './tables.ts';
 
@@ -74,6 +78,17 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   enabledGateways(accountId: string): Promise<number[]>;
   replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
 
+  /** What an account hears by webhooks, and what it does not. */
+  hearing(accountId: string): Promise<Hearing>;
+  /** What the mirror holds of every account, with its `latest` runs. */
+  reports(latest: number): Promise<AccountReport[]>;
+  /** Removes what has served its time. @returns how many rows went. */
+  prune(keep: Keep): Promise<number>;
+  /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
+  files(): { databaseBytes: number; walBytes: number } | undefined;
+  /** Writes a consistent copy for readers, swapped in whole. */
+  publish(path: string): Promise<void>;
+
   close(): Promise<void>;
 }
 
@@ -93,6 +108,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const callbacks = callbackRows(sqlite);
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
+  const hearing = hearingOf(sqlite);
 
   return {
     ...readingDeeds(database, { readings: readings(sqlite, clock, counter, marks), runs, findings, marks, deliveries }),
@@ -140,6 +156,12 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
 
     enabledGateways: (accountId) => database.read(() => gateways.enabled(accountId)),
     replaceGateways: (accountId, listed) => database.write(() => gateways.replace(accountId, listed)),
+
+    hearing: (accountId) => database.read(() => hearing(accountId)),
+    reports: (latest) => database.read(() => accountReports(sqlite, undefined, latest)),
+    prune: (keep) => prune(database, keep),
+    files: () => database.files(),
+    publish: (path) => copyMirror(database, path, file.dice),
 
     close: () => database.close(),
   };

@@ -18,7 +18,7 @@ import { vendorRows } from './vendor-rows.ts';
 export type Verdict =
   | { readonly kind: 'created'; readonly vendor: Vendor }
   | ({ readonly kind: 'updated' } & Difference)
-  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'unchanged'; /** Mirror time since which we hold it so. */ readonly heldSince: number }
   /** Older than what we hold. */
   | { readonly kind: 'stale' }
   /** It contradicts something too young and is not applied; the vendor is marked to be read again. */
@@ -122,7 +122,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
 
   const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
     const difference = differ(held, row);
-    if (!difference) return { kind: 'unchanged' };
+    if (!difference) return unchanged(held);
     const { vendor, changed } = difference;
     const judgement = judge(held, stamp, context);
     if (judgement !== 'believed') return judged(judgement, difference);
@@ -164,7 +164,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         const known = held.get(row.vendorid);
         const verdict = known
           ? known.raw === row.raw && known.presence === 'present'
-            ? ({ kind: 'unchanged' } as const)
+            ? unchanged(known)
             : update(rows.get(known), row, stamp, context)
           : create(row, stamp, context);
         verdicts.set(row.vendorid, verdict);
@@ -181,7 +181,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         const held = rows.find({ account_id: accountId, vendorid: row.vendorid });
         if (!held) return { kind: 'created', vendor: row.vendor() };
         const difference = differ(held, row);
-        return difference ? { kind: 'updated', ...difference } : { kind: 'unchanged' };
+        return difference ? { kind: 'updated', ...difference } : unchanged(held);
       };
       return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
     },
@@ -196,7 +196,8 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
 
     absence(vendorid, absence, stamp, context) {
       const held = rows.find({ account_id: context.accountId, vendorid });
-      if (!held || held.presence === absence) return { kind: 'unchanged' };
+      if (!held) return { kind: 'unchanged', heldSince: 0 };
+      if (held.presence === absence) return unchanged(held);
       const inferred = absence === 'missing' && held.vis_state !== 1;
       const state = {
         vis_state: inferred ? 1 : held.vis_state,
@@ -221,6 +222,10 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       return { kind: 'updated', ...difference };
     },
   };
+}
+
+function unchanged({ held_since_ms }: Pick<VendorTable, 'held_since_ms'>): Verdict {
+  return { kind: 'unchanged', heldSince: held_since_ms };
 }
 
 function judged(judgement: 'stale' | 'guarded', difference: Difference): Verdict {

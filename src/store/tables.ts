@@ -169,6 +169,17 @@ export interface FreshnessView {
   safe_as_of: string | null;
 }
 
+export interface WebhookHealthView {
+  account_id: string;
+  day: string;
+  deliveries: number;
+  duplicates: number;
+  unannounced_changes: number;
+  late_deliveries: number;
+  latest_seconds: number | null;
+  loss_rate: number | null;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
@@ -187,6 +198,7 @@ export interface MirrorTables {
   findings: FindingTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
   freshness: FreshnessView;
+  webhook_health: WebhookHealthView;
 }
 
 export interface VerifierTable {

@@ -7,7 +7,7 @@ import { mirrorSql, statement } from './statement.ts';
 import type { VendorTable } from './tables.ts';
 
 /** What tells whether a row of a page is news. */
-export type KnownRow = Pick<VendorTable, 'account_id' | 'vendorid' | 'raw' | 'presence'>;
+export type KnownRow = Pick<VendorTable, 'account_id' | 'vendorid' | 'raw' | 'presence' | 'held_since_ms'>;
 
 export interface VendorRows {
   find(key: Key): VendorTable | undefined;
@@ -45,7 +45,7 @@ export function vendorRows(sqlite: Sqlite): VendorRows {
   const among = statement<{ account_id: string; vendorids: string }, KnownRow>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
-      .select(['account_id', 'vendorid', 'raw', 'presence'])
+      .select(['account_id', 'vendorid', 'raw', 'presence', 'held_since_ms'])
       .where('account_id', '=', at.account_id)
       .where('vendorid', 'in', sql<number>`(SELECT value FROM json_each(${at.vendorids}))`),
   );
