@@ -10,7 +10,7 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   /** Writes deliveries in one commit; tells for each whether it was taken. */
   readonly commit: (deliveries: readonly NewDelivery[]) => Promise<boolean[]>;
-  /** How many may wait; more are refused at once. */
+  /** How many may be unanswered; more are refused at once. */
   readonly capacity: number;
 }
 
@@ -23,6 +23,7 @@ interface Waiter {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Waiter[] = [];
+  #unanswered = 0;
   #committing = false;
 
   constructor(options: GroupCommitOptions) {
@@ -34,10 +35,11 @@ export class GroupCommit {
    * @throws MirrorError `rate_limited` where too many wait, here or in the queue; whatever the commit throws.
    */
   add(delivery: NewDelivery): Promise<void> {
-    if (this.#waiting.length >= this.#options.capacity)
+    if (this.#unanswered >= this.#options.capacity)
       return Promise.reject(new MirrorError('rate_limited', 'Too many deliveries wait to be written.'));
     return new Promise((taken, refused) => {
       this.#waiting.push({ delivery, taken, refused });
+      this.#unanswered += 1;
       if (!this.#committing) void this.#commitAll();
     });
   }
@@ -63,6 +65,8 @@ export class GroupCommit {
       }
     } catch (error) {
       for (const waiter of group) waiter.refused(error);
+    } finally {
+      this.#unanswered -= group.length;
     }
   }
 }
