@@ -1,8 +1,8 @@
 /** A sweep: the list is walked until it is proven that nothing was missed, or its passes are used up. */
 import type { VendorsApi } from '../api/vendors.ts';
-import { parseInstant } from '../clock.ts';
 import type { VendorPage } from '../reading.ts';
 import type { Verdict } from '../store/readings.ts';
+import { mayHaveEntered, type Beginning } from './entered.ts';
 import { IdSet } from './id-set.ts';
 import { Proof, type Conclusion } from './proof.ts';
 import { walk } from './walk.ts';
@@ -17,7 +17,7 @@ export interface SweepProgress {
 }
 
 export interface Sweep {
-  readonly vendors: VendorsApi;
+  readonly vendors: Pick<VendorsApi, 'page'>;
   /** Takes a page in, and tells what its rows mean for what we hold. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
   readonly onRequest: () => void;
@@ -38,9 +38,9 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
   const proof = new Proof();
   const seen = new IdSet();
   let conclusion: Conclusion = { complete: false, why: 'nothing was walked', anew: true };
-  let gathering: { since: number | undefined } | undefined;
+  let beginning: Beginning | undefined;
   for (let pass = 1; pass <= plan.passes && !conclusion.complete; pass++) {
-    if (conclusion.anew) gathering = undefined;
+    if (conclusion.anew) beginning = undefined;
     let shown = 0;
     const result = await walk({
       concurrency: plan.concurrency,
@@ -50,30 +50,24 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
         return plan.vendors.page(page, { visState, signal: plan.signal });
       },
       apply: async (page) => {
-        gathering ??= { since: page.servedAt };
-        const { since } = gathering;
+        const began = (beginning ??= page);
         const verdicts = await plan.apply(page);
+        // Whoever stands on the page that began it all was there.
+        const entered =
+          page !== began &&
+          page.rows.some((row) => {
+            const verdict = verdicts.get(row.vendorid);
+            return verdict !== undefined && mayHaveEntered(row, verdict, began) && !seen.has(row.vendorid);
+          });
+        seen.addAll(page.rows.map(({ vendorid }) => vendorid));
         shown += page.rows.length;
         plan.onProgress?.({ pass, page: page.page, pages: page.pages, seen: shown, total: page.total });
-        return { entered: [...verdicts.values()].some((verdict) => hasEntered(verdict, since)) };
+        return { entered };
       },
     });
-    seen.addAll(result.ids);
     conclusion = proof.add(result);
   }
   return { conclusion, seen };
-}
-
-/**
- * Whether a vendor has entered the list since the walk began: it is new to us and no older than the walk, or it came back
- * from a state in which lists may hide it.
- */
-function hasEntered(verdict: Verdict, since: number | undefined): boolean {
-  if (verdict.kind === 'updated' || verdict.kind === 'guarded')
-    return verdict.before.vis_state !== verdict.after.vis_state || verdict.after.presence !== verdict.before.presence;
-  if (verdict.kind !== 'created' || since === undefined) return false;
-  const { created_at, updated_at } = verdict.vendor;
-  return [created_at, updated_at].some((text) => text != null && (parseInstant(text) ?? 0) >= since);
 }
 
 /** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
