@@ -104,9 +104,13 @@ function inventBalance(throws: Chance, place: Place, probability: number): Money
   return codes.map((code) => inventMoney(throws, code));
 }
 
+/** Currencies of `places` that have no smaller unit: the service writes their amounts with two places all the same. */
+const wholeCurrencies: ReadonlySet<string> = new Set(['JPY']);
+
 /** A decimal with two places, at times negative and at times large. */
 export function inventMoney(throws: Chance, code: string): Money {
-  const cents = throws.below(throws.happens(0.02) ? 10 ** 11 : 10 ** 6);
+  const thrown = throws.below(throws.happens(0.02) ? 10 ** 11 : 10 ** 6);
+  const cents = wholeCurrencies.has(code) ? thrown - (thrown % 100) : thrown;
   const sign = throws.happens(0.02) ? '-' : '';
   return { amount: `${sign}${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`, code };
 }

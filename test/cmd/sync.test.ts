@@ -48,7 +48,7 @@ describe('sync', () => {
 
       vendorid  name                       country  outstanding     overdue  changed
           1006  קפה כהן                    Israel   9779.27 ILS           –  just now
-          1013  (有)みどり 𠮷野            Japan     264.67 JPY  264.67 JPY  just now
+          1013  (有)みどり 𠮷野            Japan     264.00 JPY  264.00 JPY  just now
           1014  Spedition „Zum Löwen“      –                  –           –  just now
           1024  Müller & Söhne Straßenbau  Germany            –           –  just now
           1028  50% Off Reed                                  –           –  just now

@@ -51,6 +51,12 @@ describe('invented vendors', () => {
     expect(texts).toMatch(pattern);
   });
 
+  it('owe whole amounts in currencies without a smaller unit', () => {
+    const yen = [...texts.matchAll(/"amount":"([^"]*)","code":"JPY"/g)].map(([, amount]) => amount);
+    expect(yen.length).toBeGreaterThan(10);
+    expect(yen.filter((amount) => !amount?.endsWith('.00'))).toEqual([]);
+  });
+
   it('are made only when asked for: a hundred thousand do not take their memory', async () => {
     const before = process.memoryUsage().heapUsed;
     const { get } = bench([], { vendors: 100_000 });
