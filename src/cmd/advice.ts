@@ -3,7 +3,7 @@ import { parseInstant } from '../clock.ts';
 import { catalogue } from '../errors.ts';
 import type { AccountReport } from '../store/reports.ts';
 import type { RunOutcome } from '../store/tables.ts';
-import { inWords } from './age.ts';
+import { inWords } from '../age.ts';
 
 const endings: Partial<Record<RunOutcome, string>> = {
   incomplete: 'was incomplete',

@@ -1,7 +1,7 @@
 /** `gateways list`: the payment processors that are enabled, and those that were. */
 import { exitStatus } from '../errors.ts';
 import { listGateways } from '../store/gateway-list.ts';
-import { age } from './age.ts';
+import { age } from '../age.ts';
 import type { Run } from './command.ts';
 import { askMirror } from './mirror.ts';
 import { print, printJson, remark } from './say.ts';

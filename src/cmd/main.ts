@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 /** The process edge: arguments, signals, broken pipes, exit status. */
+import { setMaxListeners } from 'node:events';
 import { exitStatus, MirrorError } from '../errors.ts';
 import { processEdge } from './edge.ts';
 import { runProgram } from './program.ts';
 
 const interruption = new AbortController();
+// Everything that waits listens to it.
+setMaxListeners(0, interruption.signal);
 
 function interrupt(signal: NodeJS.Signals): void {
   if (interruption.signal.aborted) process.exit(exitStatus.notWhole);

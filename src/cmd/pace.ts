@@ -1,7 +1,7 @@
 /** How fast a sweep goes, and how long the rest of it will take. */
 import type { Clock } from '../clock.ts';
 import type { SweepProgress } from '../installation.ts';
-import { inWords } from './age.ts';
+import { inWords } from '../age.ts';
 
 export class Pace {
   readonly #clock: Clock;

@@ -1,12 +1,12 @@
 /** An account's report, for a person's eye. */
 import type { AccountReport, CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
-import { age, took } from './age.ts';
+import { age, took } from '../age.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';
 import { money } from './money.ts';
 import { visible } from './plain-text.ts';
 import { table } from './table.ts';
-import { tally, type Tally } from './tally.ts';
+import { tally, type Tally } from '../admin/tally.ts';
 
 /** Says how long ago a moment was. */
 type Ago = (moment: string | null) => string;

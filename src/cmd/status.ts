@@ -8,7 +8,7 @@ import { askMirror } from './mirror.ts';
 import { print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { reportText } from './status-text.ts';
-import { tally } from './tally.ts';
+import { tally } from '../admin/tally.ts';
 
 /** How many runs of an account are shown. */
 const latestRuns = 5;

@@ -3,7 +3,7 @@ import type { Settings } from '../config.ts';
 import type { MirrorError } from '../errors.ts';
 import type { GatewaySummary, RunSummary } from '../installation.ts';
 import { listVendors } from '../store/vendor-list.ts';
-import { seconds } from './age.ts';
+import { seconds } from '../age.ts';
 import type { Edge } from './edge.ts';
 import { askMirror } from './mirror.ts';
 import { complain, errorReport, print, printJson, remark, type ErrorReport } from './say.ts';

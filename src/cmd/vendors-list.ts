@@ -3,7 +3,7 @@ import { exitStatus } from '../errors.ts';
 import { listVendors, type ListedVendor, type VendorFilter } from '../store/vendor-list.ts';
 import type { Presence } from '../store/tables.ts';
 import type { VisState } from '../vendor.ts';
-import { age } from './age.ts';
+import { age } from '../age.ts';
 import type { CommonOptions, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { askMirror } from './mirror.ts';

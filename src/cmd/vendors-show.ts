@@ -3,7 +3,7 @@ import { exitStatus, MirrorError } from '../errors.ts';
 import type { Change } from '../store/change-feed.ts';
 import { vendorDetails, type VendorDetail } from '../store/vendor-detail.ts';
 import type { TaxDefault, VisState } from '../vendor.ts';
-import { age } from './age.ts';
+import { age } from '../age.ts';
 import type { Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { age, inWords, seconds, took } from '../../src/cmd/age.ts';
+import { age, inWords, seconds, took } from '../../src/age.ts';
 import { money } from '../../src/cmd/money.ts';
 import { minorUnits } from '../../src/vendor.ts';
 import { virtualClock } from '../virtual-clock.ts';
