@@ -1,6 +1,7 @@
 /** The log: structured, on standard error, pretty on a terminal; secrets are a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { inspect } from 'node:util';
+import { errorFacts } from './error-facts.ts';
 
 export type Log = Logger;
 
@@ -50,10 +51,17 @@ export function createLog(level: LogLevel, stream: DestinationStream): Log {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: errorFacts },
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: '[redacted]' },
     },
     stream,
   );
+}
+
+/** Makes entries readable for a person: an entry as parsed from its JSON line, to text with a line break at its end. */
+export async function prettyEntries(colors: boolean): Promise<(entry: object) => string> {
+  const { prettyFactory } = (await import('pino-pretty')).default;
+  return prettyFactory({ colorize: colors, translateTime: 'SYS:HH:MM:ss', errorLikeObjectKeys: ['err'] });
 }
 
 /** For where nothing shall be said. */

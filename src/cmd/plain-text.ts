@@ -11,3 +11,8 @@ export function visible(text: string): string {
     return code === 0x7f ? '␡' : `\\u${code.toString(16).padStart(4, '0')}`;
   });
 }
+
+/** The same, line by line: breaks stay. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
+}

@@ -1,7 +1,7 @@
 /** How commands speak: results to standard output, all else to standard error. */
 import type { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
-import { visible } from './plain-text.ts';
+import { visibleLines } from './plain-text.ts';
 
 /** One line, or several, of a result. */
 export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
@@ -15,7 +15,7 @@ export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void
 
 /** Something that a person should know, but that is no result. Part of it may be a stranger's words. */
 export function remark({ stderr }: Pick<Edge, 'stderr'>, text: string): void {
-  stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
+  stderr.write(`${visibleLines(text)}\n`);
 }
 
 export interface ErrorReport {
