@@ -10,6 +10,7 @@ import { sandboxCommand } from './sandbox.ts';
 type Does = <Options extends object>(load: () => Promise<Run<Options>>) => (...given: unknown[]) => Promise<void>;
 
 export function declareCommands(program: Command, edge: Edge, does: Does): void {
+  declareServe(program, does);
   declareSync(program, does);
   declareStatus(program, does);
   declareVendors(program, does);
@@ -23,6 +24,21 @@ export function declareCommands(program: Command, edge: Edge, does: Does): void 
 /** The commands that do something themselves. */
 function leaves(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function declareServe(program: Command, does: Does): void {
+  program
+    .command('serve')
+    .summary('the daemon: webhooks, queue, schedules, health')
+    .description(
+      paragraphs(
+        'Keeps the mirror fresh until it is stopped: takes webhooks, reads what they announce, and sweeps on its schedules.',
+        'SIGTERM or Ctrl-C stops it; a second one at once. Only one runs on a database.',
+      ),
+    )
+    .option('--unregister', 'delete the callbacks that this installation registered, and end')
+    .addHelpText('after', examples(['vendor-mirror serve -c mirror.yaml']))
+    .action(does(async () => (await import('./serve.ts')).serve));
 }
 
 function declareSync(program: Command, does: Does): void {

@@ -17,6 +17,8 @@ export interface Finding {
 export interface Findings {
   /** Runs inside a transaction. */
   add(runId: number, accountId: string, finding: Finding): void;
+  /** Findings of a run, by kind. */
+  count(runId: number): { kind: FindingKind; count: number }[];
   /** Explains the open findings about a vendor by deliveries that came after them, one by one. Runs inside a transaction. */
   explain(key: Key, deliveries: readonly OpenDelivery[]): void;
   /** Findings for which a delivery might still have come, and has not by now, are what they would have been at once. */
@@ -84,8 +86,16 @@ export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
       .where('explained_at', 'is', null)
       .where('found_at', '<', at.found_at),
   );
+  const counts = statement<{ run_id: number }, { kind: FindingKind; count: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('findings')
+      .select((row) => ['kind', row.fn.countAll<number>().as('count')])
+      .where('run_id', '=', at.run_id)
+      .groupBy('kind'),
+  );
   return {
     add,
+    count: (runId) => counts.all({ run_id: runId }),
     explain(key, deliveries) {
       const left = open.all(key);
       for (const { received_at } of deliveries) {

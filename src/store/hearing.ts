@@ -19,7 +19,9 @@ export interface Hearing {
 const latestDays = 14;
 
 export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
-  type Of = { account: string };
+  interface Of {
+    account: string;
+  }
   const oldest = statement<Of, { at: string | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('dirty_vendors')

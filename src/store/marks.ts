@@ -44,9 +44,9 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
       .onConflict((conflict) =>
         conflict.columns(['account_id', 'vendorid']).doUpdateSet({
           generation: at.generation,
-          // The earlier of the two moments; a parked vendor (null) is woken.
-          due_at: sql`iif(due_ms <= excluded.due_ms, due_at, excluded.due_at)`,
-          due_ms: sql`iif(due_ms <= excluded.due_ms, due_ms, excluded.due_ms)`,
+          // The earlier of the two moments; a parked vendor (null) is woken. A guard puts off: no reading before its end helps.
+          due_at: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_at, excluded.due_at)`,
+          due_ms: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_ms, excluded.due_ms)`,
           attempts: 0,
           reason: sql`iif(excluded.reason = 'delivery', 'delivery', reason)`,
         }),

@@ -20,7 +20,7 @@ import { readings } from './readings.ts';
 import { accountReports, type AccountReport } from './reports.ts';
 import { prune, type Keep } from './retention.ts';
 import { runLedger, type IsAlive, type Run, type RunEnd } from './runs.ts';
-import type { RunKind, RunTrigger } from './tables.ts';
+import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
 
 export interface MirrorFile {
   readonly path: string;
@@ -73,6 +73,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   /** Findings for which a delivery might still have come: those found before `foundBefore` are now what they look like. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void>;
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
+  countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]>;
   reportFields(run: Run, names: readonly string[], whole: boolean): Promise<void>;
 
   enabledGateways(accountId: string): Promise<number[]>;
@@ -152,6 +153,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       database.write(() => {
         for (const finding of list) findings.add(run.id, run.accountId, finding);
       }),
+    countFindings: (runId) => database.read(() => findings.count(runId)),
     reportFields: (run, names, whole) => database.write(() => findings.fields(run.id, run.accountId, names, whole)),
 
     enabledGateways: (accountId) => database.read(() => gateways.enabled(accountId)),

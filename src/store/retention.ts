@@ -16,8 +16,10 @@ const atOnce = 500;
 /** Removes settled deliveries, old runs with their findings, and closed versions. @returns how many rows went. */
 export async function prune(database: Database, { deliveriesSince, versionsSince }: Keep): Promise<number> {
   const { sqlite } = database;
-  type Since = { since: string };
-  const sweepAway = async (build: (at: Since) => Compilable<unknown>, since: number): Promise<number> => {
+  interface Since {
+    since: string;
+  }
+  const sweepAway = async (build: (at: Since) => Compilable, since: number): Promise<number> => {
     const remove = statement<Since>(sqlite, build);
     let removed = 0;
     for (;;) {

@@ -84,7 +84,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     runId: run.id,
     deliveryId: null,
     lag: sync.lag,
-    accountant: (await isToldOfChanges(engine)) ? accountant(() => engine.clock.now()) : undefined,
+    accountant: (await isToldOfChanges(engine, options.trigger)) ? accountant(() => engine.clock.now()) : undefined,
   };
   const plan: Sweep = {
     vendors: engine.vendors,
@@ -159,8 +159,12 @@ async function wakeParked({ mirror, accountId }: Engine): Promise<void> {
   );
 }
 
-/** Whether somebody should have told us: there is a callback, and what is held was complete before. */
-async function isToldOfChanges({ mirror, accountId }: Engine): Promise<boolean> {
+/**
+ * Whether somebody should have told us: there is a callback, it was not verified just now, and what is held was complete
+ * before.
+ */
+async function isToldOfChanges({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
+  if (trigger === 'verification') return false;
   return (await mirror.knownCallbacks(accountId)).length > 0 && (await mirror.lastComplete(accountId)) !== undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Service } from '../lifecycle.ts';
 import { eachBounded } from '../lifecycle.ts';
 import { asMirrorError } from '../errors.ts';
 import type { Mark } from '../store/marks.ts';
+import type { Verdict } from '../store/readings.ts';
 import { attend } from './attend.ts';
 import type { Engine } from './engine.ts';
 
@@ -83,7 +84,19 @@ export class Worker implements Service {
   async #attend(mark: Mark): Promise<void> {
     const [delivery] = (await this.#engine.mirror.openDeliveries(mark)).slice(-1);
     const context = { ...this.#context(), deliveryId: delivery?.id ?? null };
-    await attend(this.#engine, mark, { context, signal: this.#stopping.signal });
+    await attend(this.#engine, mark, {
+      context,
+      signal: this.#stopping.signal,
+      onVerdict: (verdict) => this.#tell(mark, verdict),
+    });
+  }
+
+  /** Numbers and names of fields only: what stands in a vendor is nobody's business in a log. */
+  #tell({ account_id, vendorid }: Mark, verdict: Verdict): void {
+    const { log } = this.#engine;
+    if (verdict.kind === 'created') log.info({ account: account_id, vendorid }, `vendor ${vendorid} is new`);
+    if (verdict.kind === 'updated')
+      log.info({ account: account_id, vendorid }, `vendor ${vendorid} changed: ${verdict.changed.join(', ')}`);
   }
 
   #context(): Parameters<typeof attend>[2]['context'] {

@@ -1,0 +1,182 @@
+/** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
+import { parseInstant, sleep, type Clock } from './clock.ts';
+import { asMirrorError } from './errors.ts';
+import type { Account, Installation } from './installation.ts';
+import { startAll, stopAll, type Service } from './lifecycle.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './admin/metrics.ts';
+import type { Watchdog } from './admin/health.ts';
+import type { RunTrigger } from './store/tables.ts';
+import { pullGateways } from './sync/pull-gateways.ts';
+import { pull, type RunReport } from './sync/pull.ts';
+import { RunDesk } from './sync/run-desk.ts';
+import { Worker } from './sync/worker.ts';
+import { Keeper } from './webhook/keeper.ts';
+
+export interface AccountDeskOptions {
+  readonly account: Account;
+  readonly installation: Installation;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Hears of every run that ended. */
+  readonly onRun: (report: RunReport) => void;
+}
+
+/** How long the first run waits for the callback to be verified: changes from then on are told to us. */
+const patienceWithCallback = 60_000;
+
+/** So many changes that nobody announced, and no delivery for so long, in milliseconds, are unusual. */
+const unusualMisses = 3;
+const unusualSilence = 15 * 60_000;
+
+export class AccountDesk implements Service {
+  readonly name: string;
+  readonly keeper: Keeper;
+  readonly #options: AccountDeskOptions;
+  readonly #runs: RunDesk;
+  readonly #worker: Worker;
+  readonly #stopping = new AbortController();
+  #watchdog: Watchdog;
+  #doubt: string | null = null;
+  /** Wall time from which silence counts where no delivery ever came. */
+  readonly #since: number;
+
+  constructor(options: AccountDeskOptions) {
+    const { account, installation, clock, log } = options;
+    const { publicUrl, events } = installation.settings.listener;
+    this.name = `account ${account.id}`;
+    this.#options = options;
+    this.#since = clock.now();
+    this.#watchdog = publicUrl === null ? 'off' : 'hearing';
+    this.#runs = new RunDesk((request) => this.#run(request));
+    this.#worker = new Worker(account.engine, () => this.#runs.request({ kind: 'pull', trigger: 'queue' }));
+    this.keeper = new Keeper({
+      accountId: account.id,
+      publicUrl,
+      events,
+      callbacks: account.client.callbacks,
+      mirror: installation.mirror,
+      verifiers: installation.secrets.verifiers,
+      clock,
+      log,
+      onVerified: () => this.#request('verification'),
+    });
+  }
+
+  /** Whether deliveries come, as far as sweeps can tell. */
+  get watchdog(): Watchdog {
+    return this.#watchdog;
+  }
+
+  /** Why the mirror may not be called fresh although its records say so. */
+  get doubt(): string | null {
+    return this.#doubt;
+  }
+
+  start(): Promise<void> {
+    return startAll([this.keeper, this.#worker]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('Stopping.'));
+    await Promise.all([this.#runs.stop(), stopAll([this.keeper, this.#worker])]);
+  }
+
+  /** Deliveries of this account are on disk. */
+  delivered(): void {
+    this.#watchdog = 'hearing';
+    this.#worker.nudge();
+  }
+
+  /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with the desk. */
+  async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
+    const work = this.#subscribed(signal)
+      .then(() => this.#runs.request({ kind, trigger }))
+      .then(() => this.#watch());
+    await unlessAborted(work, signal);
+  }
+
+  /** Resolves when the callback is looked after, or after a while: a service that hangs must not keep sweeps waiting. */
+  async #subscribed(stopping: AbortSignal): Promise<void> {
+    const patience = new AbortController();
+    const signal = AbortSignal.any([patience.signal, stopping]);
+    const enough = sleep(this.#options.clock, patienceWithCallback, signal).catch(() => undefined);
+    await Promise.race([this.keeper.check(), enough]);
+    patience.abort();
+    stopping.throwIfAborted();
+  }
+
+  /** Time went by unseen: nothing is called fresh before a reconciliation. */
+  lost(why: string): void {
+    this.#doubt = why;
+    this.#request('start');
+  }
+
+  #request(trigger: RunTrigger): void {
+    this.#runs.request({ kind: 'reconcile', trigger }).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: asMirrorError(error) }, 'a run failed');
+    });
+  }
+
+  async #run(request: Parameters<ConstructorParameters<typeof RunDesk>[0]>[0]): Promise<RunReport> {
+    const { account, installation, log, metrics, onRun } = this.#options;
+    const { mirror } = installation;
+    const report = await pull(account.engine, request);
+    const { outcome, counts, error, notes, seconds } = report;
+    metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
+    const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
+    if (error) log.warn({ ...facts, code: error.code }, error.message);
+    else log.info(facts, `${request.kind} complete`);
+    for (const { kind, count } of await mirror.countFindings(report.run.id)) metrics.finding(kind, count);
+    for (const note of notes) log.info({ account: account.id }, note);
+    if (outcome === 'complete') this.#doubt = null;
+    onRun(report);
+    if (outcome !== 'failed') await this.#gateways(request.signal);
+    this.#worker.nudge();
+    return report;
+  }
+
+  async #gateways(signal: AbortSignal): Promise<void> {
+    const { account, installation, log } = this.#options;
+    const { gateways } = account.client;
+    try {
+      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.id }, signal);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ account: account.id, err: asMirrorError(error) }, 'the gateways were not read');
+    }
+  }
+
+  /** Sweeps find changes, and no delivery has come for unusually long: the callback may be dead without showing it. */
+  async #watch(): Promise<void> {
+    if (this.#watchdog === 'off') return;
+    const { account, installation, clock, log } = this.#options;
+    const { missedSince, lastDelivery } = await installation.mirror.hearing(account.id);
+    const silentFor = clock.now() - (parseInstant(lastDelivery ?? '') ?? this.#since);
+    const silent = missedSince >= unusualMisses && silentFor >= unusualSilence;
+    this.#watchdog = silent ? 'silent' : 'hearing';
+    if (!silent) return;
+    const minutes = Math.round(silentFor / 60_000);
+    log.warn(
+      { account: account.id, missed: missedSince, minutes },
+      `sweeps found ${missedSince} changes that no delivery announced, and none came for ${minutes} minutes: the callback is renewed`,
+    );
+    await this.keeper.resendIfSilent();
+  }
+}
+
+/** The work's outcome, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  work.catch(() => undefined);
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

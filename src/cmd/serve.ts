@@ -1,0 +1,133 @@
+/** `serve`: the daemon, until a signal ends it. */
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { join } from 'node:path';
+import type { Settings } from '../config.ts';
+import { openDaemon, type Daemon, type DaemonSeams } from '../daemon.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
+import { createLog, type Log } from '../log.ts';
+import type { Run } from './command.ts';
+import type { Edge } from './edge.ts';
+import { serviceOf } from './embedded.ts';
+import { printFirstQuery } from './first-query.ts';
+import { print } from './say.ts';
+import { loadSettings } from './settings.ts';
+import { thisProcess } from './this-process.ts';
+
+export interface ServeOptions {
+  /** Delete the callbacks of this installation and end. */
+  readonly unregister?: boolean;
+}
+
+export const serve: Run<ServeOptions> = async (call) => {
+  const { edge, options } = call;
+  const log = createLog(options.logLevel ?? 'info', edge.stderr);
+  const { settings, stop } = await serviceOf(reachable(loadSettings(call)), edge);
+  try {
+    return await (options.unregister ? unregister(settings, edge, log) : run(settings, edge, log));
+  } finally {
+    await stop();
+  }
+};
+
+/** A built-in sandbox reaches the listener on this machine. */
+function reachable(settings: Settings): Settings {
+  const { listener, sandbox } = settings;
+  if (sandbox === null || listener.publicUrl !== null) return settings;
+  return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
+}
+
+async function run(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus> {
+  const fatal = new AbortController();
+  const seams = seamsOf(edge, log, (error) => fatal.abort(error));
+  const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
+  const daemon = await openDaemon(settings, { ...seams, onRun });
+  try {
+    await daemon.start();
+    const { listener, admin } = daemon.addresses;
+    log.info({ listener, dashboard: admin, database: settings.database, accounts: settings.accounts }, 'serving');
+    await aborted(AbortSignal.any([edge.interrupted, fatal.signal]));
+    log.info('stopping');
+  } finally {
+    await stopWithin(daemon, settings.shutdownTimeout, edge);
+  }
+  fatal.signal.throwIfAborted();
+  log.info('stopped');
+  return exitStatus.done;
+}
+
+async function unregister(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus> {
+  const daemon = await openDaemon(
+    settings,
+    seamsOf(edge, log, () => undefined),
+  );
+  try {
+    const removed = await daemon.unregister();
+    print(edge, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
+  } finally {
+    await daemon.stop();
+  }
+  return exitStatus.done;
+}
+
+function seamsOf(edge: Edge, log: Log, onFatal: DaemonSeams['onFatal']): DaemonSeams {
+  const { clock, dice, fetch, packageRoot } = edge;
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  return {
+    clock,
+    dice,
+    fetch,
+    log,
+    onFatal,
+    onRun: () => undefined,
+    process: thisProcess,
+    migrations: join(packageRoot, 'migrations'),
+    version: versionOf(packageRoot),
+    machine() {
+      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9);
+      delays.reset();
+      return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };
+    },
+  };
+}
+
+/** Says once, to somebody who tries the program, what there is to see. */
+function welcome(settings: Settings, edge: Edge): DaemonSeams['onRun'] {
+  let said = false;
+  return (_, { outcome }) => {
+    if (said || outcome !== 'complete') return;
+    said = true;
+    const { host, port } = settings.admin;
+    void printFirstQuery(edge, settings, { rows: true }).then(() =>
+      print(edge, `\nThe sandbox goes on changing. Dashboard: http://${host}:${port}   Stop: Ctrl-C\n`),
+    );
+  };
+}
+
+function versionOf(packageRoot: string): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Stops the daemon. @throws MirrorError `interrupted` where that takes longer than it may. */
+async function stopWithin(daemon: Daemon, timeout: number, edge: Edge): Promise<void> {
+  let cancel = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    cancel = edge.clock.timer(timeout, () =>
+      reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
+    );
+  });
+  try {
+    await Promise.race([daemon.stop(), late]);
+  } finally {
+    cancel();
+  }
+}

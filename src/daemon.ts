@@ -1,0 +1,201 @@
+/** The daemon: builds everything, starts it in order, stops it in reverse. */
+import { AccountDesk } from './account-desk.ts';
+import { createMetrics } from './admin/metrics.ts';
+import type { HealthFacts } from './admin/health.ts';
+import { createAdminServer } from './admin/server.ts';
+import { createChores } from './chores.ts';
+import { parseInstant, timestamp } from './clock.ts';
+import type { Settings } from './config.ts';
+import { asMirrorError, MirrorError } from './errors.ts';
+import { createGapWatch } from './gap-watch.ts';
+import { healthSource } from './health-facts.ts';
+import { openInstallation, type Installation, type InstallationSeams } from './installation.ts';
+import { eachBounded, startAll, stopAll, type Service } from './lifecycle.ts';
+import { checkCron, createSchedule, openSlots, type Schedule } from './scheduler.ts';
+import type { RunReport } from './sync/pull.ts';
+import { takeSideLock } from './store/side-lock.ts';
+import { pathTokensOf } from './webhook/doors.ts';
+import { createListener } from './webhook/listener.ts';
+
+export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
+  readonly version: string;
+  /** Memory and responsiveness of the process. */
+  readonly machine: () => HealthFacts['process'];
+  /** Hears of every run on an account that ended. */
+  readonly onRun: (accountId: string, report: RunReport) => void;
+  /** Going on would be wrong: the process must end. */
+  readonly onFatal: (error: MirrorError) => void;
+}
+
+export interface Daemon extends Service {
+  /** Where it listens, once started. */
+  readonly addresses: { readonly listener: string; readonly admin: string };
+  /** Deletes the callbacks of this installation, on every account. @returns how many. */
+  unregister(): Promise<number>;
+}
+
+/** Accounts that are worked on at once. */
+const accountsAtOnce = 4;
+
+/**
+ * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
+ * @throws MirrorError `already_running`, `settings_invalid`, and of files.
+ */
+export async function openDaemon(settings: Settings, seams: DaemonSeams): Promise<Daemon> {
+  refuseBadSchedules(settings);
+  const { clock, dice, log } = seams;
+  const metrics = createMetrics();
+  const installation = await openInstallation(settings, {
+    ...seams,
+    observe: (facts) => metrics.request(facts),
+  });
+  let lock: ReturnType<typeof takeSideLock>;
+  try {
+    lock = takeSideLock(installation.mirror.path);
+  } catch (error) {
+    await installation.close();
+    throw error;
+  }
+  const { mirror, secrets } = installation;
+
+  const publish = publisher(installation, seams);
+  const onRun = (id: string, report: RunReport): void => {
+    if (report.counts.created + report.counts.updated > 0) publish();
+    seams.onRun(id, report);
+  };
+  const desks = new Map(
+    installation.accounts.map((id) => {
+      const account = installation.account(id);
+      return [
+        id,
+        new AccountDesk({ account, installation, clock, log, metrics, onRun: (report) => onRun(id, report) }),
+      ];
+    }),
+  );
+  const deskOf = (id: string): AccountDesk | undefined => desks.get(id);
+
+  const listener = createListener({
+    host: settings.listener.host,
+    port: settings.listener.port,
+    tokens: await pathTokensOf(installation.accounts, secrets.verifiers),
+    clock,
+    log,
+    mirror,
+    verifiers: secrets.verifiers,
+    signatureHeader: settings.service.signatureHeader,
+    observe: (outcome, ms) => metrics.delivery(outcome, ms),
+    onDelivery: (id) => deskOf(id)?.delivered(),
+    onCode: (id) => deskOf(id)?.keeper.codeArrived(),
+    onDeaf: (id) => void deskOf(id)?.keeper.resendIfSilent(),
+    onFatal: seams.onFatal,
+  });
+
+  const lastRun = await oldestSweep(installation);
+  const schedule = (kind: 'pull' | 'reconcile'): Schedule =>
+    createSchedule({
+      name: kind,
+      slots: openSlots(settings.schedule[kind], settings.schedule.timezone),
+      clock,
+      dice,
+      log,
+      lastRun,
+      run: (signal) => eachBounded(desks.values(), accountsAtOnce, (desk) => desk.run(kind, 'schedule', signal)),
+    });
+  const [pulls, reconciliations] = [schedule('pull'), schedule('reconcile')];
+
+  const admin = createAdminServer({
+    settings: settings.admin,
+    source: healthSource({
+      version: seams.version,
+      startedAt: clock.now(),
+      mirror,
+      desks,
+      machine: seams.machine,
+      next: () => ({ pull: pulls.next, reconcile: reconciliations.next }),
+    }),
+    metrics,
+    clock,
+    onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
+  });
+
+  const services: Service[] = [
+    admin,
+    listener,
+    ...desks.values(),
+    reconciliations,
+    pulls,
+    createGapWatch({
+      clock,
+      onGap: (ms) => {
+        const why = `At ${timestamp(clock.now())} the time had strayed by ${Math.round(ms / 1_000)} s.`;
+        log.warn(`${why} Reconciling.`);
+        for (const desk of desks.values()) desk.lost(why);
+      },
+    }),
+    createChores({ mirror, retention: settings.retention, clock, log, onFatal: seams.onFatal }),
+  ];
+  let stopped: Promise<void> | undefined;
+
+  return {
+    name: 'the daemon',
+    get addresses() {
+      const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
+      return { listener: at(listener.address), admin: at(admin.address) };
+    },
+    start: () => startAll(services),
+    stop() {
+      stopped ??= stopAll(services).finally(async () => {
+        await installation.close();
+        lock.release();
+      });
+      return stopped;
+    },
+    async unregister() {
+      let removed = 0;
+      for (const desk of desks.values()) removed += await desk.keeper.unregister();
+      return removed;
+    },
+  };
+}
+
+function refuseBadSchedules({ schedule }: Settings): void {
+  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
+    const problem = checkCron(schedule[kind]);
+    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
+  });
+  if (problems.length > 0)
+    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+}
+
+/** When the account that was swept longest ago was last swept whole, in wall time; undefined if one never was. */
+async function oldestSweep({ accounts, mirror }: Installation): Promise<number | undefined> {
+  let oldest = Infinity;
+  for (const account of accounts) {
+    const at = parseInstant((await mirror.lastComplete(account)) ?? '');
+    if (at === undefined) return undefined;
+    oldest = Math.min(oldest, at);
+  }
+  return oldest;
+}
+
+/** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */
+function publisher({ settings, mirror }: Installation, { log }: DaemonSeams): () => void {
+  const { path } = settings.publish;
+  if (path === null) return () => undefined;
+  let wanted = false;
+  let writing = false;
+  const write = async (): Promise<void> => {
+    writing = true;
+    while (wanted) {
+      wanted = false;
+      await mirror.publish(path).catch((error: unknown) => {
+        log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
+      });
+    }
+    writing = false;
+  };
+  return () => {
+    wanted = true;
+    if (!writing) void write();
+  };
+}
