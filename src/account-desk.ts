@@ -128,7 +128,7 @@ export class AccountDesk implements Service {
     const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
     if (error) log.warn({ ...facts, code: error.code }, error.message);
     else log.info(facts, `${request.kind} complete`);
-    for (const { kind, count } of await mirror.countFindings(report.run.id)) metrics.finding(kind, count);
+    for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
     if (outcome === 'complete') this.#doubt = null;
     onRun(report);

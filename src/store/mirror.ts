@@ -153,7 +153,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       database.write(() => {
         for (const finding of list) findings.add(run.id, run.accountId, finding);
       }),
-    countFindings: (runId) => database.read(() => findings.count(runId)),
+    countFindings: (run) => database.read(() => findings.count(run.id)),
     reportFields: (run, names, whole) => database.write(() => findings.fields(run.id, run.accountId, names, whole)),
 
     enabledGateways: (accountId) => database.read(() => gateways.enabled(accountId)),
