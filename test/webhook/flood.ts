@@ -1,7 +1,8 @@
 /** Many deliveries at once: pipelined, as no client of the service would send them, because that is the fastest way to send many. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { signed, type Hall } from './house.ts';
+import type { signed } from './house.ts';
+import { type Hall } from './house.ts';
 
 /** As many as the listener takes on one connection. */
 const perSocket = 100;

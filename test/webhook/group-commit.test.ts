@@ -124,7 +124,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
 });
 
 describe('C12 trouble with the disk', () => {
-  const failing = (error: unknown) => hall({ mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
+  const failing = (error: Error) => hall({ mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
 
   it('answers 503 where the disk is full, and the daemon lives on', async () => {
     const place = await failing(new MirrorError('disk_full', 'The disk is full.'));

@@ -126,6 +126,8 @@ export interface House extends Hall {
   readonly verified: string[];
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
+  /** Lets the keeper wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
+  pass(ms: number): Promise<void>;
   /** Another keeper on the same files, as after a restart, or with other settings. */
   another(changes?: { publicUrl?: string | null; events?: readonly string[] }): Keeper;
 }
@@ -136,13 +138,15 @@ export interface HouseOptions extends HallOptions {
   /** The service that is there already. */
   readonly service?: EmbeddedSandbox;
   readonly events?: readonly string[];
+  /** Answers a request to the service in its place. */
+  readonly intercept?: (method: string, body: string) => Response | undefined;
 }
 
 /** A whole house: the keeper is made, and not started. */
 export async function house(options: HouseOptions = {}): Promise<House> {
   const clock = (options.clock as VirtualClock | undefined) ?? quick();
-  let keeper: Keeper | undefined = undefined;
-  const rooms = await hall({ ...options, clock, onCode: () => (keeper as Keeper | undefined)?.codeArrived() });
+  let keeper: Keeper | undefined;
+  const rooms = await hall({ ...options, clock, onCode: () => keeper?.codeArrived() });
   const service =
     options.service ??
     (await startEmbeddedSandbox({
@@ -162,14 +166,17 @@ export async function house(options: HouseOptions = {}): Promise<House> {
       baseUrl: service.baseUrl,
       apiVersion: 'alpha',
       paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 1 },
-      timeout: 30_000,
+      timeout: 90_000,
       rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 1_000, per: 60_000 } },
     },
     account,
     {
       clock,
       dice: systemDice,
-      fetch: globalThis.fetch,
+      fetch: async (url, init) => {
+        const body = typeof init?.body === 'string' ? init.body : '';
+        return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
+      },
       log: silentLog,
       takeStamp: () => rooms.mirror.takeStamp(),
       tokens: fixedToken(new Secret(service.token)),
@@ -193,5 +200,9 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     keeper = made;
     return made;
   };
-  return { ...rooms, clock, service, verified, requests, another, keeper: another() };
+  const pass: House['pass'] = async (ms) => {
+    while (!clock.pending().some((left) => left > ms - 1_000 && left <= ms)) await clock.yield();
+    await clock.advance(ms);
+  };
+  return { ...rooms, clock, pass, service, verified, requests, another, keeper: another() };
 }

@@ -1,6 +1,6 @@
-import { Writable } from 'node:stream';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog, Secret } from '../../src/log.ts';
 import { listDeliveries } from '../../src/store/delivery-list.ts';
 import { readMirror } from '../mirror-file.ts';
 import { account, delivery, formType, hall, knownVerifier, signed, type Hall, type HallOptions } from './house.ts';
@@ -52,7 +52,7 @@ describe('a genuine delivery', () => {
     ['an empty object_id', { object_id: '' }, null],
   ])('%s is journalled, ignored, and answered with 200', async (_, change, objectId) => {
     const place = await hall();
-    expect((await post(place, signed({ ...delivery, ...change } as never))).status).toBe(200);
+    expect((await post(place, signed({ ...delivery, ...change }))).status).toBe(200);
     expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
     expect(journal(place)[0]?.settled_at).not.toBeNull();
     expect([await marks(place), place.told.deliveries, place.outcomes]).toEqual([[], 0, ['ignored']]);
@@ -71,7 +71,6 @@ describe('a genuine delivery', () => {
     const { verifiers } = place.secrets;
     const fresh = 'another-verifier-0123456789';
     await verifiers.expect(account, 'bill_vendor', 77);
-    const { Secret } = await import('../../src/log.ts');
     await verifiers.prove(account, 'bill_vendor', 77, new Secret(fresh));
     expect((await post(place, signed(delivery, fresh))).status).toBe(200);
     expect((await post(place, signed(delivery))).status).toBe(200);
@@ -231,7 +230,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
 describe('secrets', () => {
   it('path token, verifier, code and signature are in no log line, and not in the mirror', async () => {
     const lines: string[] = [];
-    const log = createLog('trace', new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) }));
+    const log = createLog('trace', { write: (line) => void lines.push(line) });
     const options: HallOptions = {
       log,
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
@@ -245,7 +244,6 @@ describe('secrets', () => {
     await post(place, { method: 'POST', body: new URLSearchParams({ name: 'callback.verify', verifier: code }) });
     expect(place.outcomes).toEqual(['unavailable', 'wrong_signature', 'verification']);
     expect(lines).toHaveLength(1);
-    const { readFileSync } = await import('node:fs');
     const everything =
       lines.join('') + readFileSync(place.mirror.path, 'latin1') + readFileSync(`${place.mirror.path}-wal`, 'latin1');
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
