@@ -104,14 +104,14 @@ async function applyAbsence(
   tally.addVerdict(await engine.mirror.applyAbsence(vendorid, absence, stamp, attendance.context));
 }
 
-/** Reads again what is marked: now, or as soon as the guard allows. */
+/** Reads again what is marked: now, or as soon as the guard allows. What is due later is the worker's, or the next run's. */
 async function readMarked({ engine, attendance, tally, notes }: Resolution): Promise<void> {
   const { mirror, accountId, sync, clock } = engine;
-  for (let round = 0; round < rounds && (await mirror.countMarks(accountId)) > 0; round++) {
-    if (round > 0 || (await mirror.dueMarks(accountId, 1)).length === 0)
-      await sleep(clock, sync.lag, attendance.signal);
-    const marks = await mirror.dueMarks(accountId, everyMark);
-    await eachBounded(marks, engine.concurrency, async (mark) => {
+  for (let round = 0; round < rounds; round++) {
+    const wait = await mirror.untilNextMark(accountId);
+    if (wait === undefined || wait > sync.lag) return;
+    await sleep(clock, wait, attendance.signal);
+    await eachBounded(await mirror.dueMarks(accountId, everyMark), engine.concurrency, async (mark) => {
       await attend(engine, mark, { ...attendance, onVerdict: (verdict) => tally.addVerdict(verdict) });
     });
   }
