@@ -30,6 +30,11 @@ const patienceWithCallback = 60_000;
 const unusualMisses = 3;
 const unusualSilence = 15 * 60_000;
 
+/** Runs that died with their process within this time make the next one wait, twice as long for each, in milliseconds. */
+const recently = 3_600_000;
+const firstCaution = 1_000;
+const longestCaution = 300_000;
+
 export class AccountDesk implements Service {
   readonly name: string;
   readonly keeper: Keeper;
@@ -39,6 +44,7 @@ export class AccountDesk implements Service {
   readonly #stopping = new AbortController();
   #watchdog: Watchdog;
   #doubt: string | null = null;
+  #cautious = false;
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
 
@@ -122,6 +128,7 @@ export class AccountDesk implements Service {
   async #run(request: Parameters<ConstructorParameters<typeof RunDesk>[0]>[0]): Promise<RunReport> {
     const { account, installation, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
+    await this.#caution(request.signal);
     const report = await pull(account.engine, request);
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
@@ -135,6 +142,18 @@ export class AccountDesk implements Service {
     if (outcome !== 'failed') await this.#gateways(request.signal);
     this.#worker.nudge();
     return report;
+  }
+
+  /** A process that dies again and again in the middle of its runs must not hammer the service. */
+  async #caution(signal: AbortSignal): Promise<void> {
+    const { account, installation, clock, log } = this.#options;
+    if (this.#cautious) return;
+    this.#cautious = true;
+    const died = await installation.mirror.unfinishedRuns(account.id, clock.now() - recently);
+    if (died < 2) return;
+    const ms = Math.min(longestCaution, firstCaution * 2 ** died);
+    log.warn({ account: account.id, died }, `${died} runs died with their process: the next one waits ${ms / 1_000} s`);
+    await sleep(clock, ms, signal);
   }
 
   async #gateways(signal: AbortSignal): Promise<void> {

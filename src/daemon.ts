@@ -5,7 +5,7 @@ import type { HealthFacts } from './admin/health.ts';
 import { createAdminServer } from './admin/server.ts';
 import { createChores } from './chores.ts';
 import { parseInstant, timestamp } from './clock.ts';
-import type { Settings } from './config.ts';
+import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import { createGapWatch } from './gap-watch.ts';
 import { healthSource } from './health-facts.ts';
@@ -30,6 +30,8 @@ export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
 export interface Daemon extends Service {
   /** Where it listens, once started. */
   readonly addresses: { readonly listener: string; readonly admin: string };
+  /** Asks for access in another way from now on, and looks after the callbacks. */
+  authorize(auth: AuthSettings): void;
   /** Deletes the callbacks of this installation, on every account. @returns how many. */
   unregister(): Promise<number>;
 }
@@ -149,6 +151,10 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
         lock.release();
       });
       return stopped;
+    },
+    authorize(auth) {
+      installation.authorize(auth);
+      for (const desk of desks.values()) void desk.keeper.check();
     },
     async unregister() {
       let removed = 0;

@@ -1,9 +1,10 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
 import { connect, type ServiceClient } from './api/client.ts';
 import type { ApiSeams } from './api/call.ts';
-import { tokenSource } from './api/token-source.ts';
+import { exchangeable, tokenSource } from './api/token-source.ts';
+import type { TokenSource } from './api/tokens.ts';
 import type { Clock, Dice } from './clock.ts';
-import type { Settings } from './config.ts';
+import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import type { Log } from './log.ts';
 import { openMirror, type Mirror } from './store/mirror.ts';
@@ -65,6 +66,8 @@ export interface Installation {
   verify(accountId: string, options: VerifyOptions): Promise<VerifyReport>;
   /** Mirrors an account's gateways. Expected failures stand in the summary. */
   pullGateways(accountId: string, options: { readonly signal: AbortSignal }): Promise<GatewaySummary>;
+  /** Asks for access in another way from now on. */
+  authorize(auth: AuthSettings): void;
   close(): Promise<void>;
 }
 
@@ -91,13 +94,18 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     await mirror.close();
     throw error;
   }
-  const vault = 'oauth' in auth ? `${auth.oauth.tokenUrl} ${auth.oauth.clientId}` : '';
+  const held = secrets;
+  const sourceOf = (chosen: AuthSettings): TokenSource => {
+    const client = 'oauth' in chosen ? `${chosen.oauth.tokenUrl} ${chosen.oauth.clientId}` : '';
+    return tokenSource(chosen, held.vault(client), { fetch, clock, timeout: service.timeout });
+  };
+  const tokens = exchangeable(sourceOf(auth));
   const api: ApiSeams = {
     clock,
     dice,
     fetch,
     log,
-    tokens: tokenSource(auth, secrets.vault(vault), { fetch, clock, timeout: service.timeout }),
+    tokens,
     takeStamp: () => mirror.takeStamp(),
     ...(seams.observe && { observe: seams.observe }),
     ...(seams.patience && { patience: seams.patience }),
@@ -128,7 +136,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
   return {
     settings,
     mirror,
-    secrets,
+    secrets: held,
     accounts,
     account,
     async pull(id, options) {
@@ -148,8 +156,9 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
         return { account: id, seen: 0, removed: 0, error };
       }
     },
+    authorize: (chosen) => tokens.exchange(sourceOf(chosen)),
     async close() {
-      await secrets.close();
+      await held.close();
       await mirror.close();
     },
   };

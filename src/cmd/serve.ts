@@ -6,7 +6,7 @@ import type { Settings } from '../config.ts';
 import { openDaemon, type Daemon, type DaemonSeams } from '../daemon.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import { createLog, type Log } from '../log.ts';
-import type { Run } from './command.ts';
+import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { serviceOf } from './embedded.ts';
 import { printFirstQuery } from './first-query.ts';
@@ -24,7 +24,7 @@ export const serve: Run<ServeOptions> = async (call) => {
   const log = createLog(options.logLevel ?? 'info', edge.stderr);
   const { settings, stop } = await serviceOf(reachable(loadSettings(call)), edge);
   try {
-    return await (options.unregister ? unregister(settings, edge, log) : run(settings, edge, log));
+    return await (options.unregister ? unregister(settings, edge, log) : run(call, settings, log));
   } finally {
     await stop();
   }
@@ -37,11 +37,14 @@ function reachable(settings: Settings): Settings {
   return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
 }
 
-async function run(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus> {
+async function run(call: Call, settings: Settings, log: Log): Promise<ExitStatus> {
+  const { edge } = call;
   const fatal = new AbortController();
   const seams = seamsOf(edge, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
   const daemon = await openDaemon(settings, { ...seams, onRun });
+  const onHangup = (): void => authorizeAnew(call, daemon, log);
+  process.on('SIGHUP', onHangup);
   try {
     await daemon.start();
     const { listener, admin } = daemon.addresses;
@@ -49,11 +52,23 @@ async function run(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus
     await aborted(AbortSignal.any([edge.interrupted, fatal.signal]));
     log.info('stopping');
   } finally {
+    process.off('SIGHUP', onHangup);
     await stopWithin(daemon, settings.shutdownTimeout, edge);
   }
   fatal.signal.throwIfAborted();
   log.info('stopped');
   return exitStatus.done;
+}
+
+/** SIGHUP: the settings are read again for their tokens and secrets; what else they say needs a new start. */
+function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
+  try {
+    const { auth } = loadSettings(call).service;
+    if (auth) daemon.authorize(auth);
+    log.info('SIGHUP: tokens were read again, callbacks are looked after');
+  } catch (error) {
+    log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');
+  }
 }
 
 async function unregister(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus> {

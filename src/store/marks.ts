@@ -48,7 +48,7 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
           due_at: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_at, excluded.due_at)`,
           due_ms: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_ms, excluded.due_ms)`,
           attempts: 0,
-          reason: sql`iif(excluded.reason = 'delivery', 'delivery', reason)`,
+          reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
         }),
       ),
   );

@@ -47,6 +47,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 
   beginRun(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run>;
   finishRun(run: Run, end: RunEnd): Promise<void>;
+  /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
+  unfinishedRuns(accountId: string, since: number): Promise<number>;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
 
@@ -124,6 +126,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
 
     beginRun: (start) => database.write(() => runs.begin(start)),
     finishRun: (run, end) => database.write(() => runs.finish(run.id, end)),
+    unfinishedRuns: (accountId, since) => database.read(() => runs.unfinished(accountId, since)),
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
 
     async *residents(accountId) {

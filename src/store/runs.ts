@@ -46,6 +46,8 @@ export type IsAlive = (pid: number) => boolean;
 export interface Runs {
   /** Begins a run, and calls abandoned what dead processes left running. Runs inside a transaction. */
   begin(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Run;
+  /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
+  unfinished(accountId: string, since: number): number;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): string | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
@@ -76,6 +78,15 @@ export function runLedger(
       .select(['id', 'pid'])
       .where('account_id', '=', at.account_id)
       .where('outcome', '=', 'running'),
+  );
+  const unfinished = statement<{ account_id: string; since: string; pid: number }, { count: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select((row) => row.fn.countAll<number>().as('count'))
+      .where('account_id', '=', at.account_id)
+      .where('outcome', 'in', ['abandoned', 'running'])
+      .where('started_at', '>', at.since)
+      .where('pid', '!=', at.pid),
   );
   const complete = statement<{ account_id: string }, { started_at: string | null }>(sqlite, (at) =>
     mirrorSql
@@ -131,6 +142,8 @@ export function runLedger(
       own.add(id);
       return { id, accountId, kind, startedAt, beganSeq };
     },
+    unfinished: (accountId, since) =>
+      unfinished.get({ account_id: accountId, since: timestamp(since), pid: process.pid })?.count ?? 0,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
     progress: (id, counts) => void progress.run({ id, ...counts }),
     finish(id, end) {

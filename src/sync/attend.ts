@@ -51,8 +51,13 @@ export async function conclude({ mirror, sync }: Engine, mark: Mark, verdict: Ve
   else await mirror.settle(mark, 'unchanged');
 }
 
-/** Puts off a mark whose vendor is not visible yet, or parks it after some tries. */
+/** Puts off a mark whose vendor is not visible yet, parks it after some tries, and ends it if a reconciliation knows none either. */
 export async function notYet({ mirror }: Engine, mark: Mark): Promise<void> {
+  // Given up once, and a reconciliation has not found it either.
+  if (mark.reason === 'reconcile') {
+    await mirror.settle(mark, 'not_found');
+    return;
+  }
   const delay = notYetDelays[mark.attempts];
   if (delay === undefined) await mirror.park(mark, 'The service knows no such vendor.');
   else
