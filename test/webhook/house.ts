@@ -31,12 +31,15 @@ export interface Hall {
   /** The address of the account's callback. */
   readonly address: string;
   readonly outcomes: Outcome[];
+  /** Stops the listener and closes the files, as a daemon does. */
+  readonly close: () => Promise<void>;
   readonly told: { deliveries: number; codes: number; deaf: number; fatal: number };
 }
 
 export interface HallOptions {
   readonly clock?: Clock;
   readonly folder?: string;
+  readonly port?: number;
   readonly log?: Log;
   readonly signatureHeader?: string;
   readonly onCode?: () => void;
@@ -62,7 +65,7 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
   const told = { deliveries: 0, codes: 0, deaf: 0, fatal: 0 };
   const listener = createListener({
     host: '127.0.0.1',
-    port: 0,
+    port: options.port ?? 0,
     clock,
     log,
     tokens,
@@ -79,14 +82,15 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
     observe: (outcome) => outcomes.push(outcome),
   });
   await listener.start();
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await listener.stop();
     await secrets.close();
     await mirror.close();
-  });
+  };
+  onTestFinished(close);
   const base = `http://127.0.0.1:${listener.address.port}`;
   const address = `${base}/webhooks/${account}/${tokens.get(account)?.reveal() ?? ''}`;
-  return { mirror, secrets, folder, base, address, outcomes, told };
+  return { mirror, secrets, folder, base, address, outcomes, close, told };
 }
 
 export const delivery: Readonly<Record<string, string>> = {

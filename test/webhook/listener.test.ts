@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createLog, Secret } from '../../src/log.ts';
+import { Secret } from '../../src/log.ts';
 import { listDeliveries } from '../../src/store/delivery-list.ts';
 import { readMirror } from '../mirror-file.ts';
-import { account, delivery, formType, hall, knownVerifier, signed, type Hall, type HallOptions } from './house.ts';
+import { account, delivery, formType, hall, signed, type Hall } from './house.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
 const post = (place: Hall, init: RequestInit, to = place.address) => fetch(to, init);
@@ -224,30 +223,5 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
     const answer = await fetch(`${place.base}/healthz`);
     expect([answer.status, await answer.text()]).toEqual([200, 'ok\n']);
     expect((await fetch(`${place.base}/healthz`, { method: 'POST' })).status).toBe(405);
-  });
-});
-
-describe('secrets', () => {
-  it('path token, verifier, code and signature are in no log line, and not in the mirror', async () => {
-    const lines: string[] = [];
-    const log = createLog('trace', { write: (line) => void lines.push(line) });
-    const options: HallOptions = {
-      log,
-      mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
-    };
-    const place = await hall(options);
-    const letter = signed(delivery);
-    await post(place, letter);
-    await post(place, signed(delivery, 'wrong'));
-    await place.secrets.verifiers.expect(account, 'bill_vendor', 77);
-    const code = 'canary-code-9876543210';
-    await post(place, { method: 'POST', body: new URLSearchParams({ name: 'callback.verify', verifier: code }) });
-    expect(place.outcomes).toEqual(['unavailable', 'wrong_signature', 'verification']);
-    expect(lines).toHaveLength(1);
-    const everything =
-      lines.join('') + readFileSync(place.mirror.path, 'latin1') + readFileSync(`${place.mirror.path}-wal`, 'latin1');
-    const token = place.address.slice(place.address.lastIndexOf('/') + 1);
-    for (const secret of [token, knownVerifier.reveal(), code, letter.headers['x-service-hmac-sha256'] ?? ''])
-      expect(everything).not.toContain(secret);
   });
 });
