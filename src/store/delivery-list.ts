@@ -5,15 +5,6 @@ import type { Sqlite } from './driver.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { DeliveryOutcome, DeliveryTable } from './tables.ts';
 
-export const deliveryOutcomes = [
-  'pending',
-  'applied',
-  'unchanged',
-  'not_found',
-  'ignored',
-  'parked',
-] as const satisfies DeliveryOutcome[];
-
 /** What a delivery must be to be listed; what is left out does not matter. */
 export interface DeliveryFilter {
   readonly account?: string | undefined;
@@ -54,28 +45,4 @@ export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Delivery
     wanted.select((row) => row.fn.countAll<number>().as('count')),
   ).get({});
   return { total: total?.count ?? 0, deliveries };
-}
-
-export interface DeliveryCount {
-  readonly account_id: string;
-  readonly outcome: DeliveryOutcome;
-  readonly deliveries: number;
-  readonly latest: string;
-}
-
-/** How many deliveries each account has had, by outcome, and when the latest of them came. */
-export function countDeliveries(sqlite: Sqlite): DeliveryCount[] {
-  return statement<object, DeliveryCount>(sqlite, () =>
-    mirrorSql
-      .selectFrom('deliveries')
-      .select((row) => [
-        'account_id',
-        'outcome',
-        row.fn.countAll<number>().as('deliveries'),
-        row.fn.max('received_at').as('latest'),
-      ])
-      .groupBy(['account_id', 'outcome'])
-      .orderBy('account_id')
-      .orderBy('outcome'),
-  ).all({});
 }

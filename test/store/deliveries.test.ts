@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemDice, timestamp } from '../../src/clock.ts';
 import type { NewDelivery } from '../../src/store/deliveries.ts';
-import { countDeliveries, listDeliveries, type DeliveryFilter } from '../../src/store/delivery-list.ts';
+import { listDeliveries, type DeliveryFilter } from '../../src/store/delivery-list.ts';
 import type { Mark } from '../../src/store/marks.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import { migrations, readMirror, temporaryFolder, writeMirror, type Row } from '../mirror-file.ts';
@@ -196,18 +196,5 @@ describe('listing', () => {
     expect(ids({ since: clock.now() })).toEqual([5, 4, 3]);
     expect([ids({ limit: 2 }), list({ limit: 2 }).total]).toEqual([[5, 4], 5]);
     expect(ids({ account, vendorid: 1, outcome: 'pending', since: clock.now() })).toEqual([5]);
-  });
-
-  it('counts by account and outcome, with the moment of the latest', async () => {
-    const { accept, clock, markOf, mirror } = await open();
-    await accept(1, 2);
-    await clock.advance(1_000);
-    await accept(1);
-    await mirror.settle(await markOf(2), 'applied');
-    const at = timestamp(clock.now());
-    expect(countDeliveries(readMirror(mirror.path, clock).sqlite)).toEqual([
-      { account_id: account, outcome: 'applied', deliveries: 1, latest: timestamp(clock.now() - 1_000) },
-      { account_id: account, outcome: 'pending', deliveries: 2, latest: at },
-    ]);
   });
 });
