@@ -52,6 +52,20 @@ export function differences(bench: Bench, source: readonly Wire[]): string[] {
   return found;
 }
 
+/** Whatever differs once all is quiet: vendors alive at the service, and those that only the mirror takes for active. */
+export function activeDifferences(bench: Bench): string[] {
+  const alive = bench.sandbox
+    .vendors(account)
+    .listed()
+    .filter((row) => Number(row['vis_state']) !== 1);
+  const numbers = new Set(alive.map((row) => row['vendorid']));
+  const tooMany = bench
+    .query<{ vendorid: number }>('SELECT vendorid FROM vendors WHERE presence = ? AND vis_state <> 1', 'present')
+    .filter(({ vendorid }) => !numbers.has(vendorid))
+    .map(({ vendorid }) => `${vendorid} is present here, and not at the service`);
+  return [...differences(bench, alive), ...tooMany];
+}
+
 function taxOf(tax: Wire): unknown[] {
   return ['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'].map(
     (name) => tax[name],
