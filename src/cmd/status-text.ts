@@ -1,6 +1,7 @@
 /** An account's report, for a person's eye. */
-import type { AccountReport, CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
+import type { CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
 import { age, took } from '../age.ts';
+import type { AccountStatus } from './account-status.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';
 import { money } from './money.ts';
@@ -11,7 +12,7 @@ import { tally, type Tally } from '../admin/tally.ts';
 /** Says how long ago a moment was. */
 type Ago = (moment: string | null) => string;
 
-export function reportText(edge: Edge, report: AccountReport): string {
+export function reportText(edge: Edge, report: AccountStatus): string {
   const ago: Ago = (moment) => age(edge.clock, moment);
   const title = heading(edge, `Account ${report.account}`);
   const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
@@ -19,19 +20,16 @@ export function reportText(edge: Edge, report: AccountReport): string {
   return [title, ...facts, ...runs].join('\n');
 }
 
-function factsOf(
-  { counts, totals, freshness, queue, findings, callbacks }: AccountReport,
-  ago: Ago,
-): [string, string][] {
+function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
+  const { counts, totals, freshness, findings, callbacks } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
-  const open = freshness.oldest_unsettled_delivery;
   return [
     ['vendors', vendorsText(tally(counts))],
     ['outstanding', totalsText(totals, 'outstanding')],
     ['overdue', totalsText(totals, 'overdue')],
     ['freshness', freshnessText(freshness, ago)],
-    ['queue', queue.waiting + queue.parked === 0 ? 'empty' : `${queue.waiting} waiting, ${queue.parked} parked`],
-    ['deliveries', open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`],
+    ['queue', queueText(status, ago)],
+    ['deliveries', deliveriesText(status, ago)],
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
     ['callbacks', callbacks.map((callback) => callbackText(callback, ago)).join('; ') || 'none'],
   ];
@@ -53,10 +51,24 @@ function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kin
   return parts.join(', ') || 'nothing';
 }
 
-function freshnessText({ safe_as_of, last_complete_sweep }: AccountReport['freshness'], ago: Ago): string {
+function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
   if (safe_as_of === null) return 'unknown: no sweep was complete yet';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
+}
+
+function queueText({ queue, hearing, parkedFor }: AccountStatus, ago: Ago): string {
+  if (queue.waiting + queue.parked === 0) return 'empty';
+  const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no word was left'}`).join('; ');
+  const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
+  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(hearing.oldestMark)}`;
+}
+
+function deliveriesText({ freshness, hearing }: AccountStatus, ago: Ago): string {
+  const { oldest_unsettled_delivery: open } = freshness;
+  if (hearing.lastDelivery === null) return 'none ever came';
+  const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
+  return `the last came ${ago(hearing.lastDelivery)}; ${unsettled}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

@@ -1,14 +1,14 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately. */
+import { tally } from '../admin/tally.ts';
 import type { Settings } from '../config.ts';
 import { exitStatus } from '../errors.ts';
-import { accountReports, type AccountReport } from '../store/reports.ts';
+import { accountStatuses, type AccountStatus } from './account-status.ts';
 import { advice } from './advice.ts';
 import type { Call, Run } from './command.ts';
 import { askMirror } from './mirror.ts';
 import { print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { reportText } from './status-text.ts';
-import { tally } from '../admin/tally.ts';
 
 /** How many runs of an account are shown. */
 const latestRuns = 5;
@@ -16,7 +16,7 @@ const latestRuns = 5;
 export const status: Run = async (call) => {
   const settings = loadSettings(call);
   const reports = await askMirror(call.edge, settings, (sqlite) =>
-    accountReports(sqlite, call.options.account, latestRuns),
+    accountStatuses(sqlite, call.options.account, latestRuns),
   );
   const toDo = adviceFor(settings, reports ?? [], call.edge.clock.now());
   if (call.options.json) printDocument(call, settings, reports ?? [], toDo);
@@ -25,7 +25,7 @@ export const status: Run = async (call) => {
 };
 
 /** What to do about each account of the settings, those that the mirror has never heard of included. */
-function adviceFor(settings: Settings, reports: readonly AccountReport[], now: number): string[] {
+function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
   return settings.accounts.flatMap((account) => {
     const report = reports.find((candidate) => candidate.account === account);
     return advice(account, report, now, settings.admin.maxStaleness);
@@ -35,11 +35,14 @@ function adviceFor(settings: Settings, reports: readonly AccountReport[], now: n
 function printDocument(
   { edge }: Call,
   settings: Settings,
-  reports: readonly AccountReport[],
+  reports: readonly AccountStatus[],
   toDo: readonly string[],
 ): void {
-  const accounts = reports.map(({ counts, totals, callbacks, ...report }) => ({
+  const accounts = reports.map(({ counts, totals, callbacks, queue, hearing, parkedFor, ...report }) => ({
     ...report,
+    queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
+    last_delivery: hearing.lastDelivery,
+    webhook_health: hearing.days,
     vendors: tally(counts),
     owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
     callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
@@ -50,7 +53,7 @@ function printDocument(
 function printText(
   { edge }: Call,
   settings: Settings,
-  reports: readonly AccountReport[],
+  reports: readonly AccountStatus[],
   toDo: readonly string[],
 ): void {
   const advised = toDo.length === 0 ? [] : [['What to do', ...toDo.map((line) => `  ${line}`)].join('\n')];

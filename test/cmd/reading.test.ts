@@ -302,7 +302,7 @@ describe('status', () => {
         overdue      1,000.00 EUR
         freshness    holds everything up to 2026-11-20 11:54:55 UTC (5 min ago); last complete sweep 4 min ago
         queue        empty
-        deliveries   none unsettled
+        deliveries   none ever came
         findings     none in the last run
         callbacks    none
 
@@ -333,7 +333,7 @@ describe('status', () => {
         The last pull of 6BApk failed: run \`vendor-mirror sync\` again.
         6BApk may lack changes of the last 1 day: run \`vendor-mirror sync\`.
         6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
-        6BApk: 1 changed vendors could not be read; a later sweep reads them again.
+        6BApk: One changed vendor could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         other was never mirrored completely: run \`vendor-mirror sync\`.
       "
     `);
