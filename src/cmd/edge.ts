@@ -1,11 +1,14 @@
 /** What a command sees of the process around it. A test hands over its own. */
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock, systemDice, type Clock, type Dice } from '../clock.ts';
 
-/** A stream that may be a terminal. */
+/** Streams that may be a terminal. */
+export type Input = Readable & { readonly isTTY?: boolean };
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 export interface Edge {
+  readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,6 +24,10 @@ export interface Edge {
 /** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
 export function processEdge(interrupted: AbortSignal): Edge {
   return {
+    // Looking at it opens it; most commands never do.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -1,7 +1,7 @@
 /** The command line inside a test: its own folder, streams, clock and settings. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { systemDice, type Clock } from '../../src/clock.ts';
 import type { Edge, Output } from '../../src/cmd/edge.ts';
 import { runProgram } from '../../src/cmd/program.ts';
@@ -33,6 +33,8 @@ interface CommandLineOptions {
   readonly env?: Edge['env'];
   readonly fetch?: Edge['fetch'];
   readonly clock?: Clock;
+  /** What stands on standard input; nothing unless told. */
+  readonly stdin?: string;
   /** The width of the terminal that the output goes to; no terminal unless told. */
   readonly columns?: number;
 }
@@ -51,6 +53,7 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
   const runBare = async (...argv: string[]): Promise<Outcome> => {
     const [stdout, stderr] = [collector(options.columns), collector(options.columns)];
     const status = await runProgram(argv, {
+      stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
       stdout: stdout.stream,
       stderr: stderr.stream,
       env: options.env ?? {},

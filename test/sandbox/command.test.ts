@@ -10,6 +10,7 @@ function terminal() {
   const stdout = new PassThrough({ encoding: 'utf8' });
   const interrupt = new AbortController();
   const edge = {
+    stdin: new PassThrough(),
     stdout,
     stderr: new PassThrough(),
     env: {},
