@@ -25,3 +25,8 @@ export interface Call<Options extends object = object> {
  * @throws MirrorError for whatever keeps it from answering; the program prints it and exits with its status.
  */
 export type Run<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;
+
+/** Makes the action of a declared command from the function that loads it. */
+export type Does = <Options extends object>(
+  load: () => Promise<Run<Options>>,
+) => (...given: unknown[]) => Promise<void>;

@@ -1,11 +1,12 @@
-/** The mirror, opened by a command that only reads it. */
+/** The mirror, opened by a command that does not speak with the service. */
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { Database } from '../store/database.ts';
 import type { Sqlite } from '../store/driver.ts';
-import { mirrorOptions } from '../store/mirror.ts';
+import { mirrorOptions, openMirror as openToChange, type Mirror } from '../store/mirror.ts';
 import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
+import { thisProcess } from './this-process.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
@@ -31,6 +32,21 @@ export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite:
   }
   try {
     return await mirror.read(() => ask(mirror.sqlite));
+  } finally {
+    await mirror.close();
+  }
+}
+
+/** Changes the mirror, beside a running daemon too. @throws MirrorError as `openMirror` of the store. */
+export async function changeMirror<T>(
+  { packageRoot, clock, dice }: Edge,
+  { database }: Settings,
+  change: (mirror: Mirror) => Promise<T>,
+): Promise<T> {
+  const migrations = join(packageRoot, 'migrations');
+  const mirror = await openToChange({ path: database, migrations, clock, dice, process: thisProcess });
+  try {
+    return await change(mirror);
   } finally {
     await mirror.close();
   }

@@ -4,7 +4,7 @@ import type { Change } from '../store/change-feed.ts';
 import { vendorDetails, type VendorDetail } from '../store/vendor-detail.ts';
 import type { TaxDefault, VisState } from '../vendor.ts';
 import { age } from '../age.ts';
-import type { Run } from './command.ts';
+import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';
 import { askMirror } from './mirror.ts';
@@ -18,19 +18,16 @@ import { stateName } from './vendors-list.ts';
 
 export const vendorsShow: Run = async (call) => {
   const { edge, options } = call;
-  const vendorid = numberOf(call.args[0] ?? '');
+  const vendorid = Number(call.args[0]);
   const found = await askMirror(edge, loadSettings(call), (sqlite) => vendorDetails(sqlite, vendorid, options.account));
   if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
-  const details = found ?? [];
-  if (options.json) printJson(edge, { ok: true, vendors: details.map(detailDocument) });
-  else if (details.length > 0) print(edge, details.map((detail) => detailText(edge, detail)).join('\n\n'));
+  printDetails(call, found ?? []);
   return exitStatus.done;
 };
 
-function numberOf(text: string): number {
-  const vendorid = Number(text);
-  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(vendorid)) return vendorid;
-  throw new MirrorError('usage', `A vendor's number is a whole number, not "${visible(text)}".`);
+export function printDetails({ edge, options }: Call, details: readonly VendorDetail[]): void {
+  if (options.json) printJson(edge, { ok: true, vendors: details.map(detailDocument) });
+  else if (details.length > 0) print(edge, details.map((detail) => detailText(edge, detail)).join('\n\n'));
 }
 
 function detailDocument(detail: VendorDetail): object {

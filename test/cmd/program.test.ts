@@ -22,10 +22,16 @@ describe('the command line', () => {
         --version                print the version
 
       Commands:
+        serve [options]          the daemon: webhooks, queue, schedules, health
         sync [options]           mirror all vendors and gateways, once
+        reconcile [options]      mirror all, and account for every difference
+        verify [options]         compare the mirror with the source, field by field
         status [options]         what the mirror holds, how fresh it is, and what to do
-        vendors                  the vendors of the mirror: list, show
-        gateways                 the payment gateways of the mirror: list
+        doctor [options]         checks everything that must be right, and says what to do
+        vendors                  vendors: list, show, create, edit, delete, archive, restore
+        gateways                 payment gateways: list, remove
+        callbacks                webhook callbacks: list, register, verify, resend, delete
+        deliveries               the journal of webhooks: list, retry
         changes [options]        the change feed
         export [options] <file>  a consistent copy of the mirror, or a .csv
         sandbox [options]        the service itself on a local port, with invented vendors

@@ -1,0 +1,33 @@
+/** `callbacks list`: what is registered at the service, whoever registered it. */
+import { exitStatus } from '../errors.ts';
+import { callbackTable, shownCallback } from './callback-text.ts';
+import type { Run } from './command.ts';
+import { oneAccount } from './one-account.ts';
+import { isOwn } from './own-callbacks.ts';
+import { print, printJson, remark } from './say.ts';
+import { loadSettings } from './settings.ts';
+import { withInstallation } from './with-installation.ts';
+
+interface ListOptions {
+  readonly event?: string;
+  readonly uri?: string;
+  readonly verified?: 'true' | 'false';
+}
+
+export const callbacksList: Run<ListOptions> = async (call) => {
+  const { edge, options } = call;
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  const { event, uri } = options;
+  const verified = options.verified && options.verified === 'true';
+  const callbacks = await withInstallation(call, settings, async (installation) => {
+    const { client } = installation.account(account);
+    const listed = await client.callbacks.list({ event, uri, verified }, { signal: edge.interrupted });
+    const own = await isOwn(installation, account);
+    return listed.map((callback) => shownCallback(callback, own(callback)));
+  });
+  if (options.json) printJson(edge, { ok: true, account, callbacks });
+  else if (callbacks.length > 0) print(edge, callbackTable(edge, callbacks));
+  else remark(edge, 'No callbacks are like that.');
+  return exitStatus.done;
+};

@@ -1,0 +1,64 @@
+/** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Settings } from '../config.ts';
+import { asMirrorError, catalogue, MirrorError } from '../errors.ts';
+import { faultsOf } from '../store/soundness.ts';
+import { fine, problem, warning, type Checkup } from './checkup.ts';
+import type { Edge } from './edge.ts';
+import { openMirror } from './mirror.ts';
+
+export async function* fileCheckups(edge: Edge, settings: Settings): AsyncGenerator<Checkup> {
+  yield await database(edge, settings);
+  yield secrets(settings);
+  yield disk(settings);
+}
+
+async function database(edge: Edge, settings: Settings): Promise<Checkup> {
+  const check = 'database';
+  const path = settings.database;
+  try {
+    const mirror = openMirror(edge, settings);
+    if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    try {
+      const faults = await mirror.read(() => faultsOf(mirror.sqlite));
+      if (faults.length === 0)
+        return fine(check, `${path} is sound, ${megabytes(mirror.files()?.databaseBytes ?? 0)}.`);
+      return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+    } finally {
+      await mirror.close();
+    }
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+}
+
+function secrets({ secrets: path }: Settings): Checkup {
+  const check = 'secrets';
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return fine(check, `${path} is not there yet; it is made when it is needed.`);
+  if ((mode & 0o077) === 0) return fine(check, `${path} is for its owner alone.`);
+  const { exit } = catalogue.database_unusable;
+  return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
+}
+
+/** Less than this is too little for a journal and a copy; less than that should be watched. In bytes. */
+const [tooLittle, little] = [64 * 1024 ** 2, 1024 ** 3];
+
+function disk({ database: path }: Settings): Checkup {
+  const check = 'disk';
+  const { bavail, bsize } = statfsSync(nearestFolder(resolve(path)));
+  const free = bavail * bsize;
+  const message = `${megabytes(free)} are free beside the database.`;
+  if (free < tooLittle) return problem(check, new MirrorError('disk_full', message));
+  return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+}

@@ -1,0 +1,77 @@
+/** `doctor`: everything that must be right, looked at in turn. */
+import type { Patience } from '../api/pacing.ts';
+import type { Settings } from '../config.ts';
+import { asMirrorError, type ExitStatus } from '../errors.ts';
+import { fine, problem, type Checkup } from './checkup.ts';
+import type { Call, Run } from './command.ts';
+import { fileCheckups } from './doctor-files.ts';
+import { listenerCheckup } from './doctor-listener.ts';
+import { serviceCheckups } from './doctor-service.ts';
+import { print, printJson } from './say.ts';
+import { visible } from './plain-text.ts';
+import { loadSettings } from './settings.ts';
+import { withInstallation } from './with-installation.ts';
+import { worst } from './worst.ts';
+
+interface Told extends Checkup {
+  /** Null where it is about the installation as a whole. */
+  readonly account: string | null;
+}
+
+/** A doctor does not wait for better times. */
+const patience: Patience = { attempts: 2, firstWait: 500, longestWait: 2_000, totalWait: 2_000 };
+
+export const doctor: Run = async (call) => {
+  const { edge, options } = call;
+  const told: Told[] = [];
+  const tell = (checkup: Checkup, account: string | null = null): void => {
+    told.push({ account, ...checkup });
+    if (!options.json) print(edge, lineOf(checkup, account));
+  };
+  const settings = loadSettings(call);
+  tell(
+    fine(
+      'settings',
+      `They name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
+    ),
+  );
+  await checkAll(call, settings, tell);
+  const status = worst(told.map(({ exit }) => exit));
+  if (options.json) printDocument(call, told, status);
+  return status;
+};
+
+async function checkAll(
+  call: Call,
+  settings: Settings,
+  tell: (checkup: Checkup, account?: string) => void,
+): Promise<void> {
+  for await (const checkup of fileCheckups(call.edge, settings)) tell(checkup);
+  try {
+    await withInstallation(
+      call,
+      settings,
+      async (installation) => {
+        for (const account of installation.accounts)
+          for await (const checkup of serviceCheckups(call.edge, installation, account)) tell(checkup, account);
+      },
+      { patience },
+    );
+  } catch (error) {
+    tell(problem('opening', asMirrorError(error)));
+  }
+  tell(await listenerCheckup(call.edge, settings));
+}
+
+function lineOf({ check, result, message, remedy }: Checkup, account: string | null): string {
+  const about = account === null ? check : `${account} ${check}`;
+  const words = remedy === null ? message : `${message} ${remedy}`;
+  return `${result.padEnd(7)}  ${about}: ${words.split('\n').map(visible).join(' ')}`;
+}
+
+function printDocument({ edge }: Call, told: readonly Told[], status: ExitStatus): void {
+  printJson(edge, {
+    ok: status === 0,
+    checks: told.map(({ account, check, result, message, remedy }) => ({ account, check, result, message, remedy })),
+  });
+}

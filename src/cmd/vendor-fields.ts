@@ -1,0 +1,72 @@
+/** What `--set` and `--file` say about a vendor's fields. */
+import { readFileSync } from 'node:fs';
+import type { NewVendor, VendorFields } from '../api/vendors.ts';
+import { MirrorError } from '../errors.ts';
+import { textFields } from '../vendor.ts';
+import { readInput } from './asking.ts';
+import type { Edge } from './edge.ts';
+import { visible } from './plain-text.ts';
+
+export interface FieldOptions {
+  /** `name=value`, each. */
+  readonly set?: readonly string[];
+  readonly file?: string;
+}
+
+const writable: readonly string[] = [...textFields, 'is_1099'].filter((name) => !name.endsWith('_at'));
+
+/** The fields that are named, `--set` over `--file`. @throws MirrorError `usage` that tells every problem. */
+export async function givenFields(edge: Edge, { set = [], file }: FieldOptions): Promise<VendorFields> {
+  const fields = {
+    ...(file !== undefined && (await fileFields(edge, file))),
+    ...Object.fromEntries(set.map(setField)),
+  };
+  const problems = Object.entries(fields).flatMap(([name, value]) => problemOf(name, value) ?? []);
+  if (problems.length > 0) throw new MirrorError('usage', problems.join('\n'));
+  if (Object.keys(fields).length === 0) throw new MirrorError('usage', 'No fields are named: say --set or --file.');
+  return fields;
+}
+
+/** The fields as those of a new vendor. @throws MirrorError `usage` that names all that are missing. */
+export function newVendor(fields: VendorFields): NewVendor {
+  const { vendor_name, language, currency_code } = fields;
+  if (vendor_name && language && currency_code) return { ...fields, vendor_name, language, currency_code };
+  const missing = Object.entries({ vendor_name, language, currency_code }).flatMap(([name, value]) =>
+    value ? [] : [name],
+  );
+  throw new MirrorError('usage', `A new vendor needs ${missing.join(' and ')}, as in --set vendor_name=Acme.`);
+}
+
+function setField(pair: string): [name: string, value: unknown] {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new MirrorError('usage', `--set takes name=value, not "${visible(pair)}".`);
+  const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
+  const isWord = text === 'null' || (name === 'is_1099' && /^(true|false)$/.test(text));
+  return [name, isWord ? (JSON.parse(text) as unknown) : text];
+}
+
+/** The object in a file, or that in its `bill_vendor`. */
+async function fileFields(edge: Edge, file: string): Promise<object> {
+  let document: unknown;
+  try {
+    document = JSON.parse(file === '-' ? await readInput(edge) : readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MirrorError('usage', `The fields cannot be read from ${file}: ${reason}`);
+  }
+  const fields = isObject(document) && isObject(document['bill_vendor']) ? document['bill_vendor'] : document;
+  if (isObject(fields)) return fields;
+  throw new MirrorError('usage', `${file} holds no JSON object of fields.`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function problemOf(name: string, value: unknown): string | undefined {
+  if (name === 'vis_state') return 'vis_state is changed by `vendors delete`, `archive` and `restore`.';
+  if (!writable.includes(name)) return `"${visible(name)}" cannot be set. There are ${writable.join(', ')}.`;
+  const [type, word] = name === 'is_1099' ? ['boolean', 'true, false'] : ['string', 'text'];
+  return value === null || typeof value === type ? undefined : `${name} is ${word} or null.`;
+}

@@ -1,0 +1,41 @@
+/** The installation, opened for a command that speaks with the service. */
+import { join } from 'node:path';
+import type { Settings } from '../config.ts';
+import { openInstallation, type Installation, type InstallationSeams } from '../installation.ts';
+import type { Call } from './command.ts';
+import { serviceOf } from './embedded.ts';
+import { logOf } from './log.ts';
+import { thisProcess } from './this-process.ts';
+
+/**
+ * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
+ * service.
+ * @throws MirrorError of files and settings, and whatever the work throws.
+ */
+export async function withInstallation<T>(
+  call: Call,
+  settings: Settings,
+  work: (installation: Installation) => Promise<T>,
+  seams: Pick<InstallationSeams, 'patience'> = {},
+): Promise<T> {
+  const { clock, dice, fetch, packageRoot } = call.edge;
+  const service = await serviceOf(settings, call.edge);
+  try {
+    const installation = await openInstallation(service.settings, {
+      ...seams,
+      clock,
+      dice,
+      fetch,
+      log: await logOf(call, 'warn'),
+      process: thisProcess,
+      migrations: join(packageRoot, 'migrations'),
+    });
+    try {
+      return await work(installation);
+    } finally {
+      await installation.close();
+    }
+  } finally {
+    await service.stop();
+  }
+}
