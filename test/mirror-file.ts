@@ -12,8 +12,8 @@ export const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
 
 /** A folder that goes away with the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'vendor-mirror-'));
+export function temporaryFolder(within = tmpdir()): string {
+  const folder = mkdtempSync(join(within, 'vendor-mirror-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
