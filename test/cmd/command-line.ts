@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { systemDice, type Clock } from '../../src/clock.ts';
-import type { Edge, Output } from '../../src/cmd/edge.ts';
+import type { Edge, Input, Output } from '../../src/cmd/edge.ts';
 import { runProgram } from '../../src/cmd/program.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
@@ -27,7 +27,7 @@ export interface CommandLine {
   fill(rows: Rows): Promise<void>;
 }
 
-interface CommandLineOptions {
+export interface CommandLineOptions {
   /** YAML that is added to the usual settings. */
   readonly settings?: string;
   readonly env?: Edge['env'];
@@ -35,6 +35,8 @@ interface CommandLineOptions {
   readonly clock?: Clock;
   /** What stands on standard input; nothing unless told. */
   readonly stdin?: string;
+  /** What somebody at the terminal types; nobody is there unless told. */
+  readonly typed?: string;
   /** The width of the terminal that the output goes to; no terminal unless told. */
   readonly columns?: number;
 }
@@ -51,9 +53,10 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
     `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${service}\n`,
   );
   const runBare = async (...argv: string[]): Promise<Outcome> => {
-    const [stdout, stderr] = [collector(options.columns), collector(options.columns)];
+    const columns = options.columns ?? (options.typed === undefined ? undefined : 100);
+    const [stdout, stderr] = [collector(columns), collector(columns)];
     const status = await runProgram(argv, {
-      stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+      stdin: options.typed === undefined ? Readable.from([options.stdin ?? '']) : keyboard(options.typed),
       stdout: stdout.stream,
       stderr: stderr.stream,
       env: options.env ?? {},
@@ -84,4 +87,11 @@ export function collector(columns?: number): { stream: Output; text: () => strin
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
   return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Somebody who types, and then leaves. */
+function keyboard(typed: string): Input {
+  const stream = new PassThrough();
+  stream.end(typed);
+  return Object.assign(stream, { isTTY: true });
 }

@@ -1,30 +1,8 @@
 import Driver from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import { pointedAt, service } from './at-service.ts';
 import { commandLine, type CommandLine } from './command-line.ts';
-
-/** A service apart from the command, that the test can turn against it. */
-async function service(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedSandbox> {
-  const sandbox = await startEmbeddedSandbox({
-    account: ['6BApk', 'other'],
-    vendors: 30,
-    seed: 'sync',
-    clock: systemClock,
-    fetch: globalThis.fetch,
-    ...options,
-  });
-  onTestFinished(() => sandbox.stop());
-  return sandbox;
-}
-
-function pointedAt({ baseUrl, token }: { baseUrl: string; token: string }, fetch = globalThis.fetch): CommandLine {
-  return commandLine({
-    clock: systemClock,
-    fetch,
-    settings: `service: { baseUrl: "${baseUrl}", auth: { accessToken: ${token} }, paging: { perPage: 5, concurrency: 1 } }\nsync: { lag: 0s }`,
-  });
-}
 
 /** The output without what differs from run to run. */
 function steady(line: CommandLine, text: string): string {
@@ -126,8 +104,7 @@ describe('sync', () => {
   });
 
   it('exits with 1 where the page parameter is ignored, and names it', async () => {
-    const { defaultWorld } = await import('../../src/sandbox/worlds.ts');
-    const sandbox = await service({ world: { ...defaultWorld, paging: 'ignored' } });
+    const sandbox = await service({}, { paging: 'ignored' });
     const { status, stderr } = await pointedAt(sandbox).run('sync', '--account', '6BApk');
     expect(status).toBe(1);
     expect(stderr).toContain('service.paging.pageParam');
@@ -135,10 +112,12 @@ describe('sync', () => {
 
   it('keeps what it has read when interrupted, says so, and exits with 1', async () => {
     const sandbox = await service();
-    const line = pointedAt(sandbox, async (input, init) => {
-      const answer = await globalThis.fetch(input, init);
-      if (requestUrl(input).includes('page=3')) line.interruption.abort(new Error('Ctrl-C'));
-      return answer;
+    const line = pointedAt(sandbox, {
+      async fetch(input, init) {
+        const answer = await globalThis.fetch(input, init);
+        if (requestUrl(input).includes('page=3')) line.interruption.abort(new Error('Ctrl-C'));
+        return answer;
+      },
     });
     const { status, stdout, stderr } = await line.run('sync');
     expect(status).toBe(1);
