@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { account, bench, type Bench, type BenchOptions } from './bench.ts';
+import { activeDifferences } from './equal.ts';
+
+const paging = { perPage: 15, concurrency: 1 };
+
+/** A bench whose mirror is full, a minute later. */
+async function mirrored(options: BenchOptions = {}): Promise<Bench> {
+  const at = await bench({ vendors: 60, settings: { service: { paging } }, ...options });
+  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  await at.clock.advance(60_000);
+  return at;
+}
+
+/** The numbers of some active vendors, in order. */
+function actives(at: Bench, count: number): number[] {
+  return at
+    .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
+    .map(({ vendorid }) => vendorid);
+}
+
+function stateOf(at: Bench, vendorid: number): Record<string, unknown> {
+  return at.query('SELECT presence, vis_state, vis_state_source FROM vendors WHERE vendorid = ?', vendorid)[0]!;
+}
+
+/** How a vendor moved between states, in the words of the view. */
+function movesOf(at: Bench, vendorid: number): Record<string, unknown>[] {
+  return at.query(
+    `SELECT old_vis_state, new_vis_state, old_presence, new_presence, vis_state_source
+     FROM vis_state_changes WHERE vendorid = ? ORDER BY seq`,
+    vendorid,
+  );
+}
+
+describe('where the service reads vendors by number', () => {
+  it('A10 a vendor that is not listed is asked for, and is gone where it is not found', async () => {
+    const at = await mirrored();
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'gone', vis_state: 0 });
+    expect(movesOf(at, vanished!)).toMatchObject([{ old_presence: 'present', new_presence: 'gone' }]);
+  });
+
+  it('one that was deleted is read as deleted', async () => {
+    const at = await mirrored({ world: ['visStateFilter=ignored'] });
+    const [deleted] = actives(at, 1);
+    at.sandbox.vendors(account).delete(deleted!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, updated: 1 });
+    expect(stateOf(at, deleted!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
+  });
+
+  it('A22 a refusal says nothing about it: it stays suspect, with a finding', async () => {
+    const at = await mirrored();
+    const [hidden] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(hidden!);
+    at.sandbox.onRequest((request) => {
+      if (request.path.endsWith(`/${hidden}`)) at.sandbox.faults.next({ kind: '403' });
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, hidden!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    expect(at.query('SELECT open_suspects FROM freshness')).toEqual([{ open_suspects: 1 }]);
+    expect(at.query('SELECT vendorid, fields FROM findings WHERE kind = ?', 'unreadable')).toEqual([
+      { vendorid: hidden, fields: '{"refused":"access_denied"}' },
+    ]);
+  });
+
+  it('B7 a vendor comes back from the dead, and the moves are history', async () => {
+    const at = await mirrored({ world: ['readDeleted=404'] });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 1 });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).restore(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toEqual({ presence: 'present', vis_state: 0, vis_state_source: 'reported' });
+    expect(movesOf(at, one!)).toMatchObject([
+      { old_vis_state: 0, new_vis_state: 1 },
+      { old_vis_state: 1, new_vis_state: 0 },
+    ]);
+  });
+
+  it('a deleted vendor that lists hide is found changed all the same', async () => {
+    const at = await mirrored({ world: ['visStateFilter=ignored'] });
+    const [deleted] = actives(at, 1);
+    at.sandbox.vendors(account).delete(deleted!);
+    await at.pull();
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).edit(deleted!, { city: 'Elsewhere' });
+    await at.pull();
+    expect(at.query('SELECT city, vis_state FROM vendors WHERE vendorid = ?', deleted)).toEqual([
+      { city: 'Elsewhere', vis_state: 1 },
+    ]);
+  });
+});
+
+describe('where the service reads none by number', () => {
+  const world = ['readOne=405', 'visStateFilter=ignored'];
+
+  it('a second complete sweep must agree, and then the vendor is missing and taken for deleted', async () => {
+    const at = await mirrored({ world });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, pages: 8 });
+    expect(stateOf(at, vanished!)).toEqual({ presence: 'missing', vis_state: 1, vis_state_source: 'inferred' });
+    expect(movesOf(at, vanished!)).toMatchObject([{ new_presence: 'missing', vis_state_source: 'inferred' }]);
+  });
+
+  it('A10 a suspect stays one while the second sweep is not complete, and the next run decides', async () => {
+    const at = await mirrored({ world });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    let pages = 0;
+    const stop = at.sandbox.onRequest(() => {
+      // The first sweep takes four pages; what follows never holds still.
+      if (++pages > 4) at.sandbox.vendors(account).create({ vendor_name: 'Another', language: 'en' });
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(run.notes).toEqual(['1 suspects stay open: the second sweep could not be proven complete.']);
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    stop();
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
+  it('a suspect that is seen again was never absent', async () => {
+    const at = await mirrored({ world });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    let pages = 0;
+    at.sandbox.onRequest(() => {
+      if (++pages === 5) at.sandbox.vendors(account).restore(one!);
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 0 });
+    expect(movesOf(at, one!)).toEqual([]);
+  });
+
+  it('B7 a missing vendor that is listed again is present again', async () => {
+    const at = await mirrored({ world });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'missing' });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).restore(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toEqual({ presence: 'present', vis_state: 0, vis_state_source: 'reported' });
+    expect(movesOf(at, one!)).toMatchObject([
+      { old_presence: 'present', new_presence: 'missing', vis_state_source: 'inferred' },
+      { old_presence: 'missing', new_presence: 'present', vis_state_source: 'reported' },
+    ]);
+  });
+});
+
+describe('what says nothing about absence', () => {
+  it('A1 A10 a sweep that is not complete', async () => {
+    const at = await mirrored({ settings: { service: { paging }, sync: { sweepPasses: 1 } } });
+    const [onPageOne] = actives(at, 1);
+    at.sandbox.onRequest(({ query }) => {
+      if (query.get('page') === '2') at.sandbox.vendors(account).vanish(onPageOne!);
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'sweep_incomplete', exit: 1 } });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+  });
+
+  it('A14 a sweep that another reading has overtaken', async () => {
+    const at = await mirrored();
+    const { engine } = at.installation.account(account);
+    let created = 0;
+    let told: Promise<unknown> | undefined;
+    at.sandbox.onRequest(({ query, path }) => {
+      if (query.get('page') !== '4' || told) return;
+      created = Number(at.sandbox.vendors(account).create({ vendor_name: 'New', language: 'en' })['vendorid']);
+      const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+      told = engine.reader.read(created, { context, signal: new AbortController().signal });
+      at.sandbox.faults.next({ kind: '500', match: (request) => request.path === path });
+    });
+    await at.pull();
+    await told;
+    expect(stateOf(at, created)).toMatchObject({ presence: 'present' });
+    expect(at.query('SELECT presence FROM vendor_versions WHERE vendorid = ?', created)).toEqual([
+      { presence: 'present' },
+    ]);
+  });
+});
+
+describe('the breaker', () => {
+  it('A11 holds many absences back, applies everything else, and yields to a person', async () => {
+    const at = await mirrored();
+    const desk = at.sandbox.vendors(account);
+    const [renamed, ...vanished] = actives(at, 26);
+    for (const vendorid of vanished) desk.vanish(vendorid);
+    desk.edit(renamed!, { vendor_name: 'Renamed' });
+    const run = await at.pull();
+    expect(run).toMatchObject({
+      outcome: 'incomplete',
+      suspects: 25,
+      updated: 1,
+      error: { code: 'breaker_tripped', exit: 1 },
+    });
+    expect(run.error!.message).toContain('25 of 60 vendors were not listed.');
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+    expect(at.query('SELECT fields FROM findings WHERE kind = ?', 'breaker')).toEqual([
+      { fields: '{"suspects":25,"present":60}' },
+    ]);
+    expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', renamed)).toEqual([
+      { vendor_name: 'Renamed' },
+    ]);
+
+    await at.clock.advance(60_000);
+    expect(await at.pull({ kind: 'reconcile', approved: 24 })).toMatchObject({ outcome: 'incomplete' });
+    expect(await at.pull({ kind: 'reconcile', approved: 25 })).toMatchObject({ outcome: 'complete', suspects: 25 });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'gone'")).toHaveLength(25);
+    expect(activeDifferences(at)).toEqual([]);
+  });
+});
