@@ -87,7 +87,7 @@ export function mergeReading(held: Vendor, reading: Vendor): { vendor: Vendor; c
 }
 
 /** Names of the fields in which two views of a vendor differ; a field that either leaves out does not. */
-export function changedFields(before: Vendor, after: Vendor): string[] {
+function changedFields(before: Vendor, after: Vendor): string[] {
   const known = vendorFields.filter((field) => {
     const [old, now] = [before[field], after[field]];
     return old !== undefined && now !== undefined ? JSON.stringify(old) !== JSON.stringify(now) : now !== undefined;
