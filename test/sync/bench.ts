@@ -26,8 +26,8 @@ export interface Bench {
   readonly database: string;
   readonly settings: Settings;
   readonly installation: Installation;
-  /** Runs one pull, to its end. */
-  pull(options?: Partial<PullOptions>): Promise<RunSummary>;
+  /** Runs one pull, to its end; of the first account unless told. */
+  pull(options?: Partial<PullOptions> & { of?: string }): Promise<RunSummary>;
   /** Asks the mirror file. */
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Closes the installation and opens it anew. */
@@ -41,8 +41,21 @@ export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 
   readonly world?: readonly string[];
   /** Laid over the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** The accounts, which begin with as many vendors each; one unless told. */
+  readonly accounts?: readonly string[];
+  /** Changes what the service says on its way here: the text of every answer. */
+  readonly rewrite?: (text: string, url: URL) => string;
   /** Called before each request to the service. */
   readonly onRequest?: (bench: { sandbox: Sandbox; clock: VirtualClock }) => void;
+}
+
+/** A fetch whose answers are changed on their way. */
+function rewriting(fetch: typeof globalThis.fetch, rewrite: NonNullable<BenchOptions['rewrite']>): typeof fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, init);
+    const text = rewrite(await answer.text(), new URL(input instanceof Request ? input.url : input));
+    return new Response(text, { status: answer.status, headers: answer.headers });
+  };
 }
 
 /** Dice that fall the same way every time. */
@@ -52,6 +65,7 @@ const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: 
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export async function bench(options: BenchOptions = {}): Promise<Bench> {
+  const { accounts = [account] } = options;
   const clock = virtualClock({ auto: true });
   const folder = temporaryFolder(memory);
   const sandbox = new Sandbox(
@@ -60,7 +74,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       rateLimits: null,
       token: 'a-token',
       ...options,
-      accounts: [account],
+      accounts,
       world: parseWorld(options.world ?? []),
     },
     { clock, post: () => Promise.resolve({ status: 200 }) },
@@ -76,7 +90,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     env: {},
     readFile: String,
     text: JSON.stringify({
-      accounts: [account],
+      accounts,
       database,
       secrets: join(folder, 'secrets.db'),
       ...options.settings,
@@ -92,7 +106,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     openInstallation(settings, {
       clock,
       dice,
-      fetch: directFetch(sandbox),
+      fetch: options.rewrite ? rewriting(directFetch(sandbox), options.rewrite) : directFetch(sandbox),
       log: silentLog,
       process: { pid: process.pid, isAlive: () => true },
       migrations,
@@ -111,8 +125,8 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     get installation() {
       return installation;
     },
-    pull: (more = {}) =>
-      installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
+    pull: ({ of = account, ...more } = {}) =>
+      installation.pull(of, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
     query<Row>(sql: string, ...values: unknown[]) {
       const reader = new Driver(database, { readonly: true });
       try {
