@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { balance, run, vendor, version, type Rows } from '../mirror-file.ts';
+import { balance, run, vendor, version, type Row, type Rows } from '../mirror-file.ts';
 import { commandLine, type CommandLine } from './command-line.ts';
 
 const rows: Rows = {
@@ -337,6 +337,90 @@ describe('status', () => {
         other was never mirrored completely: run \`vendor-mirror sync\`.
       "
     `);
+  });
+
+  it('tells what is heard, and why vendors were given up', async () => {
+    const parked = (vendorid: number, last_error: string | null): Row => ({
+      account_id: '6BApk',
+      vendorid,
+      generation: 1,
+      marked_at: '2026-11-20 11:00:00.000',
+      reason: 'retry',
+      last_error,
+    });
+    const missed = {
+      run_id: 2,
+      account_id: '6BApk',
+      kind: 'missed_update',
+      fields: '[]',
+      found_at: '2026-11-20 11:50:00.000',
+    };
+    const callback = {
+      account_id: '6BApk',
+      callbackid: 7,
+      event: 'bill_vendor',
+      uri: 'https://m.example/webhooks/6BApk/',
+    };
+    const delivery = { account_id: '6BApk', received_at: '2026-11-20 11:40:00.000', name: 'bill_vendor.update' };
+    await line.fill({
+      ...rows,
+      findings: [missed, missed, missed],
+      callbacks: [{ ...callback, verified: 1, checked_at: '2026-11-20 11:59:00.000' }],
+      deliveries: [{ ...delivery, object_id: 11, outcome: 'applied' }],
+      dirty_vendors: [
+        parked(11, 'The service failed.'),
+        parked(12, 'The service failed.'),
+        parked(13, null),
+        { ...parked(14, null), due_at: '2026-11-20 12:00:00.000', due_ms: 0 },
+      ],
+    });
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(
+      stdout
+        .split('\n')
+        .filter((text) => /^ {2}(queue|deliveries|findings|callbacks|6BApk)/.test(text))
+        .join('\n'),
+    ).toMatchInlineSnapshot(`
+      "  queue        1 waiting, 3 parked (2 for: The service failed.; 1 for: no word was left); the oldest since 1 h ago
+        deliveries   the last came 20 min ago; none unsettled
+        findings     3 missed_update in the last run
+        callbacks    bill_vendor to https://m.example/webhooks/6BApk/, verified, checked 1 min ago
+        6BApk: 3 changed vendors could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
+        6BApk: sweeps found 3 changes that no delivery announced, and none came for 20 min: run \`vendor-mirror doctor\`."
+    `);
+
+    const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      accounts: [
+        {
+          queue: {
+            waiting: 1,
+            parked: 3,
+            oldest: '2026-11-20 11:00:00.000',
+            parked_for: [
+              { error: 'The service failed.', vendors: 2 },
+              { error: null, vendors: 1 },
+            ],
+          },
+          last_delivery: '2026-11-20 11:40:00.000',
+          webhook_health: [{ day: '2026-11-20', deliveries: 1, unannounced_changes: 3 }],
+        },
+      ],
+    });
+  });
+
+  it('finds fault with callbacks that are not verified', async () => {
+    const callback = {
+      account_id: '6BApk',
+      callbackid: 7,
+      event: 'bill_vendor',
+      uri: 'https://m.example/webhooks/6BApk/',
+    };
+    await line.fill({ ...rows, callbacks: [{ ...callback, verified: 0, checked_at: '2026-11-20 11:59:00.000' }] });
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout).toContain(
+      '6BApk: no callback is verified, so that nothing is delivered: run `vendor-mirror doctor`.',
+    );
   });
 
   it('adds amounts up exactly, beyond what a number holds', async () => {
