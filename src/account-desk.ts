@@ -45,6 +45,8 @@ export class AccountDesk implements Service {
   #watchdog: Watchdog;
   #doubt: string | null = null;
   #cautious = false;
+  /** When the last complete run began, by a clock that never jumps. */
+  #completeSince = -Infinity;
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
 
@@ -97,10 +99,14 @@ export class AccountDesk implements Service {
 
   /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with the desk. */
   async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
-    const work = this.#subscribed(signal)
-      .then(() => this.#runs.request({ kind, trigger }))
-      .then(() => this.#watch());
-    await unlessAborted(work, signal);
+    const asked = this.#options.clock.monotonic();
+    const work = async (): Promise<void> => {
+      await this.#subscribed(signal);
+      // The callback may have been verified just now, and been followed by a sweep.
+      if (this.#completeSince < asked) await this.#runs.request({ kind, trigger });
+      await this.#watch();
+    };
+    await unlessAborted(work(), signal);
   }
 
   /** Resolves when the callback is looked after, or after a while: a service that hangs must not keep sweeps waiting. */
@@ -126,9 +132,10 @@ export class AccountDesk implements Service {
   }
 
   async #run(request: Parameters<ConstructorParameters<typeof RunDesk>[0]>[0]): Promise<RunReport> {
-    const { account, installation, log, metrics, onRun } = this.#options;
+    const { account, installation, clock, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
     await this.#caution(request.signal);
+    const began = clock.monotonic();
     const report = await pull(account.engine, request);
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
@@ -137,7 +144,10 @@ export class AccountDesk implements Service {
     else log.info(facts, `${request.kind} complete`);
     for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
-    if (outcome === 'complete') this.#doubt = null;
+    if (outcome === 'complete') {
+      this.#doubt = null;
+      this.#completeSince = began;
+    }
     onRun(report);
     if (outcome !== 'failed') await this.#gateways(request.signal);
     this.#worker.nudge();

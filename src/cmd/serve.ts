@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { openDaemon, type Daemon, type DaemonSeams } from '../daemon.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
-import { createLog, type Log } from '../log.ts';
+import type { Log } from '../log.ts';
 import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { serviceOf } from './embedded.ts';
 import { printFirstQuery } from './first-query.ts';
+import { logOf } from './log.ts';
 import { print } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { thisProcess } from './this-process.ts';
@@ -21,7 +22,7 @@ export interface ServeOptions {
 
 export const serve: Run<ServeOptions> = async (call) => {
   const { edge, options } = call;
-  const log = createLog(options.logLevel ?? 'info', edge.stderr);
+  const log = await logOf(call, 'info');
   const { settings, stop } = await serviceOf(reachable(loadSettings(call)), edge);
   try {
     return await (options.unregister ? unregister(settings, edge, log) : run(call, settings, log));
