@@ -45,8 +45,8 @@ export class AccountDesk implements Service {
   #watchdog: Watchdog;
   #doubt: string | null = null;
   #cautious = false;
-  /** When the last complete run began, by a clock that never jumps. */
-  #completeSince = -Infinity;
+  /** The run that began last, and when, by a clock that never jumps. */
+  #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
 
@@ -102,8 +102,9 @@ export class AccountDesk implements Service {
     const asked = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
       await this.#subscribed(signal);
-      // The callback may have been verified just now, and been followed by a sweep.
-      if (this.#completeSince < asked) await this.#runs.request({ kind, trigger });
+      // The callback may have been verified just now, and a sweep have begun for that.
+      const latest = this.#latest && this.#latest.began >= asked ? await this.#latest.report : undefined;
+      if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
       await this.#watch();
     };
     await unlessAborted(work(), signal);
@@ -135,8 +136,8 @@ export class AccountDesk implements Service {
     const { account, installation, clock, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
     await this.#caution(request.signal);
-    const began = clock.monotonic();
-    const report = await pull(account.engine, request);
+    this.#latest = { began: clock.monotonic(), report: pull(account.engine, request) };
+    const report = await this.#latest.report;
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
     const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
@@ -144,10 +145,7 @@ export class AccountDesk implements Service {
     else log.info(facts, `${request.kind} complete`);
     for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
-    if (outcome === 'complete') {
-      this.#doubt = null;
-      this.#completeSince = began;
-    }
+    if (outcome === 'complete') this.#doubt = null;
     onRun(report);
     if (outcome !== 'failed') await this.#gateways(request.signal);
     this.#worker.nudge();

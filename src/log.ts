@@ -61,7 +61,12 @@ export function createLog(level: LogLevel, stream: DestinationStream): Log {
 /** Makes entries readable for a person: an entry as parsed from its JSON line, to text with a line break at its end. */
 export async function prettyEntries(colors: boolean): Promise<(entry: object) => string> {
   const { prettyFactory } = (await import('pino-pretty')).default;
-  return prettyFactory({ colorize: colors, translateTime: 'SYS:HH:MM:ss', errorLikeObjectKeys: ['err'] });
+  return prettyFactory({
+    singleLine: true,
+    colorize: colors,
+    translateTime: 'SYS:HH:MM:ss',
+    errorLikeObjectKeys: ['err'],
+  });
 }
 
 /** For where nothing shall be said. */
