@@ -20,6 +20,10 @@ export const account = '6BApk';
 /** A record of the service, as it stands on the wire. */
 export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
 
+/** Of two processes beside this one, one is dead. */
+export const deadProcess = 4_000_001;
+export const livingProcess = 4_000_002;
+
 export interface Bench {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
@@ -108,7 +112,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       dice,
       fetch: options.rewrite ? rewriting(directFetch(sandbox), options.rewrite) : directFetch(sandbox),
       log: silentLog,
-      process: { pid: process.pid, isAlive: () => true },
+      process: { pid: process.pid, isAlive: (pid) => pid !== deadProcess },
       migrations,
     });
   let installation = await open();
