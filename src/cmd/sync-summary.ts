@@ -78,17 +78,18 @@ const columns: readonly Column<AccountSync>[] = [
   { title: 'took', right: true, cell: ({ run }) => seconds(run.seconds) },
 ];
 
-/** A line for each account, what went wrong, and, where all is whole, where to go from here. */
+/** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
 export async function printSummary(edge: Edge, settings: Settings, synced: readonly AccountSync[]): Promise<void> {
-  const told = synced.some(({ run }) => run.kind === 'reconcile') ? [...columns, findingsColumn] : columns;
-  if (synced.length > 0) print(edge, table(edge, told, synced));
+  const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
+  if (synced.length > 0) print(edge, table(edge, reconciled ? [...columns, findingsColumn] : columns, synced));
   for (const one of synced) {
     for (const note of one.run.notes) remark(edge, `${one.run.account}: ${note}`);
     for (const error of errorsOf(one)) complain(edge, error, one.run.account);
   }
   const unbegun = settings.accounts.length - synced.length;
   if (unbegun > 0) remark(edge, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
-  if (unbegun === 0 && isWhole(synced)) await printFirstQuery(edge, settings, { rows: synced.every(isFirst) });
+  if (unbegun === 0 && isWhole(synced) && !reconciled)
+    await printFirstQuery(edge, settings, { rows: synced.every(isFirst) });
 }
 
 function isFirst({ run }: AccountSync): boolean {

@@ -15,6 +15,8 @@ export interface FieldOptions {
 
 const writable: readonly string[] = [...textFields, 'is_1099'].filter((name) => !name.endsWith('_at'));
 
+const list = new Intl.ListFormat('en');
+
 /** The fields that are named, `--set` over `--file`. @throws MirrorError `usage` that tells every problem. */
 export async function givenFields(edge: Edge, { set = [], file }: FieldOptions): Promise<VendorFields> {
   const fields = {
@@ -31,10 +33,11 @@ export async function givenFields(edge: Edge, { set = [], file }: FieldOptions):
 export function newVendor(fields: VendorFields): NewVendor {
   const { vendor_name, language, currency_code } = fields;
   if (vendor_name && language && currency_code) return { ...fields, vendor_name, language, currency_code };
-  const missing = Object.entries({ vendor_name, language, currency_code }).flatMap(([name, value]) =>
-    value ? [] : [name],
-  );
-  throw new MirrorError('usage', `A new vendor needs ${missing.join(' and ')}, as in --set vendor_name=Acme.`);
+  const missing = Object.entries({ vendor_name, language, currency_code })
+    .filter(([, value]) => !value)
+    .map(([name]) => name);
+  const flags = missing.map((name) => `--set ${name}=…`).join(' ');
+  throw new MirrorError('usage', `A new vendor needs ${list.format(missing)}: add ${flags}`);
 }
 
 function setField(pair: string): [name: string, value: unknown] {

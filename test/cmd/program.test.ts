@@ -76,6 +76,21 @@ describe('the command line', () => {
     `);
   });
 
+  it.each(
+    [
+      ['serve', 'sync', 'reconcile', 'verify', 'status', 'doctor', 'changes', 'export'].map((name) => [name]),
+      ['list', 'show', 'create', 'edit', 'delete', 'archive', 'restore'].map((name) => ['vendors', name]),
+      ['list', 'remove'].map((name) => ['gateways', name]),
+      ['list', 'register', 'verify', 'resend', 'delete'].map((name) => ['callbacks', name]),
+      ['list', 'retry'].map((name) => ['deliveries', name]),
+    ].flat(),
+  )('%j %j says what it does', async (...command) => {
+    const { status, stdout } = await commandLine().runBare(...command, '--help');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^Usage: vendor-mirror .*\n\n[A-Z][^]*\.\n/);
+    expect(stdout).toContain('Common options:');
+  });
+
   it('tells its version', async () => {
     expect((await commandLine().runBare('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
@@ -88,6 +103,11 @@ describe('the command line', () => {
     [['vendors', 'show'], "Missing required argument 'vendorid'."],
     [['export'], "Missing required argument 'file'."],
     [['sync', 'again'], 'Too many arguments'],
+    [['vendors', 'edit'], "Missing required argument 'vendorid'."],
+    [['vendors', 'delete', '15a', '--yes'], 'It must be a whole number from 1.'],
+    [['callbacks', 'list', '--verified', 'maybe'], 'Allowed choices are true, false.'],
+    [['deliveries', 'list', '--outcome', 'odd'], 'Allowed choices are pending, applied,'],
+    [['reconcile', '--approve-absences', 'all'], 'It must be a whole number from 0.'],
     [['status', '--log-level', 'loud'], 'Allowed choices are fatal,'],
   ])('%j exits with 64', async (argv, message) => {
     const { status, stdout, stderr } = await commandLine().runBare(...argv);
@@ -98,12 +118,15 @@ describe('the command line', () => {
     expect(stderr).toContain('See `vendor-mirror --help`.');
   });
 
-  it.each([[[]], [['vendors']], [['gateways']]])('%j alone exits with 64 and shows the help', async (argv) => {
-    const { status, stdout, stderr } = await commandLine().runBare(...argv);
-    expect(status).toBe(64);
-    expect(stdout).toBe('');
-    expect(stderr).toContain('Usage: vendor-mirror');
-  });
+  it.each([[[]], [['vendors']], [['gateways']], [['callbacks']], [['deliveries']]])(
+    '%j alone exits with 64 and shows the help',
+    async (argv) => {
+      const { status, stdout, stderr } = await commandLine().runBare(...argv);
+      expect(status).toBe(64);
+      expect(stdout).toBe('');
+      expect(stderr).toContain('Usage: vendor-mirror');
+    },
+  );
 
   it('H10 no word of a stranger steers the terminal, in an error either', async () => {
     const { stderr } = await commandLine().runBare('status', '--account', 'x\u001b[31m');

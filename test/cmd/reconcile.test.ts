@@ -50,6 +50,7 @@ describe('reconcile', () => {
       .setBalance(Number(first!['vendorid']), 'outstanding', [{ amount: '1.00', code: 'USD' }]);
     const { stdout } = await line.run('reconcile', '--account', '6BApk');
     expect(stdout).toMatch(/^account .* took +findings$/m);
+    expect(stdout).not.toContain('sqlite3');
     expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only$/m);
   });
 

@@ -67,8 +67,11 @@ describe('vendors create', () => {
   });
 
   it.each([
-    [['--set', 'note=x'], 'A new vendor needs vendor_name and language and currency_code'],
-    [['--set', 'vendor_name=Acme', '--set', 'language='], 'A new vendor needs language and currency_code'],
+    [['--set', 'note=x'], 'A new vendor needs vendor_name, language, and currency_code: add --set vendor_name=… '],
+    [
+      ['--set', 'vendor_name=Acme', '--set', 'language='],
+      'A new vendor needs language and currency_code: add --set language=… --set currency_code=…',
+    ],
     [[], 'No fields are named'],
     [['--set', 'vendor_name'], '--set takes name=value, not "vendor_name"'],
     [[...acme, '--set', 'colour=red'], '"colour" cannot be set. There are vendor_name, account_number'],
