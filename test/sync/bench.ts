@@ -1,6 +1,5 @@
 /** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
-import { existsSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
@@ -12,7 +11,7 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { PullOptions } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
-import { migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { memory, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';
@@ -64,9 +63,6 @@ function rewriting(fetch: typeof globalThis.fetch, rewrite: NonNullable<BenchOpt
 
 /** Dice that fall the same way every time. */
 const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
-
-/** Where a commit costs no turn of a disk: what these tests prove does not depend on it. */
-const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const { accounts = [account] } = options;

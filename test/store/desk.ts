@@ -1,0 +1,93 @@
+/** A mirror to which readings are handed one by one, with time moved by hand. */
+import Driver from 'better-sqlite3';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import type { ReadStamp, VendorRow } from '../../src/reading.ts';
+import { openMirror, type Mirror } from '../../src/store/mirror.ts';
+import type { Verdict } from '../../src/store/readings.ts';
+import { memory, migrations, temporaryFolder } from '../mirror-file.ts';
+
+export const lag = 5_000;
+export const account = 'one';
+
+/** Both clocks of a machine: how long it has run, and what its wall shows. */
+export interface Hands {
+  running: number;
+  wall: number;
+}
+
+export interface Desk {
+  readonly mirror: Mirror;
+  readonly hands: Hands;
+  /** Takes the number of a request. */
+  ask(): Promise<ReadStamp>;
+  /** Applies a page with these rows; tells what became of each. */
+  page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
+  record(stamp: ReadStamp, row: VendorRow, road?: 'delivery' | 'write'): Promise<Verdict['kind']>;
+  absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Closes the file and opens it anew. */
+  reopen(): Promise<void>;
+}
+
+export async function openDesk(): Promise<Desk> {
+  const hands: Hands = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
+  const clock: Clock = {
+    now: () => hands.wall,
+    monotonic: () => hands.running,
+    timer: () => () => undefined,
+    yield: () => Promise.resolve(),
+  };
+  const path = join(temporaryFolder(memory), 'vendors.db');
+  const open = (): Promise<Mirror> =>
+    openMirror({
+      path,
+      migrations,
+      clock,
+      dice: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
+      process: { pid: 1, isAlive: () => true },
+    });
+  let mirror = await open();
+  onTestFinished(() => mirror.close());
+  const run = await mirror.beginRun({ accountId: account, kind: 'pull', trigger: 'command' });
+  const context = { accountId: account, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
+  const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+  return {
+    get mirror() {
+      return mirror;
+    },
+    hands,
+    ask: () => mirror.takeStamp(),
+    async page(stamp, ...rows) {
+      const page = { stamp, page: 1, pages: 1, perPage: 100, total: rows.length, servedAt: undefined, rows };
+      const verdicts = await mirror.applyPage(page, { ...context, road: 'pull' }, () => counts);
+      return [...verdicts.values()].map(({ kind }) => kind);
+    },
+    record: async (stamp, row, road = 'delivery') =>
+      (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
+    absence: async (stamp, vendorid) =>
+      (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
+    query<Row>(sql: string, ...values: unknown[]) {
+      const reader = new Driver(path, { readonly: true });
+      try {
+        return reader.prepare<unknown[], Row>(sql).all(...values);
+      } finally {
+        reader.close();
+      }
+    },
+    async reopen() {
+      await mirror.close();
+      mirror = await open();
+    },
+  };
+}
+
+/** A record whose name is its content. */
+export function row(vendorid: number, name: string, updated_at = '2026-11-20 12:00:00'): VendorRow {
+  return {
+    vendorid,
+    raw: JSON.stringify({ vendorid, vendor_name: name, updated_at }),
+    vendor: () => ({ vendorid, vendor_name: name, updated_at, vis_state: 0, unknown: new Map() }),
+  };
+}
