@@ -116,6 +116,18 @@ describe('doctor', () => {
     }
   });
 
+  it('A4 finds pages that call themselves by another number', async () => {
+    const line = pointedAt(await service(), {
+      async fetch(input, init) {
+        const answer = await globalThis.fetch(input, init);
+        if (!(input instanceof URL && input.searchParams.get('page') === '2')) return answer;
+        return Response.json(JSON.parse((await answer.text()).replace(/"page": ?2\b/, '"page": 1')));
+      },
+    });
+    const { status, of } = await diagnose(line);
+    expect([status, of('paging')?.result]).toEqual([1, 'problem']);
+  });
+
   it.each(['404', '405'] as const)('warns where no vendor is read by number (%s)', async (readOne) => {
     const { status, of } = await diagnose(pointedAt(await service({}, { readOne })));
     expect([status, of('reads by number')?.result]).toEqual([0, 'warning']);
