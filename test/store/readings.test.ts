@@ -56,6 +56,15 @@ describe('a reading', () => {
     expect(await desk.record(await desk.ask(), row(1, 'newest'))).toBe('updated');
   });
 
+  it('B2 is judged by when its request began, however late the answer comes', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'new'));
+    const early = await desk.ask();
+    desk.hands.running += 3 * lag;
+    expect(await desk.page(early, row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(desk)).toBe('new');
+  });
+
   it('B2 is guarded from the first reading that showed what is held, so that looking often does not make it young', async () => {
     const desk = await openDesk();
     await desk.record(await desk.ask(), row(1, 'first'));
