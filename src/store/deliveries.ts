@@ -33,8 +33,8 @@ export interface Deliveries {
   accept(delivery: NewDelivery): boolean;
   /** The deliveries about a vendor that are not settled, oldest first. */
   open(key: Key): OpenDelivery[];
-  /** When the newest delivery about a vendor came, settled or not. */
-  lastReceived(key: Key): string | null;
+  /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
+  lastUnanswered(key: Key): string | null;
   /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
   settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void;
   /** Marks parked vendors, of one account or one number if told, to be read now. Runs inside a transaction. @returns how many. */
@@ -68,13 +68,13 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       .where('outcome', 'in', ['pending', 'parked'])
       .orderBy('id'),
   );
-  const lastReceived = statement<Key, { received_at: string | null }>(sqlite, (at) =>
+  const lastUnanswered = statement<Key, { received_at: string | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('deliveries')
       .select((row) => row.fn.max('received_at').as('received_at'))
       .where('account_id', '=', at.account_id)
       .where('object_id', '=', at.vendorid)
-      .where('outcome', '!=', 'ignored'),
+      .where('outcome', 'not in', ['ignored', 'applied']),
   );
   const settle = statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(sqlite, (at) =>
     mirrorSql
@@ -107,7 +107,7 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       return true;
     },
     open: (key) => open.all(key),
-    lastReceived: (key) => lastReceived.get(key)?.received_at ?? null,
+    lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,
     settle: (key, upTo, outcome, now) =>
       // A parked one is given up only until the next reconciliation.
       void settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) }),

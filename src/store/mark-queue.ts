@@ -33,6 +33,8 @@ export interface QueueDeeds {
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean>;
   /** Puts a mark off, and settles its deliveries if an `outcome` is known already. @returns false if it was marked again. */
   defer(mark: Mark, deferral: Deferral, outcome?: SettledOutcome): Promise<boolean>;
+  /** Settles deliveries that a reading answered with news, where their vendor was marked again meanwhile. */
+  answer(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
   /** The deliveries that a mark stands for, oldest first. */
   openDeliveries(mark: Mark): Promise<OpenDelivery[]>;
   /** Gives up until the next reconciliation. */
@@ -98,10 +100,10 @@ export function queueDeeds(
       at,
     ).where('generation', '=', at.generation),
   );
-  const conclude = (mark: Mark, outcome: SettledOutcome): void => {
-    const open = deliveries.open(mark);
-    // A delivery that brought nothing new tells late what a sweep had found.
+  const conclude = (mark: Mark, outcome: SettledOutcome, open = deliveries.open(mark)): void => {
+    // A delivery that brought nothing new tells late what a sweep had found; of several that brought something, one did not need to.
     if (outcome === 'unchanged') findings.explain(mark, open);
+    if (outcome === 'applied') findings.explain(mark, open.slice(0, -1));
     deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, clock.now());
   };
   const status = (accountId: string): { marks: number; next: number | null } | undefined =>
@@ -134,6 +136,7 @@ export function queueDeeds(
         if (deferred && outcome) conclude(mark, outcome);
         return deferred;
       }),
+    answer: (mark, answered) => database.write(() => conclude(mark, 'applied', [...answered])),
     openDeliveries: (mark) => database.read(() => deliveries.open(mark)),
     park: (mark, error) =>
       database.write(() => {

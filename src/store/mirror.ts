@@ -19,7 +19,7 @@ import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
 import { accountReports, type AccountReport } from './reports.ts';
 import { prune, type Keep } from './retention.ts';
-import { runLedger, type IsAlive, type Run, type RunEnd } from './runs.ts';
+import { runLedger, type IsAlive, type Run, type RunEnd, type Sweeping } from './runs.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
 
 export interface MirrorFile {
@@ -49,6 +49,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   finishRun(run: Run, end: RunEnd): Promise<void>;
   /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
   unfinishedRuns(accountId: string, since: number): Promise<number>;
+  /** The run of an account that swept last, or sweeps now. */
+  lastSweep(accountId: string): Promise<Sweeping | undefined>;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
 
@@ -127,6 +129,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     beginRun: (start) => database.write(() => runs.begin(start)),
     finishRun: (run, end) => database.write(() => runs.finish(run.id, end)),
     unfinishedRuns: (accountId, since) => database.read(() => runs.unfinished(accountId, since)),
+    lastSweep: (accountId) => database.read(() => runs.lastSweep(accountId)),
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
 
     async *residents(accountId) {

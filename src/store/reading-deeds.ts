@@ -12,8 +12,8 @@ import type { Run, RunCounts, Runs } from './runs.ts';
 export interface Evidence {
   /** A delivery about the vendor waits to be answered by a reading. */
   readonly marked: boolean;
-  /** When the newest delivery about the vendor came. */
-  readonly lastDelivery: string | null;
+  /** When the newest delivery about the vendor came for which no reading has shown anything new. */
+  readonly unanswered: string | null;
 }
 
 /** Says whether a change that a sweep met is a finding. Pure: it is asked inside a transaction. */
@@ -21,7 +21,7 @@ export type Accountant = (vendorid: number, verdict: Verdict, evidence: Evidence
 
 /** A sweep's context: its run, and who accounts for the differences it meets. */
 export interface SweepContext extends ReadingContext {
-  readonly run: Run;
+  readonly run: Pick<Run, 'id'>;
   readonly accountant: Accountant | undefined;
 }
 
@@ -46,7 +46,7 @@ export function readingDeeds(
     if (!('run' in context) || !context.accountant || (verdict.kind !== 'created' && verdict.kind !== 'updated'))
       return verdict;
     const key: Key = { account_id: context.accountId, vendorid };
-    const evidence: Evidence = { marked: marks.isAnnounced(key), lastDelivery: deliveries.lastReceived(key) };
+    const evidence: Evidence = { marked: marks.isAnnounced(key), unanswered: deliveries.lastUnanswered(key) };
     const finding = context.accountant(vendorid, verdict, evidence);
     if (finding) findings.add(context.run.id, context.accountId, finding);
     return verdict;

@@ -16,6 +16,12 @@ export interface Run {
   readonly beganSeq: number;
 }
 
+/** A run that sweeps, as far as its readings need to know. */
+export interface Sweeping extends Pick<Run, 'id'> {
+  readonly kind: Exclude<RunKind, 'verify'>;
+  readonly trigger: RunTrigger;
+}
+
 export type RunCounts = Pick<
   RunTable,
   'pages' | 'requests' | 'seen' | 'created' | 'updated' | 'unchanged' | 'suspects'
@@ -50,6 +56,8 @@ export interface Runs {
   unfinished(accountId: string, since: number): number;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): string | undefined;
+  /** The run of an account that swept last, or sweeps now. */
+  lastSweep(accountId: string): Sweeping | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
   progress(id: number, counts: RunCounts): void;
   /** Runs inside a transaction. */
@@ -95,6 +103,15 @@ export function runLedger(
       .where('account_id', '=', at.account_id)
       .where('outcome', '=', 'complete')
       .where('kind', '!=', 'verify'),
+  );
+  const latest = statement<{ account_id: string }, Sweeping>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select(['id', 'kind', 'trigger'])
+      .where('account_id', '=', at.account_id)
+      .where('kind', '!=', 'verify')
+      .orderBy('id', 'desc')
+      .limit(1),
   );
   const abandon = statement<{ id: number; finished_at: string }>(sqlite, (at) =>
     mirrorSql
@@ -145,6 +162,7 @@ export function runLedger(
     unfinished: (accountId, since) =>
       unfinished.get({ account_id: accountId, since: timestamp(since), pid: process.pid })?.count ?? 0,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
+    lastSweep: (accountId) => latest.get({ account_id: accountId }),
     progress: (id, counts) => void progress.run({ id, ...counts }),
     finish(id, end) {
       own.delete(id);

@@ -1,8 +1,10 @@
 /** One attempt at one mark: its vendor is read, and the mark is settled, put off or parked (DESIGN 2, rules 2 and 5). */
 import { asMirrorError, MirrorError } from '../errors.ts';
+import type { OpenDelivery } from '../store/deliveries.ts';
 import type { Mark } from '../store/marks.ts';
 import type { ReadingContext, Verdict } from '../store/readings.ts';
 import type { Engine } from './engine.ts';
+import { isNews } from './ledger.ts';
 import type { Sighting } from './read-one.ts';
 
 export interface Attendance {
@@ -22,6 +24,7 @@ const longestPause = 3_600_000;
 
 /** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
 export async function attend(engine: Engine, mark: Mark, attendance: Attendance): Promise<void> {
+  const told = await engine.mirror.openDeliveries(mark);
   let sighting: Sighting;
   try {
     sighting = await engine.reader.read(mark.vendorid, attendance);
@@ -32,19 +35,26 @@ export async function attend(engine: Engine, mark: Mark, attendance: Attendance)
   if (sighting.kind === 'refused') return tryLater(engine, mark, sighting.error);
   if (sighting.kind === 'absent') return notYet(engine, mark);
   attendance.onVerdict?.(sighting.verdict);
-  return conclude(engine, mark, sighting.verdict.kind);
+  const { verdict } = sighting;
+  return conclude(engine, mark, verdict.kind === 'updated' && !isNews(verdict) ? 'unchanged' : verdict.kind, told);
 }
 
-/** Ends a mark whose vendor was read, or puts it off for a second look. */
-export async function conclude({ mirror, sync }: Engine, mark: Mark, verdict: Verdict['kind']): Promise<void> {
+/** Ends a mark whose vendor was read, or puts it off for a second look. `told` are the deliveries that had come before. */
+export async function conclude(
+  { mirror, sync }: Engine,
+  mark: Mark,
+  verdict: Verdict['kind'],
+  told: readonly OpenDelivery[] = [],
+): Promise<void> {
   const news = verdict === 'created' || verdict === 'updated';
   // The guard has marked the vendor anew; that mark stands.
   if (verdict === 'guarded') return;
   const lookAgain = { delay: sync.secondLook, reason: 'second_look', attempts: 0, error: null } as const;
   if (news) {
     // Of several changes this may be the first only.
-    if ((await mirror.openDeliveries(mark)).length > 1) await mirror.defer(mark, lookAgain, 'applied');
-    else await mirror.settle(mark, 'applied');
+    const several = (await mirror.openDeliveries(mark)).length > 1;
+    const ended = await (several ? mirror.defer(mark, lookAgain, 'applied') : mirror.settle(mark, 'applied'));
+    if (!ended) await mirror.answer(mark, told);
     return;
   }
   if (mark.reason === 'delivery') await mirror.defer(mark, lookAgain);

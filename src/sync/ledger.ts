@@ -9,8 +9,8 @@ import { balanceFields } from '../vendor.ts';
 /** A delivery may take several minutes (reference 8); in milliseconds. */
 export const inFlightFor = 5 * 60_000;
 
-/** The clocks of the service and of this machine differ by less than this, in milliseconds. */
-const clockSkew = 2_000;
+/** The service tells the second in which a vendor changed, in milliseconds. */
+const grain = 1_000;
 
 const balances: ReadonlySet<string> = new Set(balanceFields);
 
@@ -20,6 +20,7 @@ export function accountant(now: () => number): Accountant {
     if (verdict.kind !== 'created' && verdict.kind !== 'updated') return undefined;
     const changed = verdict.kind === 'created' ? [] : verdict.changed;
     const kind = kindOf(verdict);
+    if (kind === undefined) return undefined;
     const finding = (as: FindingKind, fields: Finding['fields']): Finding => ({ kind: as, vendorid, fields });
     if (kind === 'balance_only' || kind === 'vanished') return finding(kind, changed);
     const changedAt = changeTime(verdict);
@@ -32,12 +33,25 @@ export function accountant(now: () => number): Accountant {
 
 type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
 
-function kindOf(verdict: Change): FindingKind {
+/** What moves whenever somebody edits a vendor, or may move alone (reference 2.1; field notes, One vendor). */
+const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
+
+/**
+ * Whether a reading shows something that an event may have told of. A field that lists leave out, and that a reading by number fills in, is
+ * no such thing; nor is a balance.
+ */
+export function isNews(verdict: Verdict): boolean {
+  if (verdict.kind !== 'updated') return verdict.kind === 'created';
+  return verdict.after.updated_at === null || verdict.changed.some((field) => edited.has(field));
+}
+
+function kindOf(verdict: Change): FindingKind | undefined {
   if (verdict.kind === 'created') return 'missed_create';
   const { before, after, changed } = verdict;
   if (after.presence !== 'present') return 'vanished';
   // A bill moves a balance, and no vendor event tells of it.
   if (changed.every((field) => balances.has(field))) return 'balance_only';
+  if (!isNews(verdict)) return undefined;
   if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
   if (after.vis_state === 0 && before.vis_state === 1) return 'missed_restore';
   return 'missed_update';
@@ -48,8 +62,8 @@ function changeTime(verdict: Change): number | undefined {
   return text == null ? undefined : parseInstant(text);
 }
 
-function wasAnnounced({ marked, lastDelivery }: Evidence, changedAt: number | undefined): boolean {
+function wasAnnounced({ marked, unanswered }: Evidence, changedAt: number | undefined): boolean {
   if (marked) return true;
-  const told = lastDelivery === null ? undefined : parseInstant(lastDelivery);
-  return told !== undefined && changedAt !== undefined && told >= changedAt - clockSkew;
+  const told = unanswered === null ? undefined : parseInstant(unanswered);
+  return told !== undefined && changedAt !== undefined && told >= changedAt + grain;
 }

@@ -1,15 +1,15 @@
 /** A run: sweep the list, prove it, ask after those it did not show, and say honestly how it ended. */
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { Finding } from '../store/findings.ts';
-import type { SweepContext } from '../store/reading-deeds.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
 import { trips } from './breaker.ts';
 import type { Engine } from './engine.ts';
-import { accountant, inFlightFor } from './ledger.ts';
+import { inFlightFor } from './ledger.ts';
 import { FieldWatch } from './field-watch.ts';
 import { IdSet } from './id-set.ts';
-import { honoursState, sweep, type Sweep, type SweepProgress, type SweepResult } from './sweep.ts';
+import { sweepContext } from './sweep-context.ts';
+import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
 import { everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
 import { Tally } from './tally.ts';
 import { sortUnseen, type Unseen } from './unseen.ts';
@@ -77,15 +77,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const { mirror, accountId, sync } = engine;
   const fields = new FieldWatch();
   const news = new Set<number>();
-  const context: SweepContext = {
-    accountId,
-    road: options.kind,
-    run,
-    runId: run.id,
-    deliveryId: null,
-    lag: sync.lag,
-    accountant: (await isToldOfChanges(engine, options.trigger)) ? accountant(() => engine.clock.now()) : undefined,
-  };
+  const context = await sweepContext(engine, { id: run.id, kind: options.kind, trigger: options.trigger });
   const plan: Sweep = {
     vendors: engine.vendors,
     apply: async (page) => {
@@ -110,7 +102,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${main.conclusion.why}.`);
 
   const seen = new IdSet(main.seen);
-  if (engine.extraWalks === 'auto') for (const walked of await extraWalks(plan)) seen.addAll(walked.seen);
+  if (engine.extraWalks === 'auto') seen.addAll(await extraWalks(plan));
   settleCounts(tally, seen);
   await mirror.reportFields(run, fields.names, fields.whole);
 
@@ -157,22 +149,6 @@ async function wakeParked({ mirror, accountId }: Engine): Promise<void> {
     'reconcile',
     0,
   );
-}
-
-/**
- * Whether somebody should have told us: there is a callback, it was not verified just now, and what is held was complete
- * before.
- */
-async function isToldOfChanges({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
-  if (trigger === 'verification') return false;
-  return (await mirror.knownCallbacks(accountId)).length > 0 && (await mirror.lastComplete(accountId)) !== undefined;
-}
-
-/** Lists of the states that the default list may hide. */
-async function extraWalks(plan: Sweep): Promise<SweepResult[]> {
-  const walked: SweepResult[] = [];
-  for (const state of [1, 2] as const) if (await honoursState(plan, state)) walked.push(await sweep(plan, state));
-  return walked;
 }
 
 /** A vendor that several passes showed counts once. */

@@ -7,8 +7,9 @@ import { eachBounded } from '../lifecycle.ts';
 import { asMirrorError } from '../errors.ts';
 import type { Mark } from '../store/marks.ts';
 import type { Verdict } from '../store/readings.ts';
-import { attend } from './attend.ts';
+import { attend, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
+import { sweepContext } from './sweep-context.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
 const longestNap = 30_000;
@@ -82,10 +83,8 @@ export class Worker implements Service {
   }
 
   async #attend(mark: Mark): Promise<void> {
-    const [delivery] = (await this.#engine.mirror.openDeliveries(mark)).slice(-1);
-    const context = { ...this.#context(), deliveryId: delivery?.id ?? null };
     await attend(this.#engine, mark, {
-      context,
+      context: await this.#contextOf(mark),
       signal: this.#stopping.signal,
       onVerdict: (verdict) => this.#tell(mark, verdict),
     });
@@ -99,7 +98,15 @@ export class Worker implements Service {
       log.info({ account: account_id, vendorid }, `vendor ${vendorid} changed: ${verdict.changed.join(', ')}`);
   }
 
-  #context(): Parameters<typeof attend>[2]['context'] {
+  /** What a sweep met, and could not believe yet, is the sweep's to account for; everything else goes back to the delivery. */
+  async #contextOf(mark: Mark): Promise<Attendance['context']> {
+    const { mirror, accountId } = this.#engine;
+    const delivery = (await mirror.openDeliveries(mark)).at(-1);
+    const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.lastSweep(accountId);
+    return sweeping ? sweepContext(this.#engine, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
+  }
+
+  #context(): Attendance['context'] {
     const { accountId, sync } = this.#engine;
     return { accountId, road: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
