@@ -58,7 +58,7 @@ function assertVersion(sqlite: Sqlite): void {
     throw new MirrorError('database_unusable', `SQLite ${version} is too old; ${oldestSqlite} or newer is needed.`);
 }
 
-function compareVersions(left: string, right: string): number {
+export function compareVersions(left: string, right: string): number {
   const [a, b] = [left, right].map((version) => version.split('.').map(Number)) as [number[], number[]];
   const at = a.findIndex((part, index) => part !== (b[index] ?? 0));
   return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);

@@ -70,8 +70,16 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
   return { conclusion, seen };
 }
 
+/** Walks the lists of the states that the default list may hide, where the service has them. @returns whom they showed. */
+export async function extraWalks(plan: Sweep): Promise<IdSet> {
+  const seen = new IdSet();
+  for (const state of [1, 2] as const)
+    if (await honoursState(plan, state)) seen.addAll((await sweep(plan, state)).seen);
+  return seen;
+}
+
 /** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
-export async function honoursState(plan: Sweep, visState: 1 | 2): Promise<boolean> {
+async function honoursState(plan: Sweep, visState: 1 | 2): Promise<boolean> {
   plan.onRequest();
   const page = await plan.vendors.page(1, { visState, signal: plan.signal });
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);

@@ -5,7 +5,7 @@ import type { VendorRow } from '../reading.ts';
 import type { Verdict } from '../store/readings.ts';
 import type { Engine } from './engine.ts';
 import { interrupted, type PullOptions } from './pull.ts';
-import { sweep, type SweepProgress } from './sweep.ts';
+import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
 import { Tally } from './tally.ts';
 import { sortUnseen } from './unseen.ts';
 
@@ -63,7 +63,7 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
     return verdicts;
   };
-  const { conclusion, seen } = await sweep({
+  const plan: Sweep = {
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);
@@ -75,11 +75,13 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     concurrency: engine.concurrency,
     signal: options.signal,
     onProgress: options.onProgress,
-  });
-  tally.set({ seen: seen.size });
+  };
+  const { conclusion, seen } = await sweep(plan);
   if (!conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The source could not be walked whole: ${conclusion.why}.`);
 
+  if (engine.extraWalks === 'auto') seen.addAll(await extraWalks(plan));
+  tally.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.residents(accountId), {
     seen,
     beganSeq: began.readSeq,
@@ -98,7 +100,8 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
   return {
     outcome: differences.length === 0 ? 'equal' : 'different',
     sourceTotal: seen.size,
-    mirrorTotal: unseen.present,
+    // Deleted ones that no list shows cannot be compared.
+    mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
     error: undefined,
   };
