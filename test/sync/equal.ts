@@ -5,7 +5,7 @@ import { account } from './bench.ts';
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Each vendor of `source` that the mirror holds otherwise or not at all, in words; empty when all is equal. */
-export function differences(bench: Bench, source: readonly Wire[]): string[] {
+export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]): string[] {
   const rows = new Map(
     bench
       .query<Wire & { vendorid: number }>('SELECT * FROM vendors WHERE account_id = ?', account)
