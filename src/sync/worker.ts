@@ -2,6 +2,7 @@
  * The worker drains the queue of one account: marks that are due are attended to, several at a time; where the service reads
  * no vendor by number, one sweep answers all of them. It wakes when a delivery came, and when a mark falls due.
  */
+import { sleep } from '../clock.ts';
 import type { Service } from '../lifecycle.ts';
 import { eachBounded } from '../lifecycle.ts';
 import { asMirrorError } from '../errors.ts';
@@ -9,10 +10,15 @@ import type { Mark } from '../store/marks.ts';
 import type { Verdict } from '../store/readings.ts';
 import { attend, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
+import type { RunReport } from './pull.ts';
 import { sweepContext } from './sweep-context.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
 const longestNap = 30_000;
+
+/** The rest after a failure, at first and at most, in milliseconds; in between it doubles. Nothing that comes cuts it short. */
+const firstRest = 5_000;
+const longestRest = 300_000;
 
 /** Marks taken at once. */
 const batch = 200;
@@ -20,14 +26,14 @@ const batch = 200;
 export class Worker implements Service {
   readonly name: string;
   readonly #engine: Engine;
-  readonly #sweep: () => Promise<unknown>;
+  readonly #sweep: () => Promise<Pick<RunReport, 'error'>>;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #awake = false;
   #wake: (() => void) | undefined;
 
   /** `sweep` runs a sweep that begins after the call. */
-  constructor(engine: Engine, sweep: () => Promise<unknown>) {
+  constructor(engine: Engine, sweep: () => Promise<Pick<RunReport, 'error'>>) {
     this.name = `worker of ${engine.accountId}`;
     this.#engine = engine;
     this.#sweep = sweep;
@@ -55,19 +61,23 @@ export class Worker implements Service {
   }
 
   async #run(): Promise<void> {
+    let rest = firstRest;
     while (!this.#stopped()) {
       this.#awake = false;
-      let worked = false;
       try {
-        worked = await this.#drain();
+        if (!(await this.#drain())) await this.#nap();
+        rest = firstRest;
       } catch (error) {
-        if (!this.#stopped()) this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
+        if (this.#stopped()) return;
+        this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
+        // What is due stays due: without a rest the same would fail again at once, and again.
+        await sleep(this.#engine.clock, rest, this.#stopping.signal).catch(() => undefined);
+        rest = Math.min(longestRest, rest * 2);
       }
-      if (!worked) await this.#nap();
     }
   }
 
-  /** @returns whether anything was due. */
+  /** @returns whether anything was due. @throws whatever keeps the marks from being answered. */
   async #drain(): Promise<boolean> {
     const { mirror, accountId, concurrency } = this.#engine;
     const marks = await mirror.dueMarks(accountId, batch);
@@ -78,7 +88,10 @@ export class Worker implements Service {
     };
     const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId, 3), attendance);
     if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark));
-    else await this.#sweep();
+    else {
+      const { error } = await this.#sweep();
+      if (error) throw error;
+    }
     return true;
   }
 
