@@ -136,6 +136,7 @@ export class AccountDesk implements Service {
     const { account, installation, clock, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
     await this.#caution(request.signal);
+    const doubt = this.#doubt;
     this.#latest = { began: clock.monotonic(), report: pull(account.engine, request) };
     const report = await this.#latest.report;
     const { outcome, counts, error, notes, seconds } = report;
@@ -145,7 +146,8 @@ export class AccountDesk implements Service {
     else log.info(facts, `${request.kind} complete`);
     for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
-    if (outcome === 'complete') this.#doubt = null;
+    // A doubt that arose during the run is not the run's to end.
+    if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
     onRun(report);
     if (outcome !== 'failed') await this.#gateways(request.signal);
     this.#worker.nudge();

@@ -19,6 +19,15 @@ export interface Marks {
   add(key: Key, reason: MarkReason, delay: number): void;
 }
 
+/**
+ * How long a vendor whose readings showed nothing new rests before a further delivery has it read again, in milliseconds: 1 s, then twice as
+ * long each time, up to half a minute. However often a delivery is replayed, it costs a handful of readings.
+ */
+const rest = sql<number>`iif(excluded.reason = 'delivery' AND attempts > 0, min(30000, 1000 << min(attempts - 1, 5)), 0)`;
+
+/** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */
+const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${rest}`;
+
 export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Marks {
   // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
   const nextGeneration = statement<object, { generation: number }>(sqlite, () =>
@@ -44,10 +53,9 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
       .onConflict((conflict) =>
         conflict.columns(['account_id', 'vendorid']).doUpdateSet({
           generation: at.generation,
-          // The earlier of the two moments; a parked vendor (null) is woken. A guard puts off: no reading before its end helps.
-          due_at: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_at, excluded.due_at)`,
-          due_ms: sql`iif(excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms, due_ms, excluded.due_ms)`,
-          attempts: 0,
+          due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${rest} / 1000.0) || ' seconds'))`,
+          due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${rest})`,
+          attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
           reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
         }),
       ),

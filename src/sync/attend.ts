@@ -57,7 +57,7 @@ export async function conclude(
     if (!ended) await mirror.answer(mark, told);
     return;
   }
-  if (mark.reason === 'delivery') await mirror.defer(mark, lookAgain);
+  if (mark.reason === 'delivery') await mirror.defer(mark, { ...lookAgain, attempts: mark.attempts + 1 });
   else await mirror.settle(mark, 'unchanged');
 }
 
