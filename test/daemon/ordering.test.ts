@@ -1,0 +1,156 @@
+/** Who wins, when, and who is waited for: the exact interleavings, through the running daemon. */
+import { describe, expect, it } from 'vitest';
+import { account, livingHouse, type House } from './house.ts';
+import { someVendor } from './letters.ts';
+import { isPage, slowRoad } from './slow-road.ts';
+
+function nameOf(at: House, vendorid: number): string | undefined {
+  return at.query<{ vendor_name: string }>('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)[0]
+    ?.vendor_name;
+}
+
+function desk(at: House): ReturnType<House['sandbox']['vendors']> {
+  return at.sandbox.vendors(account);
+}
+
+function untilNamed(at: House, vendorid: number, name: string, atMost?: number): Promise<void> {
+  return at.clock.until(`vendor ${vendorid} is ${name}`, () => nameOf(at, vendorid) === name, atMost);
+}
+
+describe('a change that was told', () => {
+  it('is in the mirror within a second of its delivery', async () => {
+    const at = await livingHouse();
+    const told = new Promise<number>((resolve) => {
+      at.sandbox.onDelivery(({ kind }) => void (kind === 'event' && resolve(at.clock.monotonic())));
+    });
+    desk(at).edit(someVendor(at), { vendor_name: 'New' });
+    await untilNamed(at, someVendor(at), 'New');
+    expect(at.clock.monotonic() - (await told)).toBeLessThan(1_000);
+  });
+
+  it('A13 C2 a page that was read before its re-read, and is applied after it, never wins', async () => {
+    const { road, hold, letGo } = slowRoad();
+    const at = await livingHouse({ road });
+    const id = someVendor(at);
+    hold(isPage);
+    await at.clock.until('a page is under way', () => at.requests.some((line) => line.endsWith('/bill_vendors')));
+    desk(at).edit(id, { vendor_name: 'Newer' });
+    await untilNamed(at, id, 'Newer', 5_000);
+    letGo();
+    await at.untilRuns();
+    expect(nameOf(at, id)).toBe('Newer');
+    expect(at.query('SELECT 1 FROM vendor_versions WHERE vendorid = ?', id)).toHaveLength(2);
+  });
+
+  it('C4 is read again where it comes while its vendor is being read', async () => {
+    const { road, hold, letGo } = slowRoad();
+    const at = await livingHouse({ road });
+    const id = someVendor(at);
+    hold((url) => url.pathname.endsWith(`/${id}`));
+    desk(at).edit(id, { vendor_name: 'First' });
+    await at.clock.until('it is being read', () => at.requests.some((line) => line.endsWith(String(id))));
+    desk(at).edit(id, { vendor_name: 'Second' });
+    await at.clock.until('both were told', () => at.query('SELECT 1 FROM deliveries').length === 2);
+    letGo();
+    await untilNamed(at, id, 'Second', 10_000);
+    await at.untilQuiet();
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'applied' }, { outcome: 'applied' }]);
+  });
+
+  it.each([[[]], [['readLag=2', 'listLag=2']], [['readOne=404', 'listLag=2']]])(
+    'B1 B2 B3 two changes within one second both land, in the world %j',
+    async (world) => {
+      const at = await livingHouse({ world, deliveries: { delay: [50, 60] } });
+      const id = someVendor(at);
+      desk(at).edit(id, { vendor_name: 'First' });
+      await at.clock.pass(300);
+      desk(at).edit(id, { city: 'Second' });
+      await at.clock.until(
+        'both are there',
+        () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ? AND city = ?', 'First', 'Second').length > 0,
+        60_000,
+      );
+      expect(at.runs.every(({ outcome }) => outcome === 'complete')).toBe(true);
+    },
+  );
+
+  it.each(['readLag=2', 'readLag=20'])('C6 about a vendor that is not visible yet ends visible (%s)', async (lag) => {
+    const at = await livingHouse({ world: [lag] });
+    const { vendorid } = desk(at).create({ vendor_name: 'Brand new', language: 'en', currency_code: 'USD' });
+    await untilNamed(at, Number(vendorid), 'Brand new', 60_000);
+    await at.untilQuiet();
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'applied' }]);
+    expect(at.runs).toHaveLength(1);
+  });
+});
+
+describe('where the service reads no vendor by number', () => {
+  it.each(['readOne=404', 'readOne=405'])('C9 one sweep serves all that are marked (%s)', async (readOne) => {
+    const { road, hold, letGo } = slowRoad();
+    const at = await livingHouse({ world: [readOne], road });
+    const ids = desk(at)
+      .all()
+      .slice(0, 20)
+      .map(({ vendorid }) => Number(vendorid));
+    for (const id of ids) desk(at).edit(id, { vendor_name: `New ${id}` });
+    hold(isPage);
+    await at.clock.until('all were told', () => at.query('SELECT 1 FROM deliveries').length === 20);
+    letGo();
+    await at.clock.until('all are there', () => ids.every((id) => nameOf(at, id) === `New ${id}`), 30_000);
+    await at.untilQuiet();
+    expect(at.query(`SELECT 1 FROM deliveries WHERE settled_at IS NOT NULL`)).toHaveLength(20);
+    expect(at.query('SELECT 1 FROM findings WHERE explained_at IS NULL')).toEqual([]);
+    // One for those that came, one for those that came meanwhile, and a second look.
+    expect(at.runs.length).toBeLessThanOrEqual(1 + 3);
+    expect(at.runs.slice(1).every(({ trigger }) => trigger === 'queue')).toBe(true);
+  });
+});
+
+describe('a delivery that leads nowhere', () => {
+  it('C7 C8 C20 is given up after some tries, woken by a reconciliation, and then ends as not found', async () => {
+    const at = await livingHouse();
+    at.sandbox.emit(account, 'bill_vendor.update', 999_999);
+    await at.clock.until(
+      'it is parked',
+      () => at.query('SELECT 1 FROM dirty_vendors WHERE due_at IS NULL').length > 0,
+      600_000,
+    );
+    expect(at.requests.filter((line) => line.endsWith('/999999'))).toHaveLength(5);
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'parked' }]);
+    await at.untilRuns();
+    await at.clock.pass(1_000);
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'not_found' }]);
+    expect(at.query('SELECT * FROM dirty_vendors')).toEqual([]);
+    expect(at.runs.at(-1)?.outcome).toBe('complete');
+  });
+
+  it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
+    const at = await livingHouse({ world: ['objectId=callback'] });
+    const id = someVendor(at);
+    desk(at).edit(id, { vendor_name: 'New' });
+    await untilNamed(at, id, 'New', 16 * 60_000);
+    await at.untilRuns(2);
+    expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 40 }]);
+  });
+});
+
+it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () => {
+  const at = await livingHouse();
+  const ids = desk(at)
+    .all()
+    .slice(0, 10)
+    .map(({ vendorid }) => Number(vendorid));
+  const outage = at.clock.now() + 4 * 3_600_000;
+  const stop = at.sandbox.onRequest(() => {
+    if (at.clock.now() < outage) at.sandbox.faults.next({ kind: '500' });
+  });
+  for (const id of ids) desk(at).edit(id, { vendor_name: `New ${id}` });
+  await at.clock.pass(4 * 3_600_000);
+  stop();
+  expect(at.query<{ n: number }>('SELECT count(*) AS n FROM deliveries')[0]?.n).toBe(10);
+  expect(at.requests.length).toBeLessThan(4 * 60 * 30);
+  await at.clock.until('all are there', () => ids.every((id) => nameOf(at, id) === `New ${id}`), 3_600_000);
+  await at.untilQuiet();
+  expect(at.query(`SELECT 1 FROM deliveries WHERE outcome IN ('pending', 'parked')`)).toEqual([]);
+  expect(at.query(`SELECT 1 FROM findings WHERE kind LIKE 'missed_%'`)).toEqual([]);
+});

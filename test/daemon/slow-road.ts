@@ -1,0 +1,45 @@
+/** A road to the service on which answers can be held back: the service has given them, and they are still on their way. */
+type Fetch = typeof globalThis.fetch;
+
+export interface SlowRoad {
+  /** Builds the road over a fetch. */
+  readonly road: (fetch: Fetch) => Fetch;
+  /** Holds back, from now on, the answers to such requests. */
+  hold(isHeld: (url: URL) => boolean): void;
+  /** Lets all go that are held. */
+  letGo(): void;
+}
+
+export function slowRoad(): SlowRoad {
+  let isHeld: (url: URL) => boolean = () => false;
+  let open = (): void => undefined;
+  let gate = Promise.resolve();
+  const letGo = (): void => {
+    isHeld = () => false;
+    open();
+  };
+  return {
+    road: (fetch) => async (input, init) => {
+      const answer = await fetch(input, init);
+      if (isHeld(new URL(input as URL))) await Promise.race([gate, abortOf(init?.signal ?? undefined)]);
+      return answer;
+    },
+    hold(which) {
+      letGo();
+      isHeld = which;
+      gate = new Promise((resolve) => (open = resolve));
+    },
+    letGo,
+  };
+}
+
+/** Whether a request is for a page of the vendor list. */
+export function isPage(url: URL): boolean {
+  return url.pathname.endsWith('/bill_vendors');
+}
+
+function abortOf(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
