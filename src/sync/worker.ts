@@ -18,7 +18,7 @@ const longestNap = 30_000;
 
 /** The rest after a failure, at first and at most, in milliseconds; in between it doubles. Nothing that comes cuts it short. */
 const firstRest = 5_000;
-const longestRest = 300_000;
+const longestRest = 60_000;
 
 /** Marks taken at once. */
 const batch = 200;
