@@ -13,6 +13,8 @@ export interface AwaitedCodes {
   expect(awaited: OfEvent & { callbackid: number | null }, now: number): void;
   /** Whether a code that names this callback, or none, is awaited. */
   has(accountId: string, callbackid: number | null): boolean;
+  /** Whether a code was asked for that names this very callback. */
+  names(accountId: string, callbackid: number): boolean;
   arrived(of: OfEvent): void;
   /** The callback is no more. */
   gone(accountId: string, callbackid: number): void;
@@ -65,6 +67,7 @@ export function awaitedCodes(sqlite: Sqlite): AwaitedCodes {
       awaited
         .all({ account_id })
         .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid),
+    names: (account_id, callbackid) => awaited.all({ account_id }).some((row) => row.callbackid === callbackid),
     arrived: (of) => void arrived.run(of),
     gone: (account_id, callbackid) => void gone.run({ account_id, callbackid }),
     register(of, now) {

@@ -19,7 +19,7 @@ export interface Verifiers {
   pathToken(accountId: string): Promise<Secret>;
   /** The keys that a genuine signature may have now. Candidates are none: a stranger may have sent them. */
   usable(accountId: string): Promise<Secret[]>;
-  /** Whether we hold the key of this callback. */
+  /** Whether we hold the key of this callback, and asked for no other since: that one may be in force without our knowing it. */
   holds(accountId: string, callbackid: number): Promise<boolean>;
 
   /** Says, before the request leaves, that a code for this event will come; for which callback, if that is known yet. */
@@ -65,7 +65,10 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
     pathToken: (account_id) => database.write(() => new Secret(pathToken(account_id))),
     usable: (account_id) =>
       database.read(() => rows.usable.all({ account_id, now: timestamp(clock.now()) }).map(secret)),
-    holds: (account_id, callbackid) => database.read(() => rows.proven.get({ account_id, callbackid }) !== undefined),
+    holds: (account_id, callbackid) =>
+      database.read(
+        () => rows.proven.get({ account_id, callbackid }) !== undefined && !awaited.names(account_id, callbackid),
+      ),
 
     expect: (account_id, event, callbackid) =>
       database.write(() => awaited.expect({ account_id, event, callbackid }, clock.now())),

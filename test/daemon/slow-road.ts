@@ -5,9 +5,9 @@ export interface SlowRoad {
   /** Builds the road over a fetch. */
   readonly road: (fetch: Fetch) => Fetch;
   /** Holds back, from now on, the answers to such requests. */
-  hold(isHeld: (url: URL) => boolean): void;
+  readonly hold: (isHeld: (url: URL) => boolean) => void;
   /** Lets all go that are held. */
-  letGo(): void;
+  readonly letGo: () => void;
 }
 
 export function slowRoad(): SlowRoad {
@@ -21,7 +21,8 @@ export function slowRoad(): SlowRoad {
   return {
     road: (fetch) => async (input, init) => {
       const answer = await fetch(input, init);
-      if (isHeld(new URL(input as URL))) await Promise.race([gate, abortOf(init?.signal ?? undefined)]);
+      if (isHeld(new URL(input instanceof Request ? input.url : input)))
+        await Promise.race([gate, abortOf(init?.signal ?? undefined)]);
       return answer;
     },
     hold(which) {

@@ -53,7 +53,7 @@ export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]
 }
 
 /** Whatever differs once all is quiet: vendors alive at the service, and those that only the mirror takes for active. */
-export function activeDifferences(bench: Bench): string[] {
+export function activeDifferences(bench: Pick<Bench, 'query' | 'sandbox'>): string[] {
   const alive = bench.sandbox
     .vendors(account)
     .listed()
