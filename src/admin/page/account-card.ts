@@ -98,8 +98,12 @@ function findings({ findings: met, runs }: AccountFacts): Html {
   );
   return html`<section>
     <h3>Findings of the last run</h3>
-    <ul class="plain findings">
-      ${lines.length === 0 ? html`<li>${runs.length === 0 ? 'No run yet.' : 'None.'}</li>` : lines}
-    </ul>
+    ${
+      lines.length === 0
+        ? html`<p>${runs.length === 0 ? 'No run yet.' : 'None.'}</p>`
+        : html`<ul class="plain findings">
+            ${lines}
+          </ul>`
+    }
   </section>`;
 }

@@ -77,7 +77,7 @@ export function lossSentence(days: readonly WebhookDay[]): string {
   const lost = add((day) => day.unannounced_changes);
   const changes = lost + add((day) => day.deliveries - day.duplicates);
   if (changes === 0) return 'Nothing was heard or missed lately.';
-  if (lost === 0) return `Every one of ${count(changes)} changes was announced.`;
+  if (lost === 0) return `Of ${count(changes)} changes none is known to have come without a delivery.`;
   return `${count(lost)} of ${count(changes)} changes came without a delivery: ${percent(lost / changes)} lost.`;
 }
 

@@ -63,8 +63,9 @@ h3 { margin-bottom: 0.5rem; color: var(--soft); font-size: 0.75rem; font-weight:
 .panels { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 4fr); gap: 1.5rem clamp(1.5rem, 4vw, 3rem); padding-block: 1.5rem; }
 .runs { grid-column: 1 / -1; }
 ul.plain li { margin-bottom: 0.375rem; }
-.findings li { display: flex; gap: 0.5rem; }
-.findings b { min-width: 2ch; text-align: right; }
+.findings { display: grid; grid-template-columns: max-content 1fr; gap: 0.375rem 0.625rem; }
+.findings li { display: contents; }
+.findings b { text-align: right; }
 
 figure { margin-top: 0.75rem; }
 figcaption { color: var(--soft); font-size: 0.875rem; }
