@@ -1,0 +1,76 @@
+import Driver from 'better-sqlite3';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { setTimeout as later } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { changeSomething } from '../../src/sandbox/churn.ts';
+import { activeDifferences } from '../sync/equal.ts';
+import { build, ended, place, service, type Place } from './program.ts';
+
+const kills = 50;
+/** Told where a test fails; SEED repeats it. */
+const seed = Number(process.env['SEED'] ?? 1);
+
+beforeAll(build, 120_000);
+
+/** Kills a sync at some moment: while it opens its files, while pages come, or while it closes. */
+async function killSomewhere(at: Place, sandbox: EmbeddedSandbox, nth: number): Promise<void> {
+  const throws = chance(seedOf(seed, nth));
+  const child = at.start('sync', '--json');
+  const exited = once(child, 'exit');
+  const requests = throws.below(22);
+  await Promise.race([exited, requests === 0 ? later(throws.below(400)) : heard(sandbox, requests)]);
+  await later(throws.below(12));
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** Resolves with the nth request from now on. */
+function heard({ sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = nth;
+    const stop = sandbox.onRequest(() => {
+      if (--left > 0) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** What SQLite thinks of the file, by a connection that may mend what a dead writer left. */
+function soundness(path: string): unknown {
+  if (!existsSync(path)) return 'ok';
+  const sqlite = new Driver(path);
+  try {
+    return sqlite.pragma('integrity_check', { simple: true });
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Kills one sync after the other on one file, and lets one through after each kill. */
+async function lane(first: number, step: number): Promise<void> {
+  const sandbox = await service({ vendors: 150, seed: `kill ${first}` });
+  // The service has no copies that lag, so that nothing must be waited for.
+  const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+  const desk = sandbox.sandbox.vendors(sandbox.account);
+  const throws = chance(seedOf(seed, 'life', first));
+  for (let nth = first; nth < kills; nth += step) {
+    const where = `seed ${seed}, kill ${nth}`;
+    await killSomewhere(at, sandbox, nth);
+    expect(soundness(at.database), where).toBe('ok');
+    for (let change = 0; change < 5; change++) changeSomething(desk, throws);
+    const { status, stderr } = await ended(at.start('sync', '--json'));
+    expect(status, `${where}: ${stderr}`).toBe(0);
+    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox }), where).toEqual([]);
+    expect(at.query("SELECT id FROM runs WHERE outcome = 'running'"), where).toEqual([]);
+  }
+}
+
+describe('a sync that is killed', () => {
+  it(`F2 A10 leaves a sound file, ${kills} times, and the next sync equals the source`, async () => {
+    await Promise.all([lane(0, 2), lane(1, 2)]);
+  }, 300_000);
+});

@@ -1,0 +1,97 @@
+/** The program as people run it: compiled, in a process of its own, beside a service behind real HTTP. */
+import Driver from 'better-sqlite3';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import { memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
+
+const program = join(packageRoot, 'dist/cmd/main.js');
+
+/** `npm test` builds; a single test run by hand does not. */
+export function build(): void {
+  if (!existsSync(program)) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
+}
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Place {
+  readonly folder: string;
+  readonly database: string;
+  start(...argv: string[]): ChildProcess;
+  run(...argv: string[]): Promise<Ended>;
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+}
+
+/** A service that answers any number of requests a minute. */
+export async function service(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedSandbox> {
+  const sandbox = await startEmbeddedSandbox({
+    vendors: 100,
+    seed: 'process',
+    rateLimits: null,
+    clock: systemClock,
+    fetch: globalThis.fetch,
+    ...options,
+  });
+  onTestFinished(() => sandbox.stop());
+  return sandbox;
+}
+
+/** A folder with settings that point to `service`. */
+export function place(
+  service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>,
+  { accounts = ['6BApk'], settings = '' } = {},
+): Place {
+  const folder = temporaryFolder(memory);
+  const database = join(folder, 'vendors.db');
+  const file = join(folder, 'mirror.yaml');
+  writeFileSync(
+    file,
+    `accounts: [${accounts.join()}]
+database: ${database}
+secrets: ${join(folder, 'secrets.db')}
+service:
+  baseUrl: ${service.baseUrl}
+  auth: { accessToken: ${service.token} }
+  paging: { perPage: 15 }
+  rateLimit: { vendors: 100000/1s }
+${settings}`,
+  );
+  const start = (...argv: string[]): ChildProcess => {
+    const child = spawn(process.execPath, [program, ...argv], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: file },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+  return {
+    folder,
+    database,
+    start,
+    run: (...argv) => ended(start(...argv)),
+    query<Row>(sql: string, ...values: unknown[]) {
+      const reader = new Driver(database, { readonly: true });
+      try {
+        return reader.prepare<unknown[], Row>(sql).all(...values);
+      } finally {
+        reader.close();
+      }
+    },
+  };
+}
+
+/** Waits for a process to end. */
+export async function ended(child: ChildProcess): Promise<Ended> {
+  const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
+  await once(child, 'close');
+  return { status: child.exitCode, stdout: await stdout, stderr: await stderr };
+}
