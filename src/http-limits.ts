@@ -1,5 +1,7 @@
-/** How much of a server one caller may use. */
-export interface HttpLimits {
+/** How much of a server callers may use. */
+import type { CrowdLimits } from './http-crowd.ts';
+
+export interface HttpLimits extends CrowdLimits {
   readonly connectionsCheckingInterval: number;
   readonly headersTimeout: number;
   readonly requestTimeout: number;
@@ -7,7 +9,6 @@ export interface HttpLimits {
   readonly maxHeaderSize: number;
   readonly maxHeadersCount: number;
   readonly maxRequestsPerSocket: number;
-  readonly maxConnections: number;
   /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
   readonly stopGrace: number;
 }
@@ -22,5 +23,6 @@ export const defaultLimits: HttpLimits = {
   maxHeadersCount: 64,
   maxRequestsPerSocket: 100,
   maxConnections: 256,
+  maxConnectionsPerAddress: 32,
   stopGrace: 2_000,
 };

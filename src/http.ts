@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'n
 import type { AddressInfo } from 'node:net';
 import type { Clock } from './clock.ts';
 import { MirrorError } from './errors.ts';
+import { limitCrowd } from './http-crowd.ts';
 import { defaultLimits, type HttpLimits } from './http-limits.ts';
 import { refuseProtocol } from './http-protocol.ts';
 import type { Service } from './lifecycle.ts';
@@ -130,8 +131,14 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
     clientErrorHandler: (error, socket) => tell(refuseProtocol(error, socket)),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
-  app.server.maxConnections = limits.maxConnections;
+  limitCrowd(app.server, limits);
   app.server.maxHeadersCount = limits.maxHeadersCount;
+
+  // The parser takes HTTP/0.9 and HTTP/2.0 in the words of HTTP/1, and a proxy may read them otherwise.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.httpVersionMajor === 1) done();
+    else refuse(request, reply.header('connection', 'close'), 400);
+  });
 
   // A kept-alive connection would hold the stop up until it times out.
   app.addHook('onSend', (_request, reply, payload, done) => {

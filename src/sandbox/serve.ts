@@ -11,6 +11,7 @@ const limits: Partial<HttpLimits> = {
   keepAliveTimeout: 30_000,
   maxRequestsPerSocket: 0,
   maxConnections: 2_000,
+  maxConnectionsPerAddress: 2_000,
   stopGrace: 500,
 };
 

@@ -1,0 +1,58 @@
+/** Who may stay connected: where a server has too many connections, the one that has been quiet for longest goes. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface CrowdLimits {
+  readonly maxConnections: number;
+  /** Of one remote address. This machine's own may have them all: a proxy there speaks for everybody. */
+  readonly maxConnectionsPerAddress: number;
+}
+
+/**
+ * Bounds the connections of a server. A connection is quiet while no whole request of its waits for an answer: it idles, or is slow.
+ * A quiet one is closed for a newcomer, rather than the newcomer refused, so that no number of connections which sit and wait
+ * keeps a caller out that has something to say. Where every other one is being answered, the newcomer goes.
+ */
+export function limitCrowd(server: Server, { maxConnections, maxConnectionsPerAddress }: CrowdLimits): void {
+  /** Every connection with its unanswered requests; whoever was answered last stands last. */
+  const crowd = new Map<Socket, Set<IncomingMessage>>();
+
+  const quietest = (among: readonly Socket[]): Socket | undefined =>
+    among.find((socket) => ![...(crowd.get(socket) ?? [])].some(({ complete }) => complete));
+
+  const bound = (among: readonly Socket[], limit: number): void => {
+    if (among.length <= limit) return;
+    const leaving = quietest(among);
+    if (!leaving) return;
+    crowd.delete(leaving);
+    leaving.destroy();
+  };
+
+  server.on('connection', (socket: Socket) => {
+    crowd.set(socket, new Set());
+    socket.once('close', () => crowd.delete(socket));
+    const { remoteAddress } = socket;
+    if (!isThisMachine(remoteAddress))
+      bound(
+        [...crowd.keys()].filter((other) => other.remoteAddress === remoteAddress),
+        maxConnectionsPerAddress,
+      );
+    bound([...crowd.keys()], maxConnections);
+  });
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    crowd.get(socket)?.add(request);
+    response.once('close', () => {
+      const requests = crowd.get(socket);
+      if (!requests) return;
+      requests.delete(request);
+      crowd.delete(socket);
+      crowd.set(socket, requests);
+    });
+  });
+}
+
+function isThisMachine(address = ''): boolean {
+  return address === '::1' || address.replace(/^::ffff:/, '').startsWith('127.');
+}
