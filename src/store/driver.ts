@@ -38,7 +38,14 @@ export function putToRest(sqlite: Sqlite): void {
 /** WAL, with every commit on disk before it returns. @throws SqliteError, also where another connection is in the way. */
 export function makeDurable(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
-  sqlite.pragma('synchronous = OFF');
+  sqlite.pragma('synchronous = FULL');
+  // A new file is synced as it begins: SQLite throws a journal away that stands beside an empty file. In an older one the switch
+  // changes a few bytes of one sector, which reach the disk together or not at all, and either is right.
+  const isNew = sqlite.pragma('page_count', { simple: true }) === 0;
+  if (!isNew && sqlite.pragma('journal_mode', { simple: true }) !== 'wal') {
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.pragma('synchronous = OFF');
+  }
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma(`busy_timeout = ${lockWait}`);

@@ -1,0 +1,54 @@
+/** The library between a program and the disk (tap.c): compiled where there is a compiler, and asked for by environment. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot, temporaryFolder } from '../mirror-file.ts';
+
+const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+/** Why nothing can be tapped on this machine; undefined where it can. */
+export const untappable =
+  process.platform !== 'linux' ? 'only on Linux' : compiler === undefined ? 'there is no C compiler' : undefined;
+
+/** Makes the library, in a folder that goes away with the test. */
+export function compileTap(): string {
+  const library = join(temporaryFolder(), 'tap.so');
+  const source = join(packageRoot, 'test/power/tap.c');
+  execFileSync(compiler ?? 'cc', ['-O2', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread']);
+  if (!existsSync(library)) throw new Error(`${source} was not compiled.`);
+  return library;
+}
+
+/** Kinds of operations, as tap.c names them: o made, w written, t truncated, s synced, u unlinked, r renamed, a answered. */
+export interface Trap {
+  readonly kinds: string;
+  /** From 1. */
+  readonly nth: number;
+}
+
+export interface Failure extends Trap {
+  readonly errno: keyof typeof errnos;
+  /** Every later one fails, too. */
+  readonly on?: boolean;
+}
+
+const errnos = { EIO: 5, ENOSPC: 28, EDQUOT: 122 } as const;
+
+export interface TapOptions {
+  readonly library: string;
+  readonly folder: string;
+  readonly log: string;
+  readonly fail?: Failure | undefined;
+  readonly kill?: Trap | undefined;
+}
+
+/** The environment in which a program is tapped. */
+export function tapEnvironment({ library, folder, log, fail, kill }: TapOptions): Record<string, string> {
+  return {
+    LD_PRELOAD: library,
+    TAP_FOLDER: folder,
+    TAP_LOG: log,
+    ...(fail && { TAP_FAIL: `${fail.kinds}:${fail.nth}:${errnos[fail.errno]}${fail.on ? ':on' : ''}` }),
+    ...(kill && { TAP_KILL: `${kill.kinds}:${kill.nth}` }),
+  };
+}
