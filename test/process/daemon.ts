@@ -1,0 +1,145 @@
+/** `serve` in a process of its own: its settings, its ports, its log, and a service whose deliveries come to it. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as later } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import type { Chance } from '../../src/sandbox/chance.ts';
+import { changeSomething } from '../../src/sandbox/churn.ts';
+import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import type { Attempt } from '../../src/sandbox/post-office.ts';
+import { place, type Place } from './program.ts';
+
+export interface DaemonPlace extends Place {
+  readonly listenerPort: number;
+  readonly adminPort: number;
+  /** Starts `serve`. */
+  launch(): Serving;
+  /** Starts `serve`, and waits until it says that it serves. */
+  serve(): Promise<Serving>;
+}
+
+export interface Serving {
+  readonly child: ChildProcess;
+  /** What it wrote on standard error so far. */
+  readonly stderr: () => string;
+  /** Resolves once standard error holds the text; rejects if the process ends without. */
+  logged(text: string): Promise<void>;
+  /** Sends the signal, unless the process has ended, and waits for its end. @returns its exit status; null after a signal. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A folder with settings for a daemon; `settings` are more of them. */
+export async function daemonPlace(service: EmbeddedSandbox, settings = ''): Promise<DaemonPlace> {
+  const [listenerPort, adminPort] = await freePorts();
+  const at = place(service, {
+    settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
+admin: { port: ${adminPort} }
+${settings}`,
+  });
+  const launch = (): Serving => watched(at.start('serve'));
+  return {
+    ...at,
+    listenerPort,
+    adminPort,
+    launch,
+    async serve() {
+      const serving = launch();
+      await serving.logged('"msg":"serving"');
+      return serving;
+    },
+  };
+}
+
+/** Two ports that nobody listens on. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      return (server.address() as AddressInfo).port;
+    }),
+  );
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return [ports[0] ?? 0, ports[1] ?? 0];
+}
+
+function watched(child: ChildProcess): Serving {
+  let stderr = '';
+  child.stdout?.resume();
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const closed = once(child, 'close');
+  return {
+    child,
+    stderr: () => stderr,
+    logged: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (stderr.includes(text)) resolve();
+        };
+        child.stderr?.on('data', look);
+        child.once('close', () => reject(new Error(`The daemon ended without saying ${text}:\n${stderr}`)));
+        look();
+      }),
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode === null) child.kill(signal);
+      await closed;
+      return child.exitCode;
+    },
+  };
+}
+
+/** Resolves when `holds` does. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await later(10);
+}
+
+/** Life at the service: a change every few milliseconds, until told to stop. */
+export function flow({ sandbox, account }: EmbeddedSandbox, throws: Chance): () => void {
+  let flowing = true;
+  const stop = (): void => void (flowing = false);
+  onTestFinished(stop);
+  void (async () => {
+    while (flowing) {
+      changeSomething(sandbox.vendors(account), throws);
+      await later(10);
+    }
+  })();
+  return stop;
+}
+
+/** Whether a true delivery was answered with 2xx. */
+export function isTaken({ kind, outcome }: Attempt): boolean {
+  return outcome === 'acknowledged' && (kind === 'event' || kind === 'repeat');
+}
+
+/** Resolves with the nth delivery taken from now on. */
+export function taken({ sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = nth;
+    const stop = sandbox.onDelivery((attempt) => {
+      if (!isTaken(attempt) || --left > 0) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** Deliveries that were answered with 2xx and do not stand in the journal, in words. */
+export function missing(at: Place, { sandbox }: EmbeddedSandbox): string[] {
+  const journal = new Map(
+    at
+      .query<{ what: string; n: number }>(
+        `SELECT name || ' ' || object_id AS what, count(*) AS n FROM deliveries GROUP BY 1`,
+      )
+      .map(({ what, n }) => [what, n]),
+  );
+  const answered = new Map<string, number>();
+  for (const { event, objectId } of sandbox.deliveries().filter(isTaken)) {
+    const what = `${event} ${objectId}`;
+    answered.set(what, (answered.get(what) ?? 0) + 1);
+  }
+  return [...answered]
+    .filter(([what, n]) => (journal.get(what) ?? 0) < n)
+    .map(([what, n]) => `${what}: answered ${n} times, journalled ${journal.get(what) ?? 0} times`);
+}

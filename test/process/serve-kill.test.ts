@@ -1,0 +1,94 @@
+/** A daemon that is killed, or asked to stop, at any moment while deliveries come. */
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as later } from 'node:timers/promises';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { activeDifferences } from '../sync/equal.ts';
+import { daemonPlace, flow, isTaken, missing, taken } from './daemon.ts';
+import { build, ended, service } from './program.ts';
+
+/** Told where a test fails; SEED repeats it. */
+const seed = Number(process.env['SEED'] ?? 1);
+const kills = Number(process.env['KILLS'] ?? 12);
+const stops = Number(process.env['STOPS'] ?? 8);
+
+/** The service has no copies that lag, so that nothing must be waited for; and a day of changes comes in seconds. */
+const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }';
+
+/** A service that fails now and then, and whose deliveries get lost, come twice, and overtake each other. */
+const troubled = () =>
+  service({
+    seed: `daemon ${seed}`,
+    faults: { '429': 0.025, '500': 0.025 },
+    deliveries: { delay: [0, 100], lose: 0.05, repeat: 0.1, reorder: 0.1, late: 0.02 },
+  });
+
+beforeAll(build, 120_000);
+
+it(
+  `P2 F2 C5 killed ${kills} times under a flow of deliveries, it has what it acknowledged, and one reconciliation makes all equal`,
+  async () => {
+    const world = await troubled();
+    const at = await daemonPlace(world, settings);
+    const throws = chance(seedOf(seed, 'kills'));
+    const stopFlow = flow(world, chance(seedOf(seed, 'life')));
+    for (let nth = 0; nth < kills; nth++) {
+      const daemon = at.launch();
+      // The first life lasts until the callback is verified; some later ones end before they have begun.
+      const starting = nth > 0 && throws.happens(0.25);
+      await (starting ? later(throws.below(600)) : taken(world, 1 + throws.below(30)));
+      await later(throws.below(12));
+      await daemon.end('SIGKILL');
+      expect(missing(at, world), `seed ${seed}, kill ${nth}`).toEqual([]);
+    }
+    stopFlow();
+    const daemon = await at.serve();
+    const { status, stderr } = await ended(at.start('reconcile'));
+    expect(status, stderr).toBe(0);
+    expect(activeDifferences({ query: at.query, sandbox: world.sandbox })).toEqual([]);
+    expect(await daemon.end()).toBe(0);
+    expect(missing(at, world)).toEqual([]);
+    expect(at.query(`SELECT id FROM runs WHERE outcome = 'running'`)).toEqual([]);
+    expect(at.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(world.sandbox.deliveries().filter(isTaken).length).toBeGreaterThan(kills);
+  },
+  60_000 + kills * 10_000,
+);
+
+it(
+  `J1 asked to stop ${stops} times under load, it ends in good order and loses nothing`,
+  async () => {
+    const world = await troubled();
+    const at = await daemonPlace(world, settings);
+    const throws = chance(seedOf(seed, 'stops'));
+    flow(world, chance(seedOf(seed, 'stops', 'life')));
+    for (let nth = 0; nth < stops; nth++) {
+      const where = `seed ${seed}, stop ${nth}`;
+      const daemon = await at.serve();
+      await (throws.happens(0.3) ? later(throws.below(300)) : taken(world, 1 + throws.below(40)));
+      expect(await daemon.end(throws.pick(['SIGTERM', 'SIGINT'])), `${where}: ${daemon.stderr()}`).toBe(0);
+      expect(daemon.stderr(), where).toContain('"msg":"stopped"');
+      expect(missing(at, world), where).toEqual([]);
+      expect(at.query(`SELECT id FROM runs WHERE outcome = 'running'`), where).toEqual([]);
+      expect(existsSync(`${at.database}-wal`), where).toBe(false);
+    }
+  },
+  60_000 + stops * 15_000,
+);
+
+it('J1 a second signal ends it at once, whatever it still waits for', async () => {
+  const world = await service();
+  const at = await daemonPlace(world, settings);
+  const daemon = await at.serve();
+  // A stop waits a little for deliveries that are on their way.
+  const slow = connect(at.listenerPort, '127.0.0.1');
+  onTestFinished(() => void slow.destroy());
+  slow.on('error', () => undefined);
+  slow.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET /healthz HTTP/1.1\r\n');
+  await new Promise((resolve) => slow.once('data', resolve));
+  daemon.child.kill('SIGTERM');
+  await daemon.logged('"msg":"stopping"');
+  expect(await daemon.end('SIGTERM')).toBe(1);
+  expect(daemon.stderr()).not.toContain('"msg":"stopped"');
+});
