@@ -96,11 +96,11 @@ export async function until(holds: () => boolean): Promise<void> {
 
 /** Life at the service: a change every few milliseconds, until told to stop. */
 export function flow({ sandbox, account }: EmbeddedSandbox, throws: Chance): () => void {
-  let flowing = true;
-  const stop = (): void => void (flowing = false);
+  const life = new AbortController();
+  const stop = (): void => life.abort();
   onTestFinished(stop);
   void (async () => {
-    while (flowing) {
+    while (!life.signal.aborted) {
       changeSomething(sandbox.vendors(account), throws);
       await later(10);
     }

@@ -46,7 +46,7 @@ it(
     const daemon = await at.serve();
     const { status, stderr } = await ended(at.start('reconcile'));
     expect(status, stderr).toBe(0);
-    expect(activeDifferences({ query: at.query, sandbox: world.sandbox })).toEqual([]);
+    expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
     expect(await daemon.end()).toBe(0);
     expect(missing(at, world)).toEqual([]);
     expect(at.query(`SELECT id FROM runs WHERE outcome = 'running'`)).toEqual([]);
