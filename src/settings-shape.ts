@@ -29,7 +29,7 @@ const rate = z.string({ error: 'a rate such as 600/60s' }).transform((text, cont
   return { requests: Number(match?.[1] ?? 1), per: per ?? 1 };
 });
 
-const text = z.string({ error: 'text' }).min(1, 'text, not empty');
+const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
 const path = text.describe('a path');
 const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
 const whole = (least: number, most: number): z.ZodInt =>
