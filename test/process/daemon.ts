@@ -25,7 +25,9 @@ export interface Serving {
   readonly stderr: () => string;
   /** Resolves once standard error holds the text; rejects if the process ends without. */
   logged(text: string): Promise<void>;
-  /** Sends the signal, unless the process has ended, and waits for its end. @returns its exit status; null after a signal. */
+  /** Its exit status, once it has ended; null where a signal ended it. */
+  readonly ended: Promise<number | null>;
+  /** Sends the signal, unless the process has ended, and waits for its end. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -68,7 +70,7 @@ function watched(child: ChildProcess): Serving {
   let stderr = '';
   child.stdout?.resume();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const closed = once(child, 'close');
+  const ended = once(child, 'close').then(() => child.exitCode);
   return {
     child,
     stderr: () => stderr,
@@ -81,10 +83,10 @@ function watched(child: ChildProcess): Serving {
         child.once('close', () => reject(new Error(`The daemon ended without saying ${text}:\n${stderr}`)));
         look();
       }),
-    async end(signal = 'SIGTERM') {
+    ended,
+    end(signal = 'SIGTERM') {
       if (child.exitCode === null) child.kill(signal);
-      await closed;
-      return child.exitCode;
+      return ended;
     },
   };
 }

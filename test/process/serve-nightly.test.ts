@@ -1,0 +1,46 @@
+/** What a daemon notices only after a minute or more. Behind NIGHTLY=1; virtual clocks prove the same in test/daemon. */
+import { renameSync } from 'node:fs';
+import { setTimeout as later } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { activeDifferences } from '../sync/equal.ts';
+import { daemonPlace, until } from './daemon.ts';
+import { build, service } from './program.ts';
+
+beforeAll(build, 120_000);
+
+/** Longer than the gap watch bears. */
+const asleep = 100_000;
+
+describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
+  it('J10 B6 stopped and continued, it reconciles before it calls itself ready', async () => {
+    const world = await service({ deliveries: { lose: 1 } });
+    const at = await daemonPlace(world, 'sync: { lag: 0s }');
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    const desk = world.sandbox.vendors(world.account);
+    const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${at.adminPort}/readyz`)).ok;
+    expect(await isReady()).toBe(true);
+    daemon.child.kill('SIGSTOP');
+    for (const { vendorid } of desk.listed().slice(0, 10)) desk.edit(Number(vendorid), { city: 'Unheard' });
+    await later(asleep);
+    // The run after the gap finds the service down; only the one after that can end the doubt.
+    world.sandbox.faults.next({ kind: '401', match: ({ path }) => path.endsWith('/bill_vendors') });
+    daemon.child.kill('SIGCONT');
+    await daemon.logged('Reconciling.');
+    await until(() => at.query(`SELECT 1 FROM runs WHERE outcome = 'failed'`).length > 0);
+    expect(await isReady()).toBe(false);
+    expect((await at.run('reconcile')).status).toBe(0);
+    expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
+    expect(await daemon.end()).toBe(0);
+  }, 300_000);
+
+  it('F9 its file moved away, it ends with 74 and says so', async () => {
+    const world = await service();
+    const at = await daemonPlace(world);
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    renameSync(at.database, `${at.database}.moved`);
+    expect(await daemon.ended).toBe(74);
+    expect(daemon.stderr()).toContain(`${at.database} was moved or deleted while it was in use.`);
+  }, 150_000);
+});
