@@ -1,0 +1,41 @@
+/** What is installed with the program: as little as can be, each piece known by its checksum. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packageRoot } from './mirror-file.ts';
+
+interface Locked {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+}
+
+const read = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
+
+const manifest = read('package.json') as Record<'dependencies' | 'devDependencies', object> & { allowScripts: object };
+const { '': root, ...locked } = (read('package-lock.json') as { packages: Record<string, Locked> }).packages;
+
+describe('H12 the lock file', () => {
+  it('is of this manifest', () => {
+    expect(root).toMatchObject({ dependencies: manifest.dependencies, devDependencies: manifest.devDependencies });
+  });
+
+  it('knows every package by its checksum, and takes none from elsewhere than a registry', () => {
+    const odd = Object.entries(locked).filter(
+      ([, { integrity, resolved, link }]) =>
+        !integrity?.startsWith('sha512-') ||
+        link === true ||
+        (resolved !== undefined && !resolved.startsWith('https://')),
+    );
+    expect(odd.map(([path]) => path)).toEqual([]);
+  });
+
+  it('lets one package run a script of its own: the one that is compiled', () => {
+    const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    expect(scripted.map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
+    const allowed = Object.entries(manifest.allowScripts).filter(([, may]) => may === true);
+    expect(allowed.map(([name]) => name)).toEqual(['better-sqlite3']);
+  });
+});
