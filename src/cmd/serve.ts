@@ -13,6 +13,7 @@ import { printFirstQuery } from './first-query.ts';
 import { logOf } from './log.ts';
 import { print } from './say.ts';
 import { loadSettings } from './settings.ts';
+import { tellSupervisor } from './supervisor.ts';
 import { thisProcess } from './this-process.ts';
 
 export interface ServeOptions {
@@ -50,8 +51,10 @@ async function run(call: Call, settings: Settings, log: Log): Promise<ExitStatus
     await daemon.start();
     const { listener, admin } = daemon.addresses;
     log.info({ listener, dashboard: admin, database: settings.database, accounts: settings.accounts }, 'serving');
+    tellSupervisor('READY=1', edge, log);
     await aborted(AbortSignal.any([edge.interrupted, fatal.signal]));
     log.info('stopping');
+    tellSupervisor('STOPPING=1', edge, log);
   } finally {
     process.off('SIGHUP', onHangup);
     await stopWithin(daemon, settings.shutdownTimeout, edge);

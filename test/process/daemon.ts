@@ -32,9 +32,14 @@ export interface Serving {
 }
 
 /** A folder with settings for a daemon; `settings` are more of them. */
-export async function daemonPlace(service: EmbeddedSandbox, settings = ''): Promise<DaemonPlace> {
+export async function daemonPlace(
+  service: EmbeddedSandbox,
+  settings = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<DaemonPlace> {
   const [listenerPort, adminPort] = await freePorts();
   const at = place(service, {
+    env,
     settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
 admin: { port: ${adminPort} }
 ${settings}`,

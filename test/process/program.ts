@@ -31,6 +31,14 @@ export interface Place {
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
 }
 
+export interface PlaceOptions {
+  readonly accounts?: readonly string[];
+  /** More settings, as YAML. */
+  readonly settings?: string;
+  /** More of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A service that answers any number of requests a minute. */
 export async function service(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedSandbox> {
   const sandbox = await startEmbeddedSandbox({
@@ -48,7 +56,7 @@ export async function service(options: Partial<EmbeddedOptions> = {}): Promise<E
 /** A folder with settings that point to `service`. */
 export function place(
   service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>,
-  { accounts = ['6BApk'], settings = '' } = {},
+  { accounts = ['6BApk'], settings = '', env = {} }: PlaceOptions = {},
 ): Place {
   const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
@@ -68,7 +76,7 @@ ${settings}`,
   const start = (...argv: string[]): ChildProcess => {
     const child = spawn(process.execPath, [program, ...argv], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: file },
+      env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: file, ...env },
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     return child;

@@ -1,0 +1,45 @@
+/** What a supervisor is told. */
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memory, temporaryFolder } from '../mirror-file.ts';
+import { daemonPlace, until } from './daemon.ts';
+import { build, service } from './program.ts';
+
+beforeAll(build, 120_000);
+
+/** A `systemd-notify` that writes down what it is asked for, with its whole environment. */
+function notifier(): { folder: string; said: () => string } {
+  const folder = temporaryFolder(memory);
+  const [script, paper] = [join(folder, 'systemd-notify'), join(folder, 'said')];
+  writeFileSync(script, `#!/bin/sh\necho "$@ at $NOTIFY_SOCKET, $VENDOR_MIRROR_CONFIG" >> ${paper}\n`);
+  chmodSync(script, 0o755);
+  return { folder, said: () => (existsSync(paper) ? readFileSync(paper, 'utf8') : '') };
+}
+
+describe('systemd', () => {
+  it('is told when the daemon serves, and when it stops, where it wants to know', async () => {
+    const { folder, said } = notifier();
+    const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder };
+    const at = await daemonPlace(await service({ vendors: 5 }), '', env);
+    const daemon = await at.serve();
+    await until(() => said() === 'READY=1 at /run/notify, \n');
+    expect(await daemon.end()).toBe(0);
+    expect(said()).toBe('READY=1 at /run/notify, \nSTOPPING=1 at /run/notify, \n');
+  });
+
+  it('that cannot be told is no reason to stop', async () => {
+    const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder(memory) };
+    const at = await daemonPlace(await service({ vendors: 5 }), '', env);
+    const daemon = await at.serve();
+    await daemon.logged('systemd could not be told READY=1');
+    expect(await daemon.end()).toBe(0);
+  });
+
+  it('is told nothing where it did not ask', async () => {
+    const { folder, said } = notifier();
+    const at = await daemonPlace(await service({ vendors: 5 }), '', { PATH: folder });
+    expect(await (await at.serve()).end()).toBe(0);
+    expect(said()).toBe('');
+  });
+});
