@@ -9,11 +9,14 @@ import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import { createGapWatch } from './gap-watch.ts';
 import { healthSource } from './health-facts.ts';
-import { openInstallation, type Installation, type InstallationSeams } from './installation.ts';
+import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
 import { eachBounded, startAll, stopAll, type Service } from './lifecycle.ts';
 import { checkCron, createSchedule, openSlots, type Schedule } from './scheduler.ts';
 import type { RunReport } from './sync/pull.ts';
-import { takeSideLock } from './store/side-lock.ts';
+import { prepareFile } from './store/database.ts';
+import { mirrorMode } from './store/mirror.ts';
+import { setAsideIfDamaged } from './store/set-aside.ts';
+import { takeSideLock, type SideLock } from './store/side-lock.ts';
 import { pathTokensOf } from './webhook/doors.ts';
 import { createListener } from './webhook/listener.ts';
 
@@ -47,17 +50,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   refuseBadSchedules(settings);
   const { clock, dice, log } = seams;
   const metrics = createMetrics();
-  const installation = await openInstallation(settings, {
-    ...seams,
-    observe: (facts) => metrics.request(facts),
-  });
-  let lock: ReturnType<typeof takeSideLock>;
-  try {
-    lock = takeSideLock(installation.mirror.path);
-  } catch (error) {
-    await installation.close();
-    throw error;
-  }
+  const { installation, lock } = await openAlone(settings, { ...seams, observe: (facts) => metrics.request(facts) });
   const { mirror, secrets } = installation;
 
   const publish = publisher(installation, seams);
@@ -171,6 +164,28 @@ function refuseBadSchedules({ schedule }: Settings): void {
   });
   if (problems.length > 0)
     throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+}
+
+/** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
+async function openAlone(
+  settings: Settings,
+  seams: InstallationSeams,
+): Promise<{ installation: Installation; lock: SideLock }> {
+  whereToRead(settings);
+  const path = prepareFile(settings.database, mirrorMode);
+  const lock = takeSideLock(path);
+  try {
+    const damaged = setAsideIfDamaged(path, seams.clock.now());
+    if (damaged)
+      seams.log.error(
+        { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
+        `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
+      );
+    return { installation: await openInstallation(settings, seams), lock };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 /** When the account that was swept longest ago was last swept whole, in wall time; undefined if one never was. */

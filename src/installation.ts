@@ -28,6 +28,8 @@ export interface InstallationSeams {
   readonly migrations: string;
   readonly observe?: NonNullable<ApiSeams['observe']>;
   readonly patience?: NonNullable<ApiSeams['patience']>;
+  /** Going on would be wrong: a file is not to be trusted any more. Whatever is asked of it fails from then on. */
+  readonly onFatal?: (error: MirrorError) => void;
 }
 
 /** How a run ended, in the names of `sync --json`. */
@@ -71,23 +73,29 @@ export interface Installation {
   close(): Promise<void>;
 }
 
+/** The service's address, and how to get access. @throws MirrorError `settings_invalid` where they are not told. */
+export function whereToRead({ service: { baseUrl, auth } }: Settings): { baseUrl: string; auth: AuthSettings } {
+  if (baseUrl === null || auth === null)
+    throw new MirrorError(
+      'settings_invalid',
+      'service.baseUrl and service.auth are not set: there is nothing to read.',
+    );
+  return { baseUrl, auth };
+}
+
 /**
  * Opens the files and connects to the service; nothing is requested yet.
  * @throws MirrorError of files and settings.
  */
 export async function openInstallation(settings: Settings, seams: InstallationSeams): Promise<Installation> {
   const { service, accounts } = settings;
-  const { baseUrl, auth } = service;
-  if (baseUrl === null || auth === null)
-    throw new MirrorError(
-      'settings_invalid',
-      'service.baseUrl and service.auth are not set: there is nothing to read.',
-    );
+  const { baseUrl, auth } = whereToRead(settings);
   const { clock, dice, migrations, fetch, log } = seams;
-  const mirror = await openMirror({ path: settings.database, migrations, clock, dice, process: seams.process });
+  const files = { migrations, clock, dice, onDistrust: seams.onFatal };
+  const mirror = await openMirror({ ...files, path: settings.database, process: seams.process });
   let secrets: Secrets | undefined;
   try {
-    secrets = await openSecrets({ path: settings.secrets, migrations, clock, dice });
+    secrets = await openSecrets({ ...files, path: settings.secrets });
     await mirror.addAccounts(accounts);
   } catch (error) {
     await secrets?.close();

@@ -5,7 +5,7 @@ import { sleep, type Clock, type Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import { connectReader, connectWriter, makeDurable, putToRest, type Sqlite } from './driver.ts';
 import { isBehind, migrate, type Migration } from './migrate.ts';
-import { catalogued, isBusy } from './sqlite-errors.ts';
+import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
@@ -16,6 +16,8 @@ export interface DatabaseOptions {
   readonly dice: Dice;
   /** How long to try while another process holds the lock, in milliseconds; 30 s unless told. */
   readonly patience?: number;
+  /** Hears, once, that the file is not to be trusted any more: it is damaged, or nobody knows what of it is on disk. */
+  readonly onDistrust?: ((error: MirrorError) => void) | undefined;
 }
 
 const usualPatience = 30_000;
@@ -30,13 +32,16 @@ export class Database {
   readonly #dice: Dice;
   readonly #patience: number;
   readonly #inode: number | undefined;
+  readonly #onDistrust: DatabaseOptions['onDistrust'];
+  #distrust: MirrorError | undefined;
 
-  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience'>) {
+  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience' | 'onDistrust'>) {
     this.sqlite = sqlite;
     this.path = sqlite.name;
     this.#clock = options.clock;
     this.#dice = options.dice;
     this.#patience = options.patience ?? usualPatience;
+    this.#onDistrust = options.onDistrust;
     this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
 
@@ -113,7 +118,8 @@ export class Database {
   async close(): Promise<void> {
     if (!this.sqlite.open) return;
     try {
-      if (!this.sqlite.readonly) await this.#rest();
+      // Where another file is at our path now, the journal of that name is not ours to remove.
+      if (!this.sqlite.readonly && !this.#distrust && this.files()) await this.#rest();
     } finally {
       this.sqlite.close();
     }
@@ -131,22 +137,34 @@ export class Database {
     }
   }
 
-  /** Tries while another process holds the lock. */
+  /**
+   * Tries while another process holds the lock. Once the file is not to be trusted, everything fails with what was wrong then: a
+   * later success would promise what may not be on disk.
+   */
   async patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
     const deadline = this.#clock.monotonic() + patience;
     for (;;) {
+      if (this.#distrust) throw this.#distrust;
       try {
         return attempt();
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw catalogued(error, this.path);
+        const said = catalogued(error, this.path);
+        if (said instanceof MirrorError && endsTrust(error)) {
+          this.#distrust = said;
+          this.#onDistrust?.(said);
+        }
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw said;
         await sleep(this.#clock, 10 + 40 * this.#dice.fraction());
       }
     }
   }
 }
 
-/** Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones. */
-function prepareFile(path: string, mode: number): string {
+/**
+ * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
+ * @returns the file's real path. @throws MirrorError `database_unusable`.
+ */
+export function prepareFile(path: string, mode: number): string {
   try {
     mkdirSync(dirname(path), { recursive: true });
     if (!existsSync(path)) {

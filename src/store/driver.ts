@@ -14,8 +14,29 @@ const oldestSqlite = '3.51.3';
 /** Opens a connection that writes. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
 export function connectWriter(path: string): Sqlite {
   const sqlite = new Driver(path, { timeout: lockWait });
-  assertVersion(sqlite);
-  return sqlite;
+  try {
+    assertVersion(sqlite);
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a connection that shuts all others out, without reading what may be damaged.
+ * @throws SqliteError where another connection is open, even an idle one in WAL.
+ */
+export function connectAlone(path: string): Sqlite {
+  const sqlite = new Driver(path, { timeout: lockWait });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
 }
 
 /** Opens a connection that only reads an existing file. @throws SqliteError. */

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { Database } from './database.ts';
+import { isFailedSync } from './sqlite-errors.ts';
 
 const copyMode = 0o640;
 
@@ -12,9 +13,17 @@ const copyMode = 0o640;
  * @throws MirrorError `file_unwritable`, `disk_full`, `database_locked`, `usage` where `target` is the mirror itself.
  */
 export async function copyMirror(mirror: Database, target: string, dice: Dice): Promise<void> {
-  await swapIn(mirror, target, dice, (path) =>
-    mirror.patiently(() => void mirror.sqlite.prepare('VACUUM INTO ?').run(path)),
-  );
+  await swapIn(mirror, target, dice, (path) => mirror.patiently(() => fill(mirror, path)));
+}
+
+function fill({ sqlite }: Database, path: string): void {
+  try {
+    sqlite.prepare('VACUUM INTO ?').run(path);
+  } catch (error) {
+    // It is the copy that was not synced; the mirror is as sound as before.
+    if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${path}: ${asMirrorError(error).message}.`);
+    throw error;
+  }
 }
 
 /**

@@ -31,11 +31,16 @@ export interface MirrorFile {
   readonly process: { readonly pid: number; readonly isAlive: IsAlive };
   /** How long to try while another process holds the lock, in milliseconds. */
   readonly patience?: number;
+  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
+
+/** Permissions of a new mirror. */
+export const mirrorMode = 0o640;
 
 /** How the mirror file is opened, to write or to read. */
 export function mirrorOptions(file: Omit<MirrorFile, 'process'>): DatabaseOptions {
-  return { ...file, mode: 0o640, migrations: readMigrations(join(file.migrations, 'mirror')) };
+  return { ...file, mode: mirrorMode, migrations: readMigrations(join(file.migrations, 'mirror')) };
 }
 
 export interface Mirror extends ReadingDeeds, QueueDeeds {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseInstant, sleep, timestamp, type Clock, type Dice } from '../clock.ts';
 import { MirrorError } from '../errors.ts';
 import { Secret } from '../log.ts';
-import { Database } from './database.ts';
+import { Database, type DatabaseOptions } from './database.ts';
 import { readMigrations } from './migrate.ts';
 import { secretSql, statement } from './statement.ts';
 import { verifierStore, type Verifiers } from './verifiers.ts';
@@ -36,6 +36,8 @@ export interface SecretsFile {
   readonly migrations: string;
   readonly clock: Clock;
   readonly dice: Dice;
+  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
 
 /** How long a process may hold the lease of a token pair, in milliseconds: longer than one refresh can take. */

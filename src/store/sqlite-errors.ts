@@ -18,6 +18,16 @@ export function isFailedSync(error: unknown): boolean {
   return origin instanceof SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(origin.code);
 }
 
+/** Whether SQLite cannot make sense of what stands in the file. */
+export function isDamage(error: unknown): error is Error {
+  return error instanceof SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+}
+
+/** Whether nothing that is written after this error could be relied on. */
+export function endsTrust(error: unknown): boolean {
+  return error instanceof SqliteError && (isDamage(error) || isFailedSync(error));
+}
+
 /** An error of SQLite as a catalogued one that names the file; any other as it is. */
 export function catalogued(error: unknown, path: string): unknown {
   if (!(error instanceof SqliteError)) return error;

@@ -1,0 +1,207 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemDice } from '../../src/clock.ts';
+import type { MirrorError } from '../../src/errors.ts';
+import { chance } from '../../src/sandbox/chance.ts';
+import { Database } from '../../src/store/database.ts';
+import { SqliteError } from '../../src/store/driver.ts';
+import { mirrorOptions } from '../../src/store/mirror.ts';
+import { setAsideIfDamaged } from '../../src/store/set-aside.ts';
+import { migrations, packageRoot, vendor, writeMirror } from '../mirror-file.ts';
+import { build, place as placeAt, service } from '../process/program.ts';
+import { clock, place, stranger } from '../store/file.ts';
+import { activeDifferences } from '../sync/equal.ts';
+import { introduce, quietDaemon } from './tapped.ts';
+
+const pageSize = 4096;
+
+/** A mirror of some hundred vendors. */
+async function filled(): Promise<string> {
+  const path = place();
+  await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
+  return path;
+}
+
+/** Overwrites the middle of every page but the first. */
+function ruin(path: string): void {
+  const bytes = readFileSync(path);
+  for (let page = 1; page < bytes.length / pageSize; page++) bytes.fill(0xff, page * pageSize, page * pageSize + 64);
+  writeFileSync(path, bytes);
+}
+
+const options = (path: string) => mirrorOptions({ path, migrations, clock, dice: systemDice });
+
+/** Another process that has the file open. */
+async function readerOf(path: string, statements: string): Promise<ChildProcess> {
+  const program = `const sqlite = new (require('better-sqlite3'))(${JSON.stringify(path)});
+    sqlite.exec(${JSON.stringify(statements)});
+    console.log('reading');
+    setInterval(() => undefined, 1_000);`;
+  const child = spawn(process.execPath, ['-e', program], { cwd: packageRoot });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+/** Where the file was moved, the code of why it could not be, or undefined where there was no need. */
+function tried(path: string, now = 0): string | undefined {
+  try {
+    return setAsideIfDamaged(path, now)?.to;
+  } catch (error) {
+    return (error as MirrorError).code;
+  }
+}
+
+const besides = (path: string) => readdirSync(dirname(path)).filter((name) => name !== basename(path));
+
+describe('F7 a damaged mirror', () => {
+  it('is moved aside, whole, and makes room for a new one', async () => {
+    const path = await filled();
+    ruin(path);
+    const damaged = readFileSync(path);
+    const said = setAsideIfDamaged(path, Date.UTC(2026, 10, 21, 12, 0, 0, 5));
+    expect(said?.to).toBe(`${path}.corrupt-2026-11-21T12-00-00.005`);
+    expect(said?.faults).not.toEqual([]);
+    expect(readFileSync(said!.to).subarray(pageSize)).toEqual(damaged.subarray(pageSize));
+    expect(existsSync(path)).toBe(false);
+    const database = await Database.open(options(path));
+    expect(database.sqlite.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(0);
+    await database.close();
+  });
+
+  it.each([
+    ['reads it', 'BEGIN; SELECT * FROM migrations'],
+    ['has it open in WAL, and rests', 'PRAGMA journal_mode = WAL; SELECT * FROM migrations'],
+  ])('stays where another program %s, for that one would write into the new journal', async (_, statements) => {
+    const path = await filled();
+    const reader = await readerOf(path, statements);
+    ruin(path);
+    expect(tried(path)).toBe('database_locked');
+    expect(besides(path).filter((name) => name.includes('corrupt'))).toEqual([]);
+    reader.kill('SIGKILL');
+    await once(reader, 'exit');
+    expect(tried(path)).toContain('.corrupt-');
+  });
+
+  it('is the only thing that is moved: no sound one, no stranger’s, no unknown one', async () => {
+    const sound = await filled();
+    const foreign = place();
+    const songs = stranger(foreign);
+    songs.exec('CREATE TABLE songs (title TEXT)');
+    songs.exec('BEGIN');
+    for (let row = 0; row < 500; row++) songs.prepare('INSERT INTO songs VALUES (?)').run('la'.repeat(50));
+    songs.exec('COMMIT');
+    songs.close();
+    ruin(foreign);
+    const diary = place();
+    writeFileSync(diary, 'Dear diary, today I was read by a program.\n'.repeat(200));
+    for (const path of [sound, foreign, diary]) {
+      const before = readFileSync(path);
+      expect(tried(path)).toBeUndefined();
+      expect([readFileSync(path).equals(before), besides(path)]).toEqual([true, []]);
+    }
+  });
+
+  it('of one flipped byte is moved, refused, or opened: never a crash, never a loop', async () => {
+    const path = await filled();
+    const sound = readFileSync(path);
+    const ends = { moved: 0, refused: 0, opened: 0 };
+    for (let seed = 1; seed <= 200; seed++) {
+      const throws = chance(seed);
+      const flipped = Buffer.from(sound);
+      // Structure stands at the head of each page; in text a flipped bit is a text like others.
+      const at = throws.below(sound.length / pageSize) * pageSize + throws.below(120);
+      flipped[at] = flipped[at]! ^ (1 << throws.below(8));
+      writeFileSync(path, flipped);
+      const moved = tried(path, seed)?.startsWith(path);
+      const refusal = await Database.open(options(path)).then(
+        (database) => database.close(),
+        (error: unknown) => (error as MirrorError).exit,
+      );
+      expect([undefined, 74], `seed ${seed}`).toContain(refusal);
+      if (moved) expect(refusal, `seed ${seed}`).toBeUndefined();
+      ends[moved ? 'moved' : refusal === undefined ? 'opened' : 'refused'] += 1;
+    }
+    expect(ends.moved).toBeGreaterThan(30);
+  }, 120_000);
+});
+
+describe('a file that is not to be trusted any more', () => {
+  it.each([
+    ['F3', 'a failed sync', 'SQLITE_IOERR_FSYNC', 'database_unusable'],
+    ['F7', 'damage', 'SQLITE_CORRUPT', 'database_corrupt'],
+  ])('%s says so once after %s, and takes nothing more', async (_, __, sqliteCode, code) => {
+    const told: MirrorError[] = [];
+    const path = await filled();
+    const database = await Database.open({ ...options(path), onDistrust: (error) => told.push(error) });
+    const fail = (): never => {
+      throw new SqliteError('something', sqliteCode);
+    };
+    await expect(database.write(fail)).rejects.toMatchObject({ code, exit: 74 });
+    await expect(database.write(() => 'written')).rejects.toMatchObject({ code });
+    await expect(database.read(() => 'read')).rejects.toMatchObject({ code });
+    expect(told.map((error) => error.code)).toEqual([code]);
+    await database.close();
+  });
+
+  it('F3 is not one whose transaction failed for want of room', async () => {
+    const told: MirrorError[] = [];
+    const database = await Database.open({ ...options(await filled()), onDistrust: (error) => told.push(error) });
+    await expect(
+      database.write(() => {
+        throw new SqliteError('full', 'SQLITE_FULL');
+      }),
+    ).rejects.toMatchObject({ code: 'disk_full' });
+    expect([await database.write(() => 'written'), told]).toEqual(['written', []]);
+    await database.close();
+  });
+});
+
+describe('F9 a file that was replaced while it was open', () => {
+  it('is closed without touching the journal of the one in its place', async () => {
+    const path = await filled();
+    const database = await Database.open(options(path));
+    await database.write(() => undefined);
+    renameSync(path, `${path}.old`);
+    const successor = await Database.open(options(path));
+    await successor.write(() => successor.sqlite.exec("INSERT INTO accounts VALUES ('later', '2026-11-21')"));
+    await database.close();
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    expect(stranger(path).prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['later']);
+    await successor.close();
+  });
+});
+
+describe('a daemon that finds its mirror damaged at the start', () => {
+  beforeAll(build, 120_000);
+
+  it('F7 says so, moves it aside, makes a new one that equals the source, and keeps the secrets', async () => {
+    const sandbox = await service({ vendors: 60 });
+    const at = placeAt(sandbox, { settings: quietDaemon });
+    const path = await introduce(at);
+    expect((await at.run('sync')).status).toBe(0);
+    ruin(at.database);
+    expect(await at.run('sync')).toMatchObject({
+      status: 74,
+      stderr: expect.stringContaining('Move the file aside and run `vendor-mirror sync`') as string,
+    });
+
+    const daemon = at.start('serve');
+    const exited = once(daemon, 'exit');
+    const said: Record<string, unknown>[] = [];
+    for await (const line of createInterface(daemon.stderr!)) {
+      said.push(JSON.parse(line) as Record<string, unknown>);
+      if (said.at(-1)?.['msg'] === 'pull complete' || said.at(-1)?.['msg'] === 'reconcile complete')
+        daemon.kill('SIGTERM');
+    }
+    expect(await exited).toEqual([0, null]);
+    const aside = readdirSync(at.folder).find((name) => name.startsWith('vendors.db.corrupt-'))!;
+    expect(said[0]).toMatchObject({ code: 'database_corrupt', moved_to: join(at.folder, aside) });
+    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+    expect(await introduce(at)).toBe(path);
+  });
+});
