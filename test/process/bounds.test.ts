@@ -1,0 +1,58 @@
+/** Memory and descriptors, by limits that a leak would soon break. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../mirror-file.ts';
+import { daemonPlace, until } from './daemon.ts';
+import { build, ended, place, service, type Place } from './program.ts';
+
+beforeAll(build, 120_000);
+
+/** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */
+const [heap, files] = [40, 320];
+
+/** Starts the program under these limits. */
+function confined(at: Place, ...argv: string[]): ChildProcess {
+  const program = [process.execPath, `--max-old-space-size=${heap}`, join(packageRoot, 'dist/cmd/main.js')];
+  const child = spawn('sh', ['-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...program, ...argv], {
+    cwd: at.folder,
+    env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: join(at.folder, 'mirror.yaml') },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more than a page needs', async () => {
+  const sandbox = await service({ vendors: 10_000 });
+  const at = place(sandbox);
+  const { status, stderr } = await ended(confined(at, 'sync'));
+  expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
+  expect(at.query('SELECT count(*) AS held FROM vendors')).toEqual([{ held: 10_000 }]);
+}, 120_000);
+
+it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliveries', async () => {
+  const sandbox = await service({ vendors: 50 });
+  const at = await daemonPlace(sandbox);
+  const child = confined(at, 'serve');
+  const over = ended(child);
+  const callbacks = sandbox.sandbox.callbacks(sandbox.account);
+  await Promise.race([over, until(() => callbacks.all().some(({ verified }) => verified))]);
+
+  const address = `http://127.0.0.1:${at.listenerPort}`;
+  const stranger = { method: 'POST', body: 'name=x'.repeat(2_000), headers: { connection: 'close' } };
+  for (let nth = 0; nth < 100; nth++)
+    await Promise.all(
+      Array.from({ length: 10 }, async () => (await fetch(`${address}/webhooks/6BApk/guess`, stranger)).arrayBuffer()),
+    );
+  const desk = sandbox.sandbox.vendors(sandbox.account);
+  for (let nth = 0; nth < 10; nth++)
+    for (const { vendorid } of desk.all()) desk.edit(Number(vendorid), { city: `City ${nth}` });
+  const acknowledged = () =>
+    sandbox.sandbox.deliveries().filter(({ kind, status }) => kind === 'event' && status === 200);
+  await Promise.race([over, until(() => acknowledged().length >= 500)]);
+
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  child.kill('SIGTERM');
+  const { status, stderr } = await over;
+  expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
+}, 120_000);
