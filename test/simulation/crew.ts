@@ -1,0 +1,13 @@
+/** One process of a fleet: runs what it is told to, one seed after the other, and tells what came of it. */
+import { planOf, type Drawn } from './plan.ts';
+import { simulate } from './simulate.ts';
+
+/** A seed, with the knobs to turn if it shall not draw its own. */
+export interface Task {
+  readonly seed: number;
+  readonly knobs?: Drawn | undefined;
+}
+
+process.on('message', ({ seed, knobs }: Task) => {
+  void simulate(planOf(seed, knobs)).then((outcome) => process.send?.(outcome));
+});

@@ -1,0 +1,22 @@
+/** Seeds that once broke a promise, each with the knobs that it needed and what it taught. They stay for ever. */
+
+export interface KeptSeed {
+  readonly seed: number;
+  /** As `--knobs` takes them; all others are plain. */
+  readonly knobs: string;
+  readonly taught: string;
+}
+
+export const keptSeeds: readonly KeptSeed[] = [
+  {
+    seed: 99,
+    knobs: 'readOne=404 vendors=35 rows=3 concurrency=1 latency=4000 changes=20 outage=errors_in_200',
+    taught: 'a refused read by number does not teach that the service offers such reads',
+  },
+  {
+    seed: 115,
+    knobs:
+      'order=shuffled fault:429_date=0.02 fault:errors_in_200=0.1 fault:reset_after=0.02 fault:empty_list=0.1 vendors=0 rows=3 changes=1 mass=import outage=403 stops=2 busy=3',
+    taught: 'an empty list proves nothing while vendors are known, even where all of them are too young to be missed',
+  },
+];

@@ -1,0 +1,150 @@
+/** One life of the process: everything that the daemon runs, wired as the daemon does it, without its sockets. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AccountDesk } from '../../src/account-desk.ts';
+import { createMetrics } from '../../src/admin/metrics.ts';
+import { createChores } from '../../src/chores.ts';
+import { parseInstant, type Dice } from '../../src/clock.ts';
+import { parseSettings, type Settings } from '../../src/config.ts';
+import { createGapWatch } from '../../src/gap-watch.ts';
+import { openInstallation, type Installation } from '../../src/installation.ts';
+import { startAll, stopAll } from '../../src/lifecycle.ts';
+import { silentLog } from '../../src/log.ts';
+import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { createSchedule, openSlots } from '../../src/scheduler.ts';
+import type { RunReport } from '../../src/sync/pull.ts';
+import { pathTokensOf, type PathTokens } from '../../src/webhook/doors.ts';
+import { Reception } from '../../src/webhook/reception.ts';
+import type { LifeClock } from './life-clock.ts';
+import { account, publicUrl, token } from './names.ts';
+import type { Plan } from './plan.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const defaults = readFileSync(join(root, 'config/default.yaml'), 'utf8');
+const metrics = createMetrics();
+
+/** Minutes between two reconciliations. */
+export const interval = 5;
+
+export interface LifeOptions {
+  readonly plan: Plan;
+  readonly folder: string;
+  /** Which life of the installation this is, from 1: its process number. */
+  readonly number: number;
+  readonly clock: LifeClock;
+  readonly fetch: typeof globalThis.fetch;
+  readonly onRun: (report: RunReport) => void;
+}
+
+export interface Life {
+  readonly number: number;
+  readonly clock: LifeClock;
+  readonly installation: Installation;
+  readonly desk: AccountDesk;
+  readonly reception: Reception;
+  readonly tokens: PathTokens;
+  stop(): Promise<void>;
+}
+
+export function settingsOf(plan: Plan, folder: string): Settings {
+  return parseSettings({
+    defaults,
+    name: 'settings',
+    env: {},
+    readFile: String,
+    text: JSON.stringify({
+      accounts: [account],
+      database: join(folder, 'vendors.db'),
+      secrets: join(folder, 'secrets.db'),
+      service: {
+        baseUrl: 'https://service.example',
+        auth: { accessToken: token },
+        paging: { perPage: plan.rows, concurrency: plan.concurrency },
+        extraWalks: plan.extraWalks,
+        rateLimit: { vendors: `${plan.vendorsRate}/60s` },
+      },
+      listener: { publicUrl },
+      schedule: { reconcile: `*/${interval} * * * *` },
+      sync: { breaker: { vendors: plan.breaker } },
+    }),
+  });
+}
+
+/** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
+export async function live(options: LifeOptions): Promise<Life> {
+  const { plan, folder, number, clock, fetch, onRun } = options;
+  const settings = settingsOf(plan, folder);
+  const throws = chance(seedOf(plan.seed, 'dice', number));
+  const dice: Dice = {
+    bytes: (count) => Uint8Array.from({ length: count }, () => throws.below(256)),
+    fraction: () => throws.fraction(),
+  };
+  const installation = await openInstallation(settings, {
+    clock,
+    dice,
+    fetch,
+    log: silentLog,
+    process: { pid: number, isAlive: (pid) => pid === number },
+    migrations: join(root, 'migrations'),
+  });
+  const { mirror, secrets } = installation;
+  const desk = new AccountDesk({
+    account: installation.account(account),
+    installation,
+    clock,
+    log: silentLog,
+    metrics,
+    onRun,
+  });
+  const reception = new Reception({
+    clock,
+    log: silentLog,
+    mirror,
+    verifiers: secrets.verifiers,
+    signatureHeader: settings.service.signatureHeader,
+    onDelivery: () => desk.delivered(),
+    onCode: () => desk.keeper.codeArrived(),
+    onDeaf: () => void desk.keeper.resendIfSilent(),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const tokens = await pathTokensOf([account], secrets.verifiers);
+  const lastRun = parseInstant((await mirror.lastComplete(account)) ?? '');
+  const schedules = (['reconcile', 'pull'] as const).map((kind) =>
+    createSchedule({
+      name: kind,
+      slots: openSlots(settings.schedule[kind], settings.schedule.timezone),
+      clock,
+      dice,
+      log: silentLog,
+      lastRun,
+      run: (signal) => desk.run(kind, 'schedule', signal),
+    }),
+  );
+  const services = [
+    desk,
+    ...schedules,
+    createGapWatch({ clock, onGap: (ms) => desk.lost(`The time had strayed by ${ms} ms.`) }),
+    createChores({
+      mirror,
+      retention: settings.retention,
+      clock,
+      log: silentLog,
+      onFatal: () => undefined,
+    }),
+  ];
+  await startAll(services);
+  return {
+    number,
+    clock,
+    installation,
+    desk,
+    reception,
+    tokens,
+    async stop() {
+      await stopAll(services);
+      await installation.close();
+    },
+  };
+}

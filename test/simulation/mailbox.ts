@@ -1,0 +1,154 @@
+/**
+ * The road from the service to us: deliveries that are lost, late, repeated, overtaken and forged, and answers that do not
+ * arrive. It keeps the list of what was acknowledged, outside of the program.
+ */
+import { sleep } from '../../src/clock.ts';
+import type { HttpRequest } from '../../src/http.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
+import type { Post } from '../../src/sandbox/post-office.ts';
+import { accountBehind } from '../../src/webhook/doors.ts';
+import { statusOf, type Outcome } from '../../src/webhook/outcomes.ts';
+import type { Life } from './life.ts';
+import type { Plan } from './plan.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+export interface MailboxOptions {
+  readonly plan: Plan;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  /** Who answers now, if anybody does. */
+  readonly life: () => Life | undefined;
+  /** A promise was broken. */
+  readonly broken: (promise: string, what: string) => void;
+}
+
+interface Sheet {
+  readonly uri: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const signatureHeader = 'X-Service-Hmac-SHA256';
+/** The longest that an answer may take (reference 6.3). */
+const answerWithin = 10_000;
+
+export class Mailbox {
+  /** Acknowledged deliveries, by what the journal shows of them. */
+  readonly acknowledged = new Map<string, number>();
+  /** True deliveries that reached us, by the same. */
+  readonly arrived = new Map<string, number>();
+  /** What became of what came. */
+  readonly outcomes = new Map<string, number>();
+  calm = false;
+  readonly #options: MailboxOptions;
+  readonly #throws: Chance;
+
+  constructor(options: MailboxOptions) {
+    this.#options = options;
+    this.#throws = chance(seedOf(options.plan.seed, 'mailbox'));
+  }
+
+  /** How the sandbox's letters leave. */
+  readonly post: Post = async (uri, headers, body) => {
+    const { plan, timeline } = this.#options;
+    const sheet = { uri, headers, body };
+    const happens = (rate: number): boolean => !this.calm && this.#throws.happens(rate);
+    const later = (copy: Sheet, ms: number): void =>
+      void sleep(timeline.clock, this.#throws.below(ms)).then(() => this.#deliver(copy));
+    if (happens(plan.forge)) void this.#forge(sheet);
+    if (happens(plan.repeat)) later(sheet, 10_000);
+    // Somebody on the way takes it and says thank you.
+    if (happens(plan.lose)) return { status: 200 };
+    if (happens(plan.late)) {
+      later(sheet, 240_000);
+      return { status: 200 };
+    }
+    if (happens(plan.reorder)) {
+      later(sheet, 8_000);
+      return { status: 200 };
+    }
+    const outcome = await this.#deliver(sheet);
+    if (outcome === undefined || happens(plan.answersLost)) throw new Error('No answer.');
+    return { status: statusOf[outcome] };
+  };
+
+  /** Hands one sheet over. @returns undefined where nobody answered in time. */
+  async #deliver(sheet: Sheet): Promise<Outcome | undefined> {
+    const { timeline } = this.#options;
+    await sleep(timeline.clock, 1 + this.#throws.below(40));
+    const life = this.#options.life();
+    if (!life) return undefined;
+    const key = keyOf(sheet.body);
+    if (key) this.arrived.set(key, (this.arrived.get(key) ?? 0) + 1);
+    return this.#within(this.#receive(life, sheet));
+  }
+
+  /** What no service ever sent: true to the form, and signed by nobody. */
+  async #forge({ uri, headers, body }: Sheet): Promise<void> {
+    const { broken } = this.#options;
+    const life = this.#options.life();
+    if (!life) return;
+    const vendorid = String(1_000 + this.#throws.below(500));
+    const about = new URLSearchParams(body);
+    if (about.has('verifier')) about.delete('verifier');
+    about.set('object_id', vendorid);
+    about.set('name', 'bill_vendor.update');
+    const signature = Buffer.from(this.#throws.text(32, 'abcdefghij')).toString('base64');
+    const forged = { ...headers, 'content-type': 'application/x-www-form-urlencoded', [signatureHeader]: signature };
+    const outcome = await this.#receive(life, { uri, headers: forged, body: about.toString() });
+    if (statusOf[outcome] < 300) broken('P6', `a forged delivery about ${vendorid} was taken: ${outcome}`);
+    const stray = await this.#receive(life, { uri: `${uri}x`, headers, body });
+    if (stray !== 'unknown_path') broken('P6', `a delivery to a wrong path was not refused: ${stray}`);
+  }
+
+  async #receive(life: Life, { uri, headers, body }: Sheet): Promise<Outcome> {
+    const { trace, timeline } = this.#options;
+    if (life.clock.paused > 0) await sleep(timeline.clock, life.clock.paused);
+    const path = new URL(uri).pathname;
+    const account = accountBehind(path, life.tokens);
+    if (account === undefined) return 'unknown_path';
+    const begun = timeline.now;
+    const outcome = await life.reception.receive(account, requestOf(path, headers, body));
+    const key = keyOf(body);
+    trace.say('post', key ?? 'code', outcome);
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    if (key && statusOf[outcome] < 300) this.acknowledged.set(key, (this.acknowledged.get(key) ?? 0) + 1);
+    if (timeline.now - begun > answerWithin && life.clock.pausedOnce < begun)
+      this.#options.broken('P8', `a delivery was answered after ${timeline.now - begun} ms`);
+    return outcome;
+  }
+
+  /** The sender waits no longer than it says. */
+  #within(answer: Promise<Outcome>): Promise<Outcome | undefined> {
+    const { timeline } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = timeline.timer(answerWithin, () => resolve(undefined));
+      void answer.then((outcome) => {
+        cancel();
+        resolve(outcome);
+      });
+    });
+  }
+}
+
+/** What a delivery and its row in the journal have in common; undefined for a verification. */
+function keyOf(body: string): string | undefined {
+  if (body.startsWith('{')) return undefined;
+  const told = new URLSearchParams(body);
+  return told.has('verifier') ? undefined : `${told.get('name') ?? ''} ${told.get('object_id') ?? ''}`;
+}
+
+function requestOf(path: string, headers: Readonly<Record<string, string>>, body: string): HttpRequest {
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    method: 'POST',
+    path,
+    params: {},
+    query: new URLSearchParams(),
+    headers: Object.fromEntries(lower),
+    headersDistinct: Object.fromEntries(lower.map(([name, value]) => [name, [value]])),
+    body: Buffer.from(body),
+    signal: new AbortController().signal,
+  };
+}

@@ -1,0 +1,44 @@
+/** What a simulation came to: without it, a green result may mean that nothing happened. */
+import type { RunReport } from '../../src/sync/pull.ts';
+import type { Auditor } from './auditor.ts';
+import type { Chronicle } from './chronicle.ts';
+import type { Household } from './household.ts';
+import type { Mailbox } from './mailbox.ts';
+import type { Plan } from './plan.ts';
+import type { Road } from './road.ts';
+
+/** How often each thing happened, by name. */
+export type Reach = Readonly<Record<string, number>>;
+
+export interface Witnesses {
+  readonly plan: Plan;
+  readonly road: Road;
+  readonly mailbox: Mailbox;
+  readonly household: Household;
+  readonly chronicle: Chronicle;
+  readonly auditor: Auditor;
+  readonly runs: readonly RunReport[];
+}
+
+export function reachOf({ plan, road, mailbox, household, chronicle, auditor, runs }: Witnesses): Reach {
+  const count = (list: readonly unknown[]): number => list.length;
+  return {
+    ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
+    ...Object.fromEntries([...road.met].map(([kind, times]) => [`fault ${kind}`, times])),
+    ...Object.fromEntries([...mailbox.outcomes].map(([outcome, times]) => [`delivery ${outcome}`, times])),
+    ...Object.fromEntries(Object.entries(household.counts).map(([what, times]) => [`process ${what}`, times])),
+    'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
+    'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
+    'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
+    absences: auditor.absences,
+    'double edits in a second': chronicle.doubles.size,
+    requests: count(road.arrivals),
+  };
+}
+
+/** Adds what another seed came to. */
+export function joined(one: Reach, other: Reach): Reach {
+  const sum: Record<string, number> = { ...one };
+  for (const [what, times] of Object.entries(other)) sum[what] = (sum[what] ?? 0) + times;
+  return sum;
+}

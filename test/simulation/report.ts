@@ -1,0 +1,65 @@
+/** Runs many seeds, and gives an account of them: what broke, made small, and what was reached. */
+import { Coverage, type Met } from './coverage.ts';
+import type { Fleet } from './fleet.ts';
+import { shortfalls } from './floors.ts';
+import { drawnBy, wordsOf, type Drawn } from './plan.ts';
+import { joined, type Reach } from './reach.ts';
+import type { Sabotage } from './sabotages.ts';
+import { shrink } from './shrink.ts';
+import type { Outcome } from './simulate.ts';
+
+export interface Campaign {
+  readonly fleet: Fleet;
+  readonly from: number;
+  readonly seeds: number;
+  /** The knobs to turn, where the seeds shall not draw their own. */
+  readonly knobs: Drawn | undefined;
+  /** What is planted, if anything is: then the first broken promise ends it. */
+  readonly sabotage: Sabotage | undefined;
+}
+
+/** Failing seeds that are made small; more of them seldom teach more. */
+const mostShrunk = 3;
+const noteEvery = 1_000;
+
+/** @returns whether all is well: nothing broke and enough was reached, or the sabotage was found. */
+export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign): Promise<boolean> {
+  const tasks = Array.from({ length: seeds }, (_, index) => ({ seed: from + index, knobs }));
+  const coverage = new Coverage();
+  const failed: Outcome[] = [];
+  let reach: Reach = {};
+  let done = 0;
+  for await (const outcome of fleet.run(tasks)) {
+    done += 1;
+    reach = joined(reach, outcome.reach);
+    if (!knobs) coverage.add(drawnBy(outcome.seed));
+    if (outcome.broken.length > 0) {
+      failed.push(outcome);
+      console.log(`seed ${outcome.seed}`, outcome.broken);
+      if (sabotage) break;
+    }
+    if (done % noteEvery === 0) console.log(`${done} seeds, ${failed.length} failed`);
+  }
+  if (sabotage) {
+    console.log(failed[0] ? `${sabotage.name}: found by seed ${failed[0].seed}` : `${sabotage.name}: NOT FOUND`);
+    return failed.length > 0;
+  }
+  console.log(
+    `${done} seeds, ${failed.length} failed; ${reach['requests'] ?? 0} requests, ${reach['runs complete'] ?? 0} complete runs`,
+  );
+  for (const outcome of failed.slice(0, mostShrunk)) await small(fleet, outcome, knobs);
+  const missing = knobs ? [] : shortfalls(reach, done);
+  if (!knobs) console.log(`pairs of values met: ${shown(coverage.pairs)}; triples: ${shown(coverage.triples)}`);
+  for (const what of missing) console.log(`TOO LITTLE: ${what}`);
+  return failed.length === 0 && missing.length === 0;
+}
+
+async function small(fleet: Fleet, { seed, broken }: Outcome, knobs: Drawn | undefined): Promise<void> {
+  const promise = broken[0]?.slice(0, 2) ?? '';
+  const words = wordsOf(await shrink(fleet, seed, promise, knobs));
+  console.log(`${promise} again: npm run simulate -- --from ${seed} --knobs "${words}" --trace`);
+}
+
+function shown({ met, of }: Met): string {
+  return `${met} of ${of} (${((100 * met) / of).toFixed(2)} %)`;
+}

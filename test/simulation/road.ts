@@ -1,0 +1,106 @@
+/** The road to the service: requests and answers that take their time, get lost and broken, and are counted. */
+import { sleep } from '../../src/clock.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
+import { targetOf } from '../../src/sandbox/call.ts';
+import type { FaultKind } from '../../src/sandbox/faults.ts';
+import type { Sandbox } from '../../src/sandbox/service.ts';
+import { aborted, connectionReset, responseOf } from './answer.ts';
+import type { LifeClock } from './life-clock.ts';
+import type { Plan } from './plan.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+/** A request that reached the service. */
+export interface Arrival {
+  readonly at: number;
+  readonly life: number;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface RoadOptions {
+  readonly plan: Plan;
+  readonly sandbox: Sandbox;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+}
+
+export class Road {
+  /** Every request that reached the service, oldest first. */
+  readonly arrivals: Arrival[] = [];
+  /** Faults that truly happened, by kind. */
+  readonly met = new Map<string, number>();
+  /** Requests about callbacks that are under way. */
+  handshaking = 0;
+  /** Meets every request, in place of the plan's rates, while it is set. */
+  outage: FaultKind | undefined;
+  /** Nothing goes wrong any more. */
+  calm = false;
+  readonly #options: RoadOptions;
+  readonly #throws: Chance;
+
+  constructor(options: RoadOptions) {
+    this.#options = options;
+    this.#throws = chance(seedOf(options.plan.seed, 'road'));
+  }
+
+  /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
+  fetchFor(life: number, clock: LifeClock): typeof globalThis.fetch {
+    return async (input, init) => {
+      const url = new URL(input instanceof Request ? input.url : input);
+      const signal = init?.signal ?? new AbortController().signal;
+      signal.throwIfAborted();
+      const method = init?.method ?? 'GET';
+      const about = targetOf(url.pathname)?.resource;
+      if (about === 'callbacks') this.handshaking += 1;
+      const answered = this.#travel({ url, method, body: typeof init?.body === 'string' ? init.body : '', life }, init)
+        .finally(() => {
+          if (about === 'callbacks') this.handshaking -= 1;
+        })
+        .then((answer) => sleep(clock, this.#latency()).then(() => answer));
+      answered.catch(() => undefined);
+      const answer = await Promise.race([answered, aborted(signal)]);
+      const { breakage } = answer;
+      if (breakage?.kind === 'reset') throw connectionReset();
+      if (breakage?.kind === 'hang') return aborted(signal);
+      return responseOf(answer, signal);
+    };
+  }
+
+  async #travel(
+    { url, method, body, life }: { url: URL; method: string; body: string; life: number },
+    init: RequestInit | undefined,
+  ): Promise<Awaited<ReturnType<Sandbox['handle']>>> {
+    const { sandbox, timeline, trace } = this.#options;
+    await sleep(timeline.clock, this.#latency());
+    const fault = this.#fault();
+    this.arrivals.push({ at: timeline.now, life, method, path: url.pathname, body });
+    trace.say('request', life, method, url.pathname + url.search, fault ?? '');
+    if (fault) {
+      this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
+      sandbox.faults.next({ kind: fault });
+    }
+    const answer = await sandbox.handle({
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: init?.headers as Record<string, string>,
+      body: Buffer.from(body),
+    });
+    trace.say('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
+    return answer;
+  }
+
+  #fault(): FaultKind | undefined {
+    if (this.calm) return undefined;
+    if (this.outage) return this.outage;
+    const { faults } = this.#options.plan;
+    return (Object.entries(faults) as [FaultKind, number][]).find(([, rate]) => this.#throws.happens(rate))?.[0];
+  }
+
+  #latency(): number {
+    const { latency } = this.#options.plan;
+    return this.calm ? 5 + this.#throws.below(50) : 5 + this.#throws.below(latency);
+  }
+}

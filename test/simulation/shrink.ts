@@ -1,0 +1,36 @@
+/** Makes a failing seed small: knobs go back to their plain values, and numbers down, as long as the same promise breaks. */
+import type { Fleet } from './fleet.ts';
+import { drawnBy, knobs, type Drawn } from './plan.ts';
+
+/** Fewer of these are easier to read, plain or not. */
+const smaller: Readonly<Record<string, readonly number[]>> = { vendors: [1, 3], changes: [1], minutes: [14] };
+
+/** The knobs that are left, none of which can be taken away alone. */
+export async function shrink(fleet: Fleet, seed: number, promise: string, from: Drawn = drawnBy(seed)): Promise<Drawn> {
+  const breaks = async (turned: Drawn): Promise<boolean> => {
+    for await (const { broken } of fleet.run([{ seed, knobs: turned }]))
+      return broken.some((words) => words.startsWith(promise));
+    return false;
+  };
+  let held = without(from, (name, value) => knobs[name]?.[0] === value);
+  // Many at a time first: most have nothing to do with it.
+  for (let size = Math.ceil(Object.keys(held).length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
+    for (let start = 0; start < Object.keys(held).length;) {
+      const chosen = new Set(Object.keys(held).slice(start, start + size));
+      const less = without(held, (name) => chosen.has(name));
+      if (await breaks(less)) held = less;
+      else start += size;
+    }
+  for (const [name, values] of Object.entries(smaller))
+    for (const value of values) {
+      const less = { ...held, [name]: value };
+      if (value >= Number(held[name] ?? knobs[name]?.[0]) || !(await breaks(less))) continue;
+      held = less;
+      break;
+    }
+  return held;
+}
+
+function without(drawn: Drawn, leave: (name: string, value: string | number) => boolean): Drawn {
+  return Object.fromEntries(Object.entries(drawn).filter(([name, value]) => !leave(name, value)));
+}

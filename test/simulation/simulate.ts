@@ -1,0 +1,130 @@
+/** One seed, from its first request to its last: a phase with faults, in which nothing may go wrong, and one without, in which all must come right. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Sandbox } from '../../src/sandbox/service.ts';
+import type { RunReport } from '../../src/sync/pull.ts';
+import { Auditor } from './auditor.ts';
+import { Chronicle } from './chronicle.ts';
+import { Household } from './household.ts';
+import { settingsOf } from './life.ts';
+import { comeRight } from './liveness.ts';
+import { Mailbox } from './mailbox.ts';
+import { account, foreignUri, token } from './names.ts';
+import type { Plan } from './plan.ts';
+import { reachOf, type Reach } from './reach.ts';
+import { wrongRequests } from './requests.ts';
+import { Road } from './road.ts';
+import { Timeline } from './timeline.ts';
+import { Trace } from './trace.ts';
+import { planTroubles } from './troubles.ts';
+import { planWorkload } from './workload.ts';
+
+export interface Outcome {
+  readonly seed: number;
+  /** Broken promises, the first ones first; none is as it should be. */
+  readonly broken: readonly string[];
+  readonly hash: string;
+  readonly reach: Reach;
+}
+
+/** Where files live that nobody needs afterwards: in memory, where there is such a place. */
+const place = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const minute = 60_000;
+/** More says nothing more. */
+const enough = 20;
+
+/** Runs a plan to its end; `listen` hears every line of the trace. */
+export async function simulate(plan: Plan, listen?: (line: string) => void): Promise<Outcome> {
+  const folder = mkdtempSync(join(place, 'simulation-'));
+  const timeline = new Timeline();
+  const trace = new Trace(() => timeline.now, listen);
+  const broken: string[] = [];
+  const say = (promise: string, what: string): void => {
+    const words = `${promise} ${what}`;
+    if (broken.length >= enough || broken.includes(words)) return;
+    broken.push(words);
+    trace.say('BROKEN', words);
+  };
+  const runs: RunReport[] = [];
+  const mailbox = new Mailbox({ plan, timeline, trace, life: () => household.life, broken: say });
+  const sandbox = new Sandbox(
+    {
+      seed: String(plan.seed),
+      accounts: [account],
+      token,
+      vendors: plan.vendors,
+      world: plan.world,
+      rateLimits: { vendors: plan.vendorsRate, callbacks: 20, windowSeconds: 60 },
+      deliveries: { delay: [200, 3_000] },
+    },
+    {
+      clock: timeline.clock,
+      post: (...letter) => (letter[0] === foreignUri ? Promise.resolve({ status: 200 }) : mailbox.post(...letter)),
+    },
+  );
+  const callbacks = sandbox.callbacks(account);
+  const foreign = callbacks.add(timeline.clock.now(), 'bill_vendor', foreignUri);
+  callbacks.verify(timeline.clock.now(), foreign, foreign.verifier);
+  const desk = sandbox.vendors(account);
+  const chronicle = new Chronicle(sandbox, timeline);
+  const road = new Road({ plan, sandbox, timeline, trace });
+  const settings = settingsOf(plan, folder);
+  const auditor = new Auditor({
+    plan,
+    timeline,
+    chronicle,
+    mailbox,
+    database: settings.database,
+    lag: settings.sync.lag,
+    broken: say,
+  });
+  const household: Household = new Household({
+    plan,
+    folder,
+    timeline,
+    road,
+    trace,
+    onRun: (report, life) => {
+      runs.push(report);
+      trace.say(
+        'run',
+        life,
+        report.trigger,
+        report.outcome,
+        JSON.stringify(report.counts),
+        report.error?.message ?? '',
+      );
+      auditor.look();
+    },
+    onDown: () => auditor.look(),
+  });
+  const unheard = (reason: unknown): void => say('P8', `nobody heard of a failure: ${String(reason)}`);
+  process.on('unhandledRejection', unheard);
+  try {
+    planWorkload({ plan, desk, timeline, trace });
+    planTroubles({ plan, timeline, household, road, trace });
+    household.start();
+    await timeline.pass(plan.minutes * minute);
+
+    road.calm = mailbox.calm = true;
+    road.outage = undefined;
+    household.calm();
+    await comeRight({ plan, timeline, household, sandbox, chronicle, auditor, runs, trace, broken: say });
+
+    for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
+    household.close();
+    for (const secret of [token, ...callbacks.all().map(({ verifier }) => verifier)])
+      for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db')))
+        if (readFileSync(join(folder, name)).includes(secret)) say('P6', `${name} holds a secret`);
+  } catch (error) {
+    broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    process.off('unhandledRejection', unheard);
+    household.close();
+    sandbox.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const reach = reachOf({ plan, road, mailbox, household, chronicle, auditor, runs });
+  return { seed: plan.seed, broken, hash: trace.hash, reach };
+}
