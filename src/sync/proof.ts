@@ -25,7 +25,11 @@ export interface Pass {
 }
 
 export type Conclusion =
-  | { readonly complete: true; /** Rows that `total` counts and nobody may read. */ readonly unreadable: number }
+  | {
+      readonly complete: true;
+      /** Vendors of the list that is proven: those of a walk that counts no more are none of them. */ readonly shown: number;
+      /** Rows that `total` counts and nobody may read. */ readonly unreadable: number;
+    }
   | {
       readonly complete: false;
       readonly why: string;
@@ -54,13 +58,15 @@ export class Proof {
     if (pass.entered) return this.#startOver('vendors entered the list during the walk');
 
     this.#join(pass, pass.total);
-    if (this.#joined.size === pass.total) return { complete: true, unreadable: 0 };
+    const shown = this.#joined.size;
+    if (shown === pass.total) return { complete: true, shown, unreadable: 0 };
 
     const short = pass.whole && !pass.repeated && pass.ids.size < pass.total;
-    if (short && before && alike(pass, before)) return { complete: true, unreadable: pass.total - pass.ids.size };
+    if (short && before && alike(pass, before))
+      return { complete: true, shown, unreadable: pass.total - pass.ids.size };
     if (this.#passes >= enoughPasses && this.#quiet >= quietPasses)
-      return { complete: true, unreadable: pass.total - this.#joined.size };
-    return { complete: false, why: describe(pass, this.#joined.size), anew: false };
+      return { complete: true, shown, unreadable: pass.total - shown };
+    return { complete: false, why: describe(pass, shown), anew: false };
   }
 
   #join(pass: Pass, total: number): void {

@@ -108,7 +108,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
 
   await mirror.promoteFindings(accountId, engine.clock.now() - inFlightFor);
 
-  const { unreadable } = main.conclusion;
+  const { unreadable, shown } = main.conclusion;
   if (unreadable > 0) {
     await mirror.addFindings(run, [{ kind: 'unreadable', vendorid: null, fields: { rows: unreadable } }]);
     notes.push(`The service counts ${unreadable} more vendors than it shows.`);
@@ -131,13 +131,15 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor.
-  const believed = seen.size > 0 || approved >= unseen.suspects.length;
+  const believed = shown > 0 || approved >= unseen.suspects.length;
   const left = !needed
     ? 0
     : offered
       ? await resolveByNumber(resolution, believed)
       : await resolveBySweep(resolution, believed);
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
+  if (shown === 0 && (await mirror.someActive(accountId, 1)).length > 0)
+    throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
 }
 
 /** What was given up is read again. */

@@ -40,18 +40,20 @@ export class OneReader {
 
   /**
    * Whether the service reads vendors by number. Where that is to be found out, `listed` are numbers that a list has just
-   * shown: if none of them is answered, the service does not offer it.
+   * shown: if one of them is answered, the service offers it; if none is known, it does not. A refusal teaches nothing.
    */
   async isOffered(listed: Iterable<number>, options: ReadOptions): Promise<boolean> {
     if (this.#setting !== 'auto') return this.#setting === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    let asked = 0;
+    const sightings: (Sighting | 'not_supported')[] = [];
     for (const vendorid of listed) {
-      if (++asked > 3) break;
+      if (sightings.length === 3) break;
       const sighting = await this.#attempt(vendorid, options);
-      if (sighting !== 'not_supported' && sighting.kind !== 'absent') return this.#learn(true);
+      if (sighting !== 'not_supported' && sighting.kind === 'record') return this.#learn(true);
+      sightings.push(sighting);
     }
-    return asked > 0 && this.#learn(false);
+    const refused = sightings.some((sighting) => sighting !== 'not_supported' && sighting.kind === 'refused');
+    return sightings.length > 0 && !refused && this.#learn(false);
   }
 
   /** Reads a vendor and applies what came. @throws MirrorError where the service cannot be reached or refuses the token. */

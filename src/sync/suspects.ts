@@ -39,18 +39,19 @@ export const everyMark = Number.MAX_SAFE_INTEGER;
 /** Rounds of reading again what was too young to be contradicted; what still moves then waits in the queue. */
 const rounds = 3;
 
-/** Reads each suspect by its number. @returns how many absences were met and not `believed`. */
+/** Reads each suspect by its number. @returns how many suspects no reading has shown, where absences are not `believed`. */
 export async function resolveByNumber(resolution: Resolution, believed: boolean): Promise<number> {
   const { engine, attendance, tally, unseen, run } = resolution;
   let doubted = 0;
   const ask = async (vendorid: number): Promise<void> => {
     const sighting = await engine.reader.read(vendorid, attendance);
     if (sighting.kind === 'record') tally.addVerdict(sighting.verdict);
-    else if (sighting.kind === 'refused')
+    else if (sighting.kind === 'refused') {
       await engine.mirror.addFindings(run, [
         { kind: 'unreadable', vendorid, fields: { refused: sighting.error.code } },
       ]);
-    else if (believed) await applyAbsence(resolution, vendorid, 'gone', sighting.stamp);
+      if (!believed) doubted += 1;
+    } else if (believed) await applyAbsence(resolution, vendorid, 'gone', sighting.stamp);
     else doubted += 1;
   };
   await eachBounded(unseen.suspects, engine.concurrency, ask);

@@ -107,6 +107,21 @@ describe('where the service reads none by number', () => {
     expect(movesOf(at, vanished!)).toMatchObject([{ new_presence: 'missing', vis_state_source: 'inferred' }]);
   });
 
+  it('A22 a refusal does not teach that it reads them', async () => {
+    const at = await mirrored({ world: ['readOne=404', 'visStateFilter=ignored'] });
+    const [first, second] = actives(at, 2);
+    at.sandbox.vendors(account).vanish(first!);
+    const heal = at.sandbox.onRequest(({ path }) => {
+      if (/\d$/.test(path)) at.sandbox.faults.next({ kind: '403' });
+    });
+    await at.pull();
+    heal();
+    at.sandbox.vendors(account).vanish(second!);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    for (const vendorid of [first!, second!]) expect(stateOf(at, vendorid)).toMatchObject({ presence: 'missing' });
+  });
+
   it('A10 a suspect stays one while the second sweep is not complete, and the next run decides', async () => {
     const at = await mirrored({ world });
     const [vanished] = actives(at, 1);

@@ -159,6 +159,20 @@ describe('a list that shows nothing', () => {
     if (vendors === 60) expect(contents(at)).toEqual(before);
   });
 
+  it.each([
+    [60_000, 'breaker_tripped'],
+    [0, 'sweep_incomplete'],
+  ])('A11 proves nothing while vendors are known, %i ms after they were read', async (later, code) => {
+    const at = await bench({ vendors: 5, settings });
+    await at.pull();
+    await at.clock.advance(later);
+    always(at, 'empty_list', isList);
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'incomplete', error: { code } });
+    expect(lastRun(at)).toMatchObject({ safe_as_of: null });
+    expect(activeDifferences(at)).toEqual([]);
+  });
+
   it('A11 an emptied account is believed only on a person’s word', async () => {
     const at = await bench({ vendors: 5, settings });
     await at.pull();
