@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { sleep, type Clock, type Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import { connectReader, connectWriter, makeDurable, putToRest, type Sqlite } from './driver.ts';
+import { networkAround } from './file-systems.ts';
 import { isBehind, migrate, type Migration } from './migrate.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
@@ -176,6 +177,12 @@ export function prepareFile(path: string, mode: number): string {
       throw new MirrorError(
         'database_unusable',
         `${path} has a second name (a hard link), under which its journal would be missed.`,
+      );
+    const network = networkAround(real);
+    if (network !== undefined)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
       );
     return real;
   } catch (error) {
