@@ -8,7 +8,6 @@ import { launch } from './fleet.ts';
 import { drawnFrom, planOf } from './plan.ts';
 import { account } from './report.ts';
 import { sabotages } from './sabotages.ts';
-import { simulate } from './simulate.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +23,7 @@ const from = Number(values.from);
 const knobs = values.knobs === undefined ? undefined : drawnFrom(values.knobs);
 
 if (values.trace) {
+  const { simulate } = await import('./simulate.ts');
   const { broken, hash } = await simulate(planOf(from, knobs), (line) => console.log(line));
   console.log(hash, broken);
 } else {
