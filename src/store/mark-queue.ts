@@ -1,6 +1,6 @@
 /**
  * The queue's other end. A mark is due; it is settled, deferred or parked by whoever read its vendor, but only if the vendor
- * was not marked again meanwhile: then the newer mark stands, and the vendor is read once more.
+ * was not marked again meanwhile: then the newer mark stands, and the vendor is read once more, after a rest if the reading came to nothing.
  */
 import { timestamp, type Clock } from '../clock.ts';
 import type { Counter } from './counter.ts';
@@ -133,7 +133,8 @@ export function queueDeeds(
         const due_at = timestamp(clock.now() + delay);
         const due_ms = Math.ceil(counter.moment() + delay);
         const deferred = change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error }) > 0;
-        if (deferred && outcome) conclude(mark, outcome);
+        if (!deferred) marks.rest(mark, attempts, error);
+        else if (outcome) conclude(mark, outcome);
         return deferred;
       }),
     answer: (mark, answered) => database.write(() => conclude(mark, 'applied', [...answered])),
@@ -141,6 +142,7 @@ export function queueDeeds(
     park: (mark, error) =>
       database.write(() => {
         if (change.run({ ...mark, due_at: null, due_ms: null, last_error: error }) > 0) conclude(mark, 'parked');
+        else marks.rest(mark, mark.attempts, error);
       }),
     parkedMarks: (accountId) => database.read(() => parked.all({ account_id: accountId })),
   };

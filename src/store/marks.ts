@@ -17,13 +17,19 @@ export interface Marks {
   isAnnounced(key: Key): boolean;
   /** Marks a vendor as due after `delay` milliseconds. Runs inside a transaction. */
   add(key: Key, reason: MarkReason, delay: number): void;
+  /**
+   * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
+   * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
+   */
+  rest(key: Key, attempts: number, error: string | null): void;
 }
 
 /**
  * How long a vendor whose readings showed nothing new rests before a further delivery has it read again, in milliseconds: 1 s, then twice as
  * long each time, up to half a minute. However often a delivery is replayed, it costs a handful of readings.
  */
-const rest = sql<number>`iif(excluded.reason = 'delivery' AND attempts > 0, min(30000, 1000 << min(attempts - 1, 5)), 0)`;
+const rest = sql<number>`iif(attempts > 0, min(30000, 1000 << min(attempts - 1, 5)), 0)`;
+const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
 
 /** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */
 const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${rest}`;
@@ -53,12 +59,28 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
       .onConflict((conflict) =>
         conflict.columns(['account_id', 'vendorid']).doUpdateSet({
           generation: at.generation,
-          due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${rest} / 1000.0) || ' seconds'))`,
-          due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${rest})`,
+          due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
+          due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
           attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
           reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
         }),
       ),
+  );
+  const count = statement<Key & { attempts: number; last_error: string | null }>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('dirty_vendors').set({ attempts: at.attempts, last_error: at.last_error }), at)
+      .where('reason', '=', 'delivery')
+      .where('attempts', '<=', at.attempts),
+  );
+  const putOff = statement<Key & { due_at: string; due_ms: number }>(sqlite, (at) =>
+    ofVendor(
+      mirrorSql.updateTable('dirty_vendors').set({
+        due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at.due_at}, (${rest} / 1000.0) || ' seconds')`,
+        due_ms: sql`${at.due_ms} + ${rest}`,
+      }),
+      at,
+    )
+      .where('reason', '=', 'delivery')
+      .where('due_ms', '<', sql<number>`${at.due_ms} + ${rest}`),
   );
   const announced = statement<Key, { vendorid: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
@@ -79,6 +101,12 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
         due_ms: Math.ceil(counter.moment() + delay),
         reason,
       });
+    },
+    rest(key, attempts, error) {
+      const { account_id, vendorid } = key;
+      count.run({ account_id, vendorid, attempts, last_error: error });
+      const due_ms = Math.ceil(counter.moment());
+      putOff.run({ account_id, vendorid, due_at: timestamp(clock.now()), due_ms });
     },
   };
 }

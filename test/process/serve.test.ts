@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { activeDifferences } from '../sync/equal.ts';
+import { flood } from '../webhook/flood.ts';
+import { delivery, signed } from '../webhook/house.ts';
 import { daemonPlace, isTaken, missing, taken, until, type DaemonPlace } from './daemon.ts';
 import { build, service } from './program.ts';
 
@@ -101,6 +103,26 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     await told;
     expect(missing(at, world)).toEqual([]);
     expect(at.query(`SELECT id FROM deliveries WHERE outcome <> 'pending'`)).toEqual([]);
+    expect(await daemon.end()).toBe(0);
+  });
+
+  it('C15 ten thousand in a moment for five vendors: each is acknowledged and journalled, and costs no read of its own', async () => {
+    const world = await service();
+    const { at, daemon } = await living(world);
+    const callback = world.sandbox.callbacks(world.account).all()[0];
+    if (!callback) throw new Error('There is no callback.');
+    const letters = idsAt(world)
+      .slice(0, 5)
+      .map((id) => signed({ ...delivery, object_id: String(id) }, callback.verifier));
+    let reads = 0;
+    world.sandbox.onRequest(({ path }) => (reads += Number(/\/\d+$/.test(path))));
+    const many = Array.from({ length: 10_000 }, (_, nth) => letters[nth % 5]!);
+    expect(await flood({ address: callback.uri }, many)).toEqual({ 200: 10_000 });
+    const counted = (outcome: string): unknown =>
+      at.query('SELECT count(*) AS n FROM deliveries WHERE outcome = ?', outcome)[0];
+    await until(() => at.query('SELECT 1 FROM dirty_vendors').length === 0);
+    expect(counted('unchanged')).toEqual({ n: 10_000 });
+    expect(reads).toBeLessThanOrEqual(30);
     expect(await daemon.end()).toBe(0);
   });
 

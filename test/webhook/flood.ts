@@ -11,7 +11,11 @@ const sockets = 8;
 type Letter = ReturnType<typeof signed>;
 
 /** Sends every letter, some hundreds at a time. @returns how many answers there were of each status. */
-export async function flood(place: Hall, letters: readonly Letter[], lanes = sockets): Promise<Record<number, number>> {
+export async function flood(
+  place: Pick<Hall, 'address'>,
+  letters: readonly Letter[],
+  lanes = sockets,
+): Promise<Record<number, number>> {
   const answers: Record<number, number> = {};
   const groups = Array.from({ length: Math.ceil(letters.length / perSocket) }, (_, index) =>
     letters.slice(index * perSocket, (index + 1) * perSocket),
@@ -24,7 +28,7 @@ export async function flood(place: Hall, letters: readonly Letter[], lanes = soc
   return answers;
 }
 
-async function pipelined(place: Hall, letters: readonly Letter[]): Promise<number[]> {
+async function pipelined(place: Pick<Hall, 'address'>, letters: readonly Letter[]): Promise<number[]> {
   const { hostname, port, pathname } = new URL(place.address);
   const socket = connect(Number(port), hostname);
   let answers = '';
