@@ -10,7 +10,7 @@ import { build, ended, place, service, type Place } from '../process/program.ts'
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
 import { filesIn, recorded, statesOf, type Recording } from './recording.ts';
 import { compileTap, untappable } from './tap.ts';
-import { deliver, introduce, quietDaemon, serving, startTapped, type Answer } from './tapped.ts';
+import { deliver, introduce, quietDaemon, startTapped, watch, type Answer } from './tapped.ts';
 
 /** How many states of the disk are looked at; 3,000 unless told. */
 const states = Number(process.env['STATES'] ?? 3_000);
@@ -50,7 +50,7 @@ async function deliveries(imports: readonly string[] = []): Promise<Lived> {
   ] as const) {
     const daemon = startTapped(at, ['serve'], { library, log, imports });
     const exited = once(daemon, 'exit');
-    const listener = await serving(daemon);
+    const listener = await watch(daemon).serving;
     const numbers = Array.from({ length: 200 }, (_, index) => first + index);
     const vendorOf = (number: number): number => vendorids[number % vendorids.length]!;
     answers.push(...(await deliver(`${listener}${path}`, { numbers, lanes: 4, vendorOf })));

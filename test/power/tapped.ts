@@ -2,7 +2,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { systemClock, systemDice } from '../../src/clock.ts';
 import { openSecrets } from '../../src/store/secrets.ts';
@@ -46,14 +45,24 @@ export function startTapped(place: Place, argv: readonly string[], options: Tapp
   return child;
 }
 
-/** Resolves with the address of the listener when the daemon says that it serves; undefined where it ends before. */
-export async function serving(daemon: ChildProcess): Promise<string | undefined> {
-  for await (const line of createInterface(daemon.stderr!)) {
-    const { msg, listener } = JSON.parse(line) as { msg?: string; listener?: string };
-    // What else it says is not read, and must not fill the pipe.
-    if (msg === 'serving') return (daemon.stderr!.resume(), listener);
-  }
-  return undefined;
+export interface Watched {
+  /** What it wrote on standard error so far. */
+  readonly stderr: () => string;
+  /** The address of its listener, when it says that it serves; undefined where it ends before. */
+  readonly serving: Promise<string | undefined>;
+}
+
+export function watch(daemon: ChildProcess): Watched {
+  let stderr = '';
+  const serving = new Promise<string | undefined>((resolve) => {
+    daemon.once('close', () => resolve(undefined));
+    daemon.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      const listener = /"listener":"([^"]+)".*"msg":"serving"/.exec(stderr)?.[1];
+      if (listener !== undefined) resolve(listener);
+    });
+  });
+  return { stderr: () => stderr, serving };
 }
 
 export interface Answer {

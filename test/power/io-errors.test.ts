@@ -1,0 +1,70 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { build, service } from '../process/program.ts';
+import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './lives.ts';
+import { untappable, type Failure } from './tap.ts';
+
+/** How many operations fail, one in each life; nightly as many as there are. */
+const failures = Number(process.env['IO_ERRORS'] ?? 16);
+/** Told where a test fails; SEED repeats it. */
+const seed = Number(process.env['SEED'] ?? 1);
+
+const errnos = ['ENOSPC', 'EIO', 'EDQUOT'] as const;
+
+/** Operations spread over a life, from its first to its last, half of them syncs. */
+function spread(counts: Record<string, number>, name: string): Failure[] {
+  const throws = chance(seedOf(seed, name));
+  return Array.from({ length: failures }, (_, index) => {
+    const kinds = index % 2 === 0 ? 's' : throws.pick(['w', 'w', 'w', 't', 'o']);
+    const [from, to] = [index / failures, (index + 1) / failures].map((part) => Math.floor(part * counts[kinds]!)) as [
+      number,
+      number,
+    ];
+    return {
+      kinds,
+      nth: 1 + from + throws.below(Math.max(1, to - from)),
+      errno: throws.pick(errnos),
+      on: throws.happens(0.2),
+    };
+  });
+}
+
+/** SQLite asks a folder to be synced, and takes a refusal; there are file systems that cannot. */
+const isFile = (path: string): boolean => /\.db(-wal|-journal)?$/.test(path);
+
+const nameOf = ({ kinds, nth, errno, on }: Failure): string =>
+  `seed ${seed}, ${kinds}:${nth}:${errno}${on ? ':on' : ''}`;
+
+beforeAll(build, 120_000);
+
+describe.skipIf(untappable !== undefined)(
+  `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
+  () => {
+    it(`F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`, async () => {
+      const stage = stageOf(await service({ vendors: 40 }));
+      const quiet = await daemonLife(stage);
+      expect([quiet.status, quiet.answers.filter(({ status }) => status !== 200)]).toEqual([0, []]);
+      await twoAtATime(spread(countKinds(quiet.notes), 'daemon'), async (fail) => {
+        const life = await daemonLife(stage, { fail });
+        const where = `${nameOf(fail)}: ${life.stderr}`;
+        expect([0, 74], where).toContain(life.status);
+        for (const { status } of life.answers) expect([200, 503, undefined], where).toContain(status);
+        const failedSync = life.notes.some((note) => note.kind === 'failed' && note.what === 's' && isFile(note.path));
+        if (failedSync) expect(life.status, where).toBe(74);
+        await expectHeals(stage, life, where);
+      });
+    }, 600_000);
+
+    it(`F3 leaves a pull whole pages and an honest end, in ${failures} places`, async () => {
+      const stage = stageOf(await service({ vendors: 40 }));
+      const quiet = await pullLife(stage);
+      expect(quiet.status).toBe(0);
+      await twoAtATime(spread(countKinds(quiet.notes), 'pull'), async (fail) => {
+        const life = await pullLife(stage, { fail });
+        const where = `${nameOf(fail)}: ${life.stdout} ${life.stderr}`;
+        expect([0, 74], where).toContain(life.status);
+        await expectHeals(stage, life, where);
+      });
+    }, 600_000);
+  },
+);

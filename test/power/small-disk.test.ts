@@ -1,0 +1,70 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { build, place, service, type Place } from '../process/program.ts';
+import { activeDifferences } from '../sync/equal.ts';
+import { inspect } from './inspection.ts';
+import { deliver, introduce, quietDaemon, watch } from './tapped.ts';
+
+/** Mounts a file system of this size on a folder. */
+function mount(folder: string, size: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', folder]);
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]));
+}
+
+/** Whether this user may mount; found out in a name space of its own, so that nothing is left behind. */
+const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+/** The place on a disk of one megabyte; `grow` makes it a large one. */
+function onSmallDisk(at: Place): { grow: () => void } {
+  const settings = join(at.folder, 'mirror.yaml');
+  const kept = readFileSync(settings);
+  mount(at.folder, '1m');
+  writeFileSync(settings, kept);
+  return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
+}
+
+beforeAll(build, 120_000);
+
+describe.skipIf(!mayMount)(
+  `a disk of one megabyte${mayMount ? '' : ' (not here: this user may not mount one)'}`,
+  () => {
+    it('F3 ends a pull with 74 and whole pages, and more room with a mirror that equals the source', async () => {
+      const sandbox = await service({ vendors: 400 });
+      const at = place(sandbox);
+      const disk = onSmallDisk(at);
+      const { status, stderr } = await at.run('sync', '--json');
+      expect([status, stderr]).toEqual([74, expect.stringContaining('disk is full')]);
+      expect(await inspect(at.folder, { acknowledged: [], isWhole: () => undefined })).toEqual([]);
+      disk.grow();
+      expect((await at.run('sync')).status).toBe(0);
+      expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+    }, 120_000);
+
+    it('F3 C12 makes a daemon answer 503 and live on, and more room makes it take deliveries again', async () => {
+      const sandbox = await service({ vendors: 20 });
+      const at = place(sandbox, { settings: quietDaemon });
+      const disk = onSmallDisk(at);
+      const path = await introduce(at);
+      const daemon = at.start('serve');
+      const { serving } = watch(daemon);
+      const address = `${await serving}${path}`;
+      const vendorOf = (number: number): number => 900_000 + number;
+      const send = (first: number, count: number) =>
+        deliver(address, { numbers: Array.from({ length: count }, (_, index) => first + index), lanes: 2, vendorOf });
+      const answers = await send(1, 2_000);
+      const refused = answers.filter(({ status }) => status === 503);
+      expect(answers.every(({ status }) => status === 200 || status === 503)).toBe(true);
+      expect([refused.length > 0, refused.length < 2_000]).toEqual([true, true]);
+      disk.grow();
+      answers.push(...(await send(5_001, 20)));
+      expect(answers.slice(-20).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+      daemon.kill('SIGKILL');
+      await once(daemon, 'exit');
+      const acknowledged = answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
+      expect(await inspect(at.folder, { acknowledged, isWhole: () => undefined })).toEqual([]);
+    }, 120_000);
+  },
+);
