@@ -1,0 +1,15 @@
+/** The floor of a pull that finds nothing new: the same bytes fetched and parsed, nothing else. */
+import { eachPage } from './bare-get.ts';
+import type { Place } from './installation.ts';
+import type { JobResult } from './job.ts';
+
+export async function job(place: Place): Promise<JobResult> {
+  let vendors = 0;
+  const begun = performance.now();
+  await eachPage(
+    place,
+    () => undefined,
+    ({ response }) => (vendors += response.result.bill_vendors.length),
+  );
+  return { told: { ms: performance.now() - begun, vendors } };
+}

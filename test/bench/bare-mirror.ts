@@ -1,0 +1,14 @@
+/** A new file with the mirror's tables, as durable as the mirror, and nothing between it and its driver. */
+import { join } from 'node:path';
+import Driver from 'better-sqlite3';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { migrations } from './installation.ts';
+
+export function bareMirror(folder: string): Driver.Database {
+  const sqlite = new Driver(join(folder, 'bare.db'));
+  sqlite.pragma('journal_mode = WAL');
+  sqlite.pragma('synchronous = FULL');
+  sqlite.pragma('foreign_keys = ON');
+  for (const { sql } of readMigrations(join(migrations, 'mirror'))) sqlite.exec(sql);
+  return sqlite;
+}

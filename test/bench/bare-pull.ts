@@ -1,0 +1,90 @@
+/**
+ * The floor of a first pull: the same bytes fetched and parsed, and the same rows written with bare prepared statements in
+ * the same transactions: one before each request, which numbers it, and one for each page.
+ */
+import type Driver from 'better-sqlite3';
+import { textFields } from '../../src/vendor.ts';
+import { eachPage, type WireVendor } from './bare-get.ts';
+import { bareMirror } from './bare-mirror.ts';
+import { account, type Place } from './installation.ts';
+import type { JobResult } from './job.ts';
+
+export async function job(place: Place): Promise<JobResult> {
+  const sqlite = bareMirror(place.folder);
+  const begun = performance.now();
+  const write = bareWriter(sqlite);
+  const number = sqlite.prepare<[], { read_seq: number }>(
+    'UPDATE reading_counter SET read_seq = read_seq + 1 RETURNING read_seq',
+  );
+  const progress = sqlite.prepare('UPDATE runs SET pages = pages + 1, seen = seen + ?, created = created + ?');
+  sqlite.exec(
+    `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, pid, began_seq) VALUES ('${account}', 'pull', 'command', '${now()}', 'running', 1, 0)`,
+  );
+  const takeNumber = sqlite.transaction(() => number.get()!.read_seq);
+  const takePage = sqlite.transaction((vendors: readonly WireVendor[], readSeq: number) => {
+    const at = now();
+    for (const vendor of vendors) write(vendor, at, readSeq);
+    progress.run(vendors.length, vendors.length);
+  });
+  await eachPage(
+    place,
+    () => takeNumber.immediate(),
+    ({ response }, readSeq) => takePage.immediate(response.result.bill_vendors, readSeq),
+  );
+  sqlite.exec(`UPDATE runs SET outcome = 'complete', finished_at = '${now()}'`);
+  const ms = performance.now() - begun;
+  sqlite.close();
+  return { told: { ms } };
+}
+
+function now(): string {
+  return new Date().toISOString().replace('T', ' ').slice(0, 23);
+}
+
+type Write = (vendor: WireVendor, at: string, readSeq: number) => void;
+
+function bareWriter(sqlite: Driver.Database): Write {
+  const insert = (table: string, columns: readonly string[]): Driver.Statement =>
+    sqlite.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`);
+  const vendor = insert('vendors', [
+    ...['account_id', 'vendorid', ...textFields, 'is_1099', 'vis_state', 'first_seen_at', 'changed_at', 'source'],
+    ...['read_seq', 'held_since_ms', 'raw'],
+  ]);
+  const version = insert('vendor_versions', [
+    ...['account_id', 'vendorid', 'valid_from', 'vis_state', 'vis_state_source', 'presence', 'changed_fields'],
+    ...['source', 'run_id', 'raw'],
+  ]);
+  const balance = insert('vendor_balances', ['account_id', 'vendorid', 'kind', 'code', 'amount', 'amount_minor']);
+  const span = insert('balance_spans', [
+    ...['account_id', 'vendorid', 'code', 'valid_from', 'outstanding', 'outstanding_minor', 'overdue', 'overdue_minor'],
+  ]);
+  const tax = insert('vendor_tax_defaults', [
+    ...['account_id', 'vendorid', 'taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid'],
+    ...['created_at', 'updated_at'],
+  ]);
+  return (told, at, readSeq) => {
+    const { vendorid, vis_state } = told;
+    const raw = JSON.stringify(told);
+    const texts = textFields.map((field) => told[field] ?? null);
+    const is1099 = told.is_1099 ? 1 : 0;
+    vendor.run(account, vendorid, ...texts, is1099, vis_state, at, at, 'pull', readSeq, 0, raw);
+    version.run(account, vendorid, at, vis_state, 'reported', 'present', '[]', 'pull', 1, raw);
+    const overdue = new Map(told.overdue_balance.map(({ amount }) => [amount.code, amount.amount]));
+    for (const { amount } of told.outstanding_balance) {
+      const late = overdue.get(amount.code);
+      balance.run(account, vendorid, 'outstanding', amount.code, amount.amount, minor(amount.amount));
+      if (late !== undefined) balance.run(account, vendorid, 'overdue', amount.code, late, minor(late));
+      const amounts = [amount.amount, minor(amount.amount), late ?? null, late === undefined ? null : minor(late)];
+      span.run(account, vendorid, amount.code, at, ...amounts);
+    }
+    for (const each of told.tax_defaults) {
+      const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = each;
+      const enabled = each.enabled ? 1 : 0;
+      tax.run(account, vendorid, taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at);
+    }
+  };
+}
+
+function minor(amount: string): number {
+  return Math.round(Number(amount) * 100);
+}

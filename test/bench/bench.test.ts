@@ -1,0 +1,57 @@
+/** The bench works, at sizes too small to say anything: figures are never asserted. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../mirror-file.ts';
+import { bench, rows } from './bench.ts';
+import type { Host } from './host.ts';
+import { packageRoot } from './installation.ts';
+import type { Job } from './job.ts';
+import { jobs } from './jobs.ts';
+
+/** All jobs in this process: it starts sooner, and the figures say nothing anyway. */
+const alongside: Host = {
+  async standing(name, params) {
+    const job: Job = jobs[name];
+    const { told, answer, stop } = await job(params as never);
+    return {
+      told,
+      ask: async (question) => answer?.(question as never),
+      end: async () => stop?.(),
+    };
+  },
+};
+
+const tiny = {
+  host: alongside,
+  vendors: 200,
+  perPage: 100,
+  samples: 1,
+  deliveries: 40,
+  accounts: 10,
+};
+
+async function run(only: readonly string[]): Promise<{ printed: string; picture: string }> {
+  const picture = join(temporaryFolder(), 'growth.svg');
+  let printed = '';
+  const print = (text: string): void => void (printed += text);
+  await bench({ only, json: true, picture, sizes: tiny, print, remark: () => undefined });
+  return { printed, picture };
+}
+
+it.each(rows.map(({ name }) => name))('measures %s', { timeout: 120_000 }, async (name) => {
+  if (!existsSync(join(packageRoot, 'dist/cmd/main.js')) && ['memory', 'status', 'help'].includes(name)) return;
+  const { printed } = await run([name]);
+  const { rows: measured } = JSON.parse(printed) as { rows: { name: string; ratio: number; met: boolean }[] };
+  expect(measured).toEqual([expect.objectContaining({ name, ratio: expect.any(Number) as number })]);
+  expect(measured[0]!.ratio).toBeGreaterThan(0);
+});
+
+it('draws how costs grow', { timeout: 120_000 }, async () => {
+  const { picture } = await run(['growth']);
+  expect(readFileSync(picture, 'utf8')).toMatch(/^<svg .*first pull, per vendor/s);
+});
+
+it('names the rows there are where it is asked for another one', async () => {
+  await expect(run(['frist'])).rejects.toThrow(/no row frist.*first, unchanged/);
+});

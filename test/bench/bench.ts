@@ -1,0 +1,75 @@
+/** Measures the rows of the table and how costs grow, and says both. */
+import { writeFileSync } from 'node:fs';
+import { deliveryRows } from './deliveries.ts';
+import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
+import { measureGrowth, type Curve } from './growth.ts';
+import { growthPicture } from './picture.ts';
+import { programRows } from './programs.ts';
+import { pullRows } from './pulls.ts';
+
+export interface BenchOptions {
+  /** Names of rows, and `growth`; all where none is named. */
+  readonly only: readonly string[];
+  readonly json: boolean;
+  /** Where the picture of the growth goes; without it, growth is not measured. */
+  readonly picture: string | undefined;
+  readonly sizes: Sizes;
+  readonly print: (text: string) => void;
+  readonly remark: (text: string) => void;
+}
+
+export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...programRows];
+
+export async function bench({ only, json, picture, sizes, print, remark }: BenchOptions): Promise<void> {
+  const names = [...rows.map(({ name }) => name), 'growth'];
+  const strange = only.find((name) => !names.includes(name));
+  if (strange !== undefined) throw new Error(`There is no row ${strange}; there are ${names.join(', ')}.`);
+  const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
+
+  const results: object[] = [];
+  for (const row of rows.filter(({ name }) => isWanted(name))) {
+    remark(`measuring ${row.name}\n`);
+    const figures = await row.measure(sizes);
+    results.push(documentOf(row, figures));
+    if (!json) print(`${lineOf(row, figures)}\n`);
+  }
+  let growth: readonly Curve[] = [];
+  if (picture !== undefined && isWanted('growth')) {
+    growth = await measureGrowth(sizes, remark);
+    writeFileSync(picture, growthPicture(growth));
+    if (!json) for (const curve of growth) print(`${growthLine(curve)}\n`);
+  }
+  if (json) print(`${JSON.stringify({ node: process.version, rows: results, growth }, null, 2)}\n`);
+}
+
+function lineOf(row: Row, figures: Figures): string {
+  const { ours, floor, unit, also = [] } = figures;
+  return [
+    `${row.name}: ${row.work}`,
+    `  ${amount(median(ours))} ${unit} against ${amount(median(floor))} ${unit} (${row.floor})`,
+    `  ${ratio(figures).toFixed(2)} ×, goal ${goalText(row.goal)}: ${isMet(row.goal, figures) ? 'met' : 'missed'}`,
+    ...also.map(({ what }) => `  ${what}`),
+    `  noise: floor ±${percent(spread(floor) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
+  ].join('\n');
+}
+
+function documentOf(row: Row, figures: Figures): object {
+  const { name, work, floor, goal } = row;
+  return { name, work, floor, goal, met: isMet(goal, figures), ratio: ratio(figures), figures };
+}
+
+function growthLine({ name, unit, points }: Curve): string {
+  return `${name}: ${points.map(({ size, cost }) => `${size}: ${amount(cost)} ${unit}`).join(', ')}`;
+}
+
+function goalText(goal: Goal): string {
+  return 'atMost' in goal ? `at most ${goal.atMost} ×` : `at least ${goal.atLeast} ×`;
+}
+
+function amount(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(0)} %`;
+}

@@ -1,0 +1,74 @@
+/** What was measured, and what it says. */
+import type { Host } from './host.ts';
+
+export type Goal = { readonly atMost: number } | { readonly atLeast: number };
+
+/** One row of the table: samples of the program and of its floor, taken in turn. */
+export interface Figures {
+  readonly unit: 'ms' | '/s' | 'MB';
+  readonly ours: readonly number[];
+  readonly floor: readonly number[];
+  /** Further conditions, each as a sentence and whether it held. */
+  readonly also?: readonly { readonly what: string; readonly met: boolean }[];
+}
+
+export interface Row {
+  readonly name: string;
+  readonly work: string;
+  readonly floor: string;
+  readonly goal: Goal;
+  readonly measure: (sizes: Sizes) => Promise<Figures>;
+}
+
+/** How large everything is, and where it runs. */
+export interface Sizes {
+  readonly host: Host;
+  readonly vendors: number;
+  readonly perPage: number;
+  /** Samples of each side. */
+  readonly samples: number;
+  /** Deliveries of one sample. */
+  readonly deliveries: number;
+  /** Accounts at most, for the growth. */
+  readonly accounts: number;
+}
+
+export function median(samples: readonly number[]): number {
+  return quantile(samples, 0.5);
+}
+
+export function quantile(samples: readonly number[], part: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const at = (sorted.length - 1) * part;
+  const [low = NaN, high = NaN] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+/** How far the samples lie apart, as a part of their median: the noise of the machine. */
+export function spread(samples: readonly number[]): number {
+  return (Math.max(...samples) - Math.min(...samples)) / median(samples);
+}
+
+export function ratio({ ours, floor }: Figures): number {
+  return median(ours) / median(floor);
+}
+
+export function isMet(goal: Goal, figures: Figures): boolean {
+  const reached = ratio(figures);
+  const enough = 'atMost' in goal ? reached <= goal.atMost : reached >= goal.atLeast;
+  return enough && (figures.also ?? []).every(({ met }) => met);
+}
+
+/** Takes samples of both sides in turn, so that both meet the same weather. */
+export async function inTurn(
+  samples: number,
+  ours: () => Promise<number>,
+  floor: () => Promise<number>,
+): Promise<{ ours: number[]; floor: number[] }> {
+  const taken = { ours: [] as number[], floor: [] as number[] };
+  for (let sample = 0; sample < samples; sample += 1) {
+    taken.floor.push(await floor());
+    taken.ours.push(await ours());
+  }
+  return taken;
+}

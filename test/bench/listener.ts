@@ -1,0 +1,53 @@
+/** The program's listener over an installation. With a worker beside it, as in the daemon, a delivery leads to a reading. */
+import { systemClock } from '../../src/clock.ts';
+import { Secret, silentLog } from '../../src/log.ts';
+import { Worker } from '../../src/sync/worker.ts';
+import { pathTokensOf } from '../../src/webhook/doors.ts';
+import { createListener } from '../../src/webhook/listener.ts';
+import { account, open, type Place } from './installation.ts';
+import { verifier, type ListenerTold } from './letters.ts';
+import type { JobResult } from './job.ts';
+
+export interface ListenerParams extends Place {
+  readonly worker: boolean;
+}
+
+/** Asked for anything, it pulls, and answers how that ended. */
+export async function job(params: ListenerParams): Promise<JobResult> {
+  const installation = await open(params);
+  const { mirror, secrets } = installation;
+  await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
+  const tokens = await pathTokensOf([account], secrets.verifiers);
+  const pull = (): ReturnType<typeof installation.pull> =>
+    installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal });
+  const { engine } = installation.account(account);
+  const worker = new Worker(engine, () => Promise.reject(new Error('Vendors are read by their numbers here.')));
+  const nothing = (): void => undefined;
+  const listener = createListener({
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+    log: silentLog,
+    tokens,
+    mirror,
+    verifiers: secrets.verifiers,
+    signatureHeader: 'auto',
+    onDelivery: params.worker ? () => worker.nudge() : nothing,
+    onCode: nothing,
+    onDeaf: nothing,
+    onFatal: nothing,
+    observe: nothing,
+  });
+  await listener.start();
+  if (params.worker) await worker.start();
+  const told: ListenerTold = {
+    port: listener.address.port,
+    path: `/webhooks/${account}/${tokens.get(account)!.reveal()}`,
+  };
+  const stop = async (): Promise<void> => {
+    await listener.stop();
+    await worker.stop();
+    await installation.close();
+  };
+  return { told, answer: async () => (await pull()).outcome, stop };
+}

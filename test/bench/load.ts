@@ -1,0 +1,98 @@
+/** Sends deliveries over kept connections, one at a time on each, and waits for their answers. */
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+/** A connection that carries one delivery at a time, and a new one wherever the other side has closed it. */
+export class Line {
+  readonly #port: number;
+  #socket: Socket | undefined;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** Resolves when the delivery is acknowledged. @throws Error where it is refused. */
+  async send(letter: Buffer): Promise<void> {
+    const head = (await this.#exchange(letter)) ?? (await this.#exchange(letter));
+    if (!head?.startsWith('HTTP/1.1 200')) throw new Error(`Not acknowledged: ${String(head)}`);
+    if (/\r\nconnection: close\r\n/i.test(head)) this.end();
+  }
+
+  end(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+
+  /** The head of the answer; undefined where the connection was closed before there was one. */
+  async #exchange(letter: Buffer): Promise<string | undefined> {
+    if (!this.#socket?.writable) {
+      this.#socket = connect(this.#port, '127.0.0.1').setNoDelay(true);
+      await once(this.#socket, 'connect');
+    }
+    const socket = this.#socket;
+    return new Promise((resolve) => {
+      const onClose = (): void => resolve(undefined);
+      socket.once('close', onClose);
+      socket.once('error', onClose);
+      socket.once('data', (bytes) => {
+        socket.off('close', onClose);
+        socket.off('error', onClose);
+        resolve(bytes.toString('latin1'));
+      });
+      socket.write(letter);
+    });
+  }
+}
+
+/** Sends `count` deliveries as fast as they are acknowledged. @returns how many were, a second. */
+export async function rush(
+  port: number,
+  letters: readonly Buffer[],
+  connections: number,
+  count: number,
+): Promise<number> {
+  let sent = 0;
+  const lane = async (): Promise<void> => {
+    const line = new Line(port);
+    while (sent < count) await line.send(letters[sent++ % letters.length]!);
+    line.end();
+  };
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: connections }, lane));
+  return (count / (performance.now() - begun)) * 1_000;
+}
+
+/**
+ * Sends deliveries at a steady rate, whether the ones before are answered or not, until `over` settles.
+ * @returns the milliseconds that each waited for its acknowledgement, from the moment it was due.
+ */
+export async function stream(
+  port: number,
+  letters: readonly Buffer[],
+  perSecond: number,
+  over: Promise<unknown>,
+): Promise<number[]> {
+  const idle: Line[] = [];
+  const waits: number[] = [];
+  const underWay = new Set<Promise<void>>();
+  const state = { over: false };
+  void over.finally(() => (state.over = true));
+  const send = async (letter: Buffer, due: number): Promise<void> => {
+    const line = idle.pop() ?? new Line(port);
+    await line.send(letter);
+    waits.push(performance.now() - due);
+    idle.push(line);
+  };
+  const begun = performance.now();
+  for (let sent = 0; !state.over;) {
+    for (; sent * (1_000 / perSecond) <= performance.now() - begun; sent += 1) {
+      const delivery = send(letters[sent % letters.length]!, begun + sent * (1_000 / perSecond));
+      underWay.add(delivery);
+      void delivery.finally(() => underWay.delete(delivery));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(underWay);
+  for (const line of idle) line.end();
+  return waits;
+}

@@ -1,0 +1,42 @@
+/** Draws how costs grow: one panel a curve, sizes by powers of ten to the right, cost of one upwards from zero. */
+import type { Curve, Point } from './growth.ts';
+
+const panel = { width: 300, height: 200, left: 54, right: 16, top: 34, bottom: 34 };
+
+export function growthPicture(curves: readonly Curve[]): string {
+  const width = panel.width * curves.length;
+  const panels = curves.map(
+    (curve, index) => `<g transform="translate(${index * panel.width} 0)">${panelOf(curve)}</g>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${panel.height}" width="${width}" height="${panel.height}" font-family="sans-serif" font-size="11" fill="#333">
+<rect width="100%" height="100%" fill="#fff"/>
+${panels.join('\n')}
+</svg>
+`;
+}
+
+function panelOf({ name, unit, points }: Curve): string {
+  const top = Math.max(...points.map(({ cost }) => cost)) * 1.15;
+  const powers = points.map(({ size }) => Math.log10(size));
+  const [least, most] = [Math.min(...powers), Math.max(...powers)];
+  const right = (power: number): number =>
+    panel.left + ((power - least) / (most - least || 1)) * (panel.width - panel.left - panel.right);
+  const up = (cost: number): number =>
+    panel.height - panel.bottom - (cost / top) * (panel.height - panel.top - panel.bottom);
+  const at = ({ size, cost }: Point): string => `${right(Math.log10(size)).toFixed(1)},${up(cost).toFixed(1)}`;
+  const floor = up(0).toFixed(1);
+  return [
+    `<text x="${panel.left}" y="18" font-size="12">${name} (${unit})</text>`,
+    `<path d="M${panel.left},${panel.top} V${floor} H${panel.width - panel.right}" fill="none" stroke="#999"/>`,
+    ...[0, top / 2, top].map(
+      (cost) =>
+        `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toPrecision(2)}</text>`,
+    ),
+    ...points.map(
+      ({ size }) =>
+        `<text x="${right(Math.log10(size)).toFixed(1)}" y="${panel.height - 16}" text-anchor="middle">${size.toLocaleString('en')}</text>`,
+    ),
+    `<polyline points="${points.map(at).join(' ')}" fill="none" stroke="#2563eb" stroke-width="2"/>`,
+    ...points.map((point) => `<circle cx="${at(point).replace(',', '" cy="')}" r="3" fill="#2563eb"/>`),
+  ].join('\n');
+}

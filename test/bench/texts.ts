@@ -1,0 +1,50 @@
+/** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
+import { chance, mix } from '../../src/sandbox/chance.ts';
+import { inventMoney, inventVendor } from '../../src/sandbox/invent.ts';
+import { vendorOnWire } from '../../src/sandbox/vendor-record.ts';
+import { parseWorld } from '../../src/sandbox/worlds.ts';
+
+const different = 997;
+const seed = 7;
+export const firstId = 1_000_001;
+
+/** A text around its number, which may stand in it several times. */
+type Template = readonly string[];
+
+/** Two readings of each vendor: before it was edited, and after. */
+const templates: readonly (readonly [before: Template, after: Template])[] = Array.from(
+  { length: different },
+  (_, index) => {
+    const world = parseWorld([]);
+    const before = inventVendor(seed, index, different);
+    const throws = chance(mix(seed, index));
+    const after = {
+      ...before,
+      outstanding: before.outstanding.length > 0 ? [inventMoney(throws, 'EUR')] : [],
+      texts: { ...before.texts, phone: `+49 30 ${throws.text(7, '0123456789')}` },
+      updated: before.updated + 86_400_000,
+    };
+    const template = (record: typeof before): Template =>
+      JSON.stringify(vendorOnWire(record, world, 'list')).split(`"vendorid":${before.vendorid}`);
+    return [template(before), template(after)];
+  },
+);
+
+/** In each round one vendor of a hundred is edited, one on each page of a hundred. */
+function isEdited(index: number, round: number): boolean {
+  return index % 100 < round;
+}
+
+/** The JSON of the vendor `index` (from 0). */
+export function vendorText(index: number, edited: boolean): string {
+  const template = templates[index % different]![edited ? 1 : 0];
+  return template.join(`"vendorid":${firstId + index}`);
+}
+
+export function pageText(page: number, perPage: number, total: number, round: number): string {
+  const first = (page - 1) * perPage;
+  const count = Math.max(0, Math.min(perPage, total - first));
+  const vendors = Array.from({ length: count }, (_, row) => vendorText(first + row, isEdited(first + row, round)));
+  const paging = `"page":${page},"pages":${Math.max(1, Math.ceil(total / perPage))},"per_page":${perPage},"total":${total}`;
+  return `{"response":{"result":{"bill_vendors":[${vendors.join()}],${paging}}}}`;
+}
