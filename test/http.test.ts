@@ -204,6 +204,16 @@ describe('what is refused', () => {
   });
 });
 
+it('H3 J5 a caller that broke the protocol, and keeps its end of the connection open, is not kept', async () => {
+  // Longer than any test: the stop ends because no connection is left.
+  const { hostname, port } = new URL(await serve([page], { limits: { stopGrace: 300_000 } }));
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.resume().write('nonsense\r\n\r\n');
+  await once(socket, 'end');
+  await servers.pop()!.stop();
+  socket.destroy();
+});
+
 describe('starting and stopping', () => {
   it('J9 a taken port is said so', async () => {
     const base = await serve([page]);
