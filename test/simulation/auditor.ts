@@ -32,6 +32,7 @@ export interface AuditorOptions {
   readonly chronicle: Chronicle;
   readonly mailbox: Mailbox;
   readonly database: string;
+  readonly secrets: string;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
@@ -61,6 +62,9 @@ export class Auditor {
     if (!existsSync(this.#options.database)) return;
     const reader = new Driver(this.#options.database, { readonly: true });
     try {
+      // A process that died before its first migration leaves an empty file.
+      const tables = reader.prepare<[], number>(`SELECT count(*) FROM sqlite_master`).pluck().get();
+      if (tables === 0 && this.#options.mailbox.acknowledged.size === 0) return;
       this.#journal(reader);
       this.#readings(reader);
       for (const tear of tears(reader, this.#known)) this.#options.broken('P5', tear);
@@ -68,6 +72,17 @@ export class Auditor {
     } finally {
       reader.close();
     }
+  }
+
+  /** Vendors of which deliveries are given up for now. */
+  parked(): number[] {
+    return this.#ask(this.#options.database, "SELECT DISTINCT object_id FROM deliveries WHERE outcome = 'parked'");
+  }
+
+  /** Whether the callback was registered as often as a day allows. */
+  registeredEnough(): boolean {
+    const [count = 0] = this.#ask(this.#options.secrets, 'SELECT count(*) FROM registrations');
+    return count >= 3;
   }
 
   /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
@@ -87,13 +102,32 @@ export class Auditor {
       if (!held) return alive && ended < 0 ? [`vendor ${vendorid} (${chapter.version}) is not in the mirror`] : [];
       const shown = chronicle.of(vendorid)[held.chapter];
       // It may be again as it was before.
-      if (held.chapter >= due || (!held.absent && shown?.key === chapter.key)) return [];
-      // What became of one that is no more, nobody may be able to tell.
-      if (!alive && (held.absent || held.deleted)) return [];
+      const again = chronicle.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
+      if (held.chapter >= due || (!held.absent && again >= due)) return [];
+      // What became of one that is no more, or was no more soon after, nobody may be able to tell.
+      if ((!alive || ended >= 0) && (held.absent || held.deleted)) return [];
       return [
-        `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state})`,
+        `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state}); it was ${this.#told(vendorid)}`,
       ];
     });
+  }
+
+  #ask(file: string, sql: string): number[] {
+    const reader = new Driver(file, { readonly: true });
+    try {
+      return reader.prepare<[], number>(sql).pluck().all();
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** A vendor's life, as `version (state) at moment`. */
+  #told(vendorid: number): string {
+    const { chronicle } = this.#options;
+    return chronicle
+      .of(vendorid)
+      .map(({ version, state, at }) => `${version} (${state}) at ${at.toFixed(0)}`)
+      .join(', ');
   }
 
   /** P2: what was acknowledged is in the journal. P6: and nothing else. */

@@ -30,6 +30,8 @@ export class Household {
   lockedUntil = 0;
   fullUntil = 0;
   readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
+  /** What became of readings, by kind. */
+  readonly verdicts = new Map<string, number>();
   readonly #options: HouseholdOptions;
   readonly #untap: () => void;
   readonly #connections = new Map<Driver.Database, LifeClock>();
@@ -68,6 +70,7 @@ export class Household {
     const clock = new LifeClock(timeline, this.#clock.behind, this.#clock.strayed);
     this.#clock = clock;
     trace.say('start', number);
+    const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
     live({
       plan,
       folder,
@@ -75,6 +78,7 @@ export class Household {
       clock,
       fetch: road.fetchFor(number, clock),
       onRun: (report) => onRun(report, number),
+      onVerdict,
     }).then(
       (life) => {
         if (clock.alive) this.life = life;

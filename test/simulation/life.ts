@@ -12,6 +12,8 @@ import { startAll, stopAll } from '../../src/lifecycle.ts';
 import { silentLog } from '../../src/log.ts';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import { createSchedule, openSlots } from '../../src/scheduler.ts';
+import type { Mirror } from '../../src/store/mirror.ts';
+import type { Verdict } from '../../src/store/readings.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { pathTokensOf, type PathTokens } from '../../src/webhook/doors.ts';
 import { Reception } from '../../src/webhook/reception.ts';
@@ -34,6 +36,8 @@ export interface LifeOptions {
   readonly clock: LifeClock;
   readonly fetch: typeof globalThis.fetch;
   readonly onRun: (report: RunReport) => void;
+  /** Hears what became of every reading. */
+  readonly onVerdict: (kind: Verdict['kind']) => void;
 }
 
 export interface Life {
@@ -88,6 +92,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     migrations: join(root, 'migrations'),
   });
   const { mirror, secrets } = installation;
+  overhear(mirror, options.onVerdict);
   const desk = new AccountDesk({
     account: installation.account(account),
     installation,
@@ -147,4 +152,22 @@ export async function live(options: LifeOptions): Promise<Life> {
       await installation.close();
     },
   };
+}
+
+/** Listens to the deeds of readings, without changing them. */
+function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
+  const { applyPage, applyReading } = mirror;
+  const deeds: Pick<Mirror, 'applyPage' | 'applyReading'> = {
+    async applyPage(...values) {
+      const verdicts = await applyPage(...values);
+      for (const { kind } of verdicts.values()) onVerdict(kind);
+      return verdicts;
+    },
+    async applyReading(...values) {
+      const verdict = await applyReading(...values);
+      onVerdict(verdict.kind);
+      return verdict;
+    },
+  };
+  Object.assign(mirror, deeds);
 }

@@ -6,6 +6,7 @@ import { sleep } from '../../src/clock.ts';
 import type { HttpRequest } from '../../src/http.ts';
 import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
 import type { Post } from '../../src/sandbox/post-office.ts';
+import { sign } from '../../src/sandbox/signature.ts';
 import { accountBehind } from '../../src/webhook/doors.ts';
 import { statusOf, type Outcome } from '../../src/webhook/outcomes.ts';
 import type { Life } from './life.ts';
@@ -19,6 +20,8 @@ export interface MailboxOptions {
   readonly trace: Trace;
   /** Who answers now, if anybody does. */
   readonly life: () => Life | undefined;
+  /** The keys with which the service signs now. */
+  readonly keys: () => readonly string[];
   /** A promise was broken. */
   readonly broken: (promise: string, what: string) => void;
 }
@@ -43,6 +46,9 @@ export class Mailbox {
   calm = false;
   readonly #options: MailboxOptions;
   readonly #throws: Chance;
+  /** Every key that the service ever signed with, and those of them that a signature was believed for. */
+  readonly #keys = new Set<string>();
+  readonly #believed = new Set<string>();
 
   constructor(options: MailboxOptions) {
     this.#options = options;
@@ -51,8 +57,9 @@ export class Mailbox {
 
   /** How the sandbox's letters leave. */
   readonly post: Post = async (uri, headers, body) => {
-    const { plan, timeline } = this.#options;
+    const { keys, plan, timeline } = this.#options;
     const sheet = { uri, headers, body };
+    for (const key of keys()) this.#keys.add(key);
     const happens = (rate: number): boolean => !this.calm && this.#throws.happens(rate);
     const later = (copy: Sheet, ms: number): void =>
       void sleep(timeline.clock, this.#throws.below(ms)).then(() => this.#deliver(copy));
@@ -81,7 +88,21 @@ export class Mailbox {
     if (!life) return undefined;
     const key = keyOf(sheet.body);
     if (key) this.arrived.set(key, (this.arrived.get(key) ?? 0) + 1);
-    return this.#within(this.#receive(life, sheet));
+    const outcome = await this.#within(this.#receive(life, sheet));
+    if (key) this.#judge(sheet, outcome);
+    return outcome;
+  }
+
+  /** A key that was believed once is good for at least a day. */
+  #judge({ headers, body }: Sheet, outcome: Outcome | undefined): void {
+    const { broken, plan } = this.#options;
+    const signedBy = (key: string): boolean =>
+      sign([...new URLSearchParams(body)], key, plan.world) === headers[signatureHeader];
+    if (outcome === 'accepted' && ![...this.#believed].some(signedBy))
+      for (const key of [...this.#keys].filter(signedBy)) this.#believed.add(key);
+    // A clock that was set may have made a day of it.
+    if (outcome === 'wrong_signature' && plan.jumps === 0 && [...this.#believed].some(signedBy))
+      broken('P2', 'a genuine delivery was refused whose key had been believed before');
   }
 
   /** What no service ever sent: true to the form, and signed by nobody. */

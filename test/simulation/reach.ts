@@ -18,18 +18,21 @@ export interface Witnesses {
   readonly chronicle: Chronicle;
   readonly auditor: Auditor;
   readonly runs: readonly RunReport[];
+  readonly canaries: number;
 }
 
-export function reachOf({ plan, road, mailbox, household, chronicle, auditor, runs }: Witnesses): Reach {
+export function reachOf({ plan, road, mailbox, household, chronicle, auditor, runs, canaries }: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
     ...Object.fromEntries([...road.met].map(([kind, times]) => [`fault ${kind}`, times])),
     ...Object.fromEntries([...mailbox.outcomes].map(([outcome, times]) => [`delivery ${outcome}`, times])),
+    ...Object.fromEntries([...household.verdicts].map(([kind, times]) => [`reading ${kind}`, times])),
     ...Object.fromEntries(Object.entries(household.counts).map(([what, times]) => [`process ${what}`, times])),
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
+    canaries,
     absences: auditor.absences,
     'double edits in a second': chronicle.doubles.size,
     requests: count(road.arrivals),

@@ -31,6 +31,8 @@ export interface Outcome {
 /** Where files live that nobody needs afterwards: in memory, where there is such a place. */
 const place = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const minute = 60_000;
+/** A reader comes by so often, whatever the program does; in milliseconds. */
+const betweenLooks = 2.9 * minute;
 /** More says nothing more. */
 const enough = 20;
 
@@ -47,7 +49,13 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     trace.say('BROKEN', words);
   };
   const runs: RunReport[] = [];
-  const mailbox = new Mailbox({ plan, timeline, trace, life: () => household.life, broken: say });
+  let canaries = 0;
+  const keys = (): string[] =>
+    sandbox
+      .callbacks(account)
+      .all()
+      .map(({ verifier }) => verifier);
+  const mailbox = new Mailbox({ plan, timeline, trace, life: () => household.life, keys, broken: say });
   const sandbox = new Sandbox(
     {
       seed: String(plan.seed),
@@ -76,6 +84,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     chronicle,
     mailbox,
     database: settings.database,
+    secrets: settings.secrets,
     lag: settings.sync.lag,
     broken: say,
   });
@@ -105,16 +114,23 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     planWorkload({ plan, desk, timeline, trace });
     planTroubles({ plan, timeline, household, road, trace });
     household.start();
+    const look = (): void => {
+      if (!road.calm) auditor.look();
+      timeline.timer(betweenLooks, look);
+    };
+    timeline.timer(betweenLooks, look);
     await timeline.pass(plan.minutes * minute);
 
     road.calm = mailbox.calm = true;
     road.outage = undefined;
     household.calm();
-    await comeRight({ plan, timeline, household, sandbox, chronicle, auditor, runs, trace, broken: say });
+    const scene = { plan, timeline, household, sandbox, chronicle, auditor, runs, trace, broken: say };
+    if (await comeRight(scene)) canaries += 1;
 
     for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
+    const pathTokens = [...(household.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
     household.close();
-    for (const secret of [token, ...callbacks.all().map(({ verifier }) => verifier)])
+    for (const secret of [token, ...keys(), ...pathTokens])
       for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db')))
         if (readFileSync(join(folder, name)).includes(secret)) say('P6', `${name} holds a secret`);
   } catch (error) {
@@ -125,6 +141,6 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-  const reach = reachOf({ plan, road, mailbox, household, chronicle, auditor, runs });
+  const reach = reachOf({ plan, road, mailbox, household, chronicle, auditor, runs, canaries });
   return { seed: plan.seed, broken, hash: trace.hash, reach };
 }
