@@ -21,6 +21,8 @@ export interface VendorRow {
   readonly vendorid: number;
   /** The JSON as received. */
   readonly raw: string;
+  /** The same in UTF-8, where that costs nothing. */
+  readonly bytes?: Uint8Array | undefined;
   /** @throws MirrorError `answer_unreadable` if the record is no vendor. */
   vendor(): Vendor;
 }

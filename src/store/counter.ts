@@ -39,7 +39,8 @@ export function readingCounter(database: Database, clock: Clock): Counter {
   };
   return {
     take: () =>
-      database.write(() => {
+      // Whatever is known by this number is written after it.
+      database.writeInOrder(() => {
         const { read_seq, mirror_ms } = row(advance.get({ now: now() }));
         return { readSeq: read_seq, begun: mirror_ms };
       }),

@@ -80,6 +80,19 @@ export function makeDurable(sqlite: Sqlite): void {
     );
 }
 
+/**
+ * Runs a transaction whose commit nobody waits for: a power cut may take it away, though never without every commit after it,
+ * because the journal is written in order and the next durable commit takes all before it along. Killing the process takes nothing.
+ */
+export function inOrder<T>(sqlite: Sqlite, transaction: () => T): T {
+  sqlite.pragma('synchronous = NORMAL');
+  try {
+    return transaction();
+  } finally {
+    sqlite.pragma('synchronous = FULL');
+  }
+}
+
 function assertVersion(sqlite: Sqlite): void {
   const version = sqlite.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? '0';
   if (compareVersions(version, oldestSqlite) < 0)

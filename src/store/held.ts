@@ -37,9 +37,10 @@ export const balanceKinds = {
 } as const satisfies Record<BalanceField, BalanceTable['kind']>;
 
 export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
-  const texts = Object.fromEntries(textFields.map((field) => [field, vendor[field] ?? null]));
+  const texts = {} as Record<TextField, string | null>;
+  for (const field of textFields) texts[field] = vendor[field] ?? null;
   return {
-    ...(texts as Record<TextField, string | null>),
+    ...texts,
     vendorid: vendor.vendorid,
     is_1099: flag(vendor.is_1099),
     vis_state: vendor.vis_state ?? null,

@@ -109,6 +109,7 @@ export function queueDeeds(
   const status = (accountId: string): { marks: number; next: number | null } | undefined =>
     open.get({ account_id: accountId });
 
+  // What ends or puts off a mark need not be on disk: a mark that came back would only be read once more.
   return {
     markVendors: (accountId, vendorids, reason, delay) =>
       database.write(() => {
@@ -123,13 +124,13 @@ export function queueDeeds(
       }),
     countMarks: (accountId) => database.read(() => status(accountId)?.marks ?? 0),
     settle: (mark, outcome) =>
-      database.write(() => {
+      database.writeInOrder(() => {
         const settled = remove.run(mark) > 0;
         if (settled) conclude(mark, outcome);
         return settled;
       }),
     defer: (mark, { delay, reason, attempts, error }, outcome) =>
-      database.write(() => {
+      database.writeInOrder(() => {
         const due_at = timestamp(clock.now() + delay);
         const due_ms = Math.ceil(counter.moment() + delay);
         const deferred = change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error }) > 0;
@@ -137,7 +138,7 @@ export function queueDeeds(
         else if (outcome) conclude(mark, outcome);
         return deferred;
       }),
-    answer: (mark, answered) => database.write(() => conclude(mark, 'applied', [...answered])),
+    answer: (mark, answered) => database.writeInOrder(() => conclude(mark, 'applied', [...answered])),
     openDeliveries: (mark) => database.read(() => deliveries.open(mark)),
     park: (mark, error) =>
       database.write(() => {

@@ -53,13 +53,20 @@ export function readingDeeds(
   };
 
   return {
-    applyPage: (page, context, counts) =>
-      database.write(() => {
+    async applyPage(page, context, counts) {
+      const confirmed = await database.writeInOrder(() => {
+        const verdicts = readings.confirm(page.rows, page.stamp, context);
+        if (verdicts) runs.progress(context.run.id, counts(verdicts));
+        return verdicts;
+      });
+      if (confirmed) return confirmed;
+      return database.write(() => {
         const verdicts = readings.page(page.rows, page.stamp, context);
         for (const [vendorid, verdict] of verdicts) account(vendorid, verdict, context);
         runs.progress(context.run.id, counts(verdicts));
         return verdicts;
-      }),
+      });
+    },
     compareRows: (rows, accountId) => database.read(() => readings.compare(rows, accountId)),
     applyReading: ({ row, stamp }, context) =>
       database.write(() => account(row.vendorid, readings.record(row, stamp, context), context)),

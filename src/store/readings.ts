@@ -44,6 +44,15 @@ export interface ReadingContext {
 export type Absence = Extract<Presence, 'missing' | 'gone'>;
 
 export interface Readings {
+  /**
+   * Writes down that a page showed every vendor as we hold it. Runs inside a transaction.
+   * @returns undefined, and nothing is written, where it shows anything else.
+   */
+  confirm(
+    rows: readonly VendorRow[],
+    stamp: ReadStamp,
+    context: ReadingContext,
+  ): ReadonlyMap<number, Verdict> | undefined;
   /** Applies the rows of one page. Runs inside a transaction. */
   page(rows: readonly VendorRow[], stamp: ReadStamp, context: ReadingContext): ReadonlyMap<number, Verdict>;
   /** What applying the rows would change, were every one believed. Writes nothing. */
@@ -54,14 +63,21 @@ export interface Readings {
   absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict;
 }
 
+/** Who changes vendors, and at which mirror time. */
+interface Occasion extends Cause {
+  readonly moment: number;
+}
+
 export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks): Readings {
   const rows = vendorRows(sqlite);
   const kin = children(sqlite);
   const history = vendorHistory(sqlite);
   const confirmations = pageConfirmations(sqlite);
 
-  const causeOf = (context: ReadingContext): Cause => ({
+  /** What is the same for everything that a reading changes: when it happens, and why. */
+  const occasionOf = (context: ReadingContext): Occasion => ({
     at: timestamp(clock.now()),
+    moment: counter.moment(),
     source: context.road,
     runId: context.runId,
     deliveryId: context.deliveryId,
@@ -80,10 +96,8 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     return 'guarded';
   };
 
-  const create = (row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
+  const create = (key: Key, row: VendorRow, stamp: ReadStamp, occasion: Occasion): Verdict => {
     const vendor = row.vendor();
-    const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
-    const cause = causeOf(context);
     const columns = columnsOf(vendor, row.raw);
     const state = {
       vis_state: columns.vis_state,
@@ -95,14 +109,14 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...columns,
       ...key,
       ...state,
-      first_seen_at: cause.at,
-      changed_at: cause.at,
-      source: cause.source,
+      first_seen_at: occasion.at,
+      changed_at: occasion.at,
+      source: occasion.source,
       read_seq: stamp.readSeq,
-      held_since_ms: counter.moment(),
+      held_since_ms: occasion.moment,
     });
     kin.replace(key, vendor, true);
-    history.begin(key, state, vendor, cause);
+    history.begin(key, state, vendor, occasion);
     return { kind: 'created', vendor };
   };
 
@@ -127,7 +141,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     const judgement = judge(held, stamp, context);
     if (judgement !== 'believed') return judged(judgement, difference);
 
-    const cause = causeOf(context);
+    const occasion = occasionOf(context);
     const raw = carriedOver(held.raw, row.raw);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
@@ -141,36 +155,47 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...held,
       ...columns,
       ...state,
-      changed_at: cause.at,
-      source: cause.source,
+      changed_at: occasion.at,
+      source: occasion.source,
       read_seq: stamp.readSeq,
-      held_since_ms: counter.moment(),
+      held_since_ms: occasion.moment,
     });
     kin.replace(held, vendor, false);
-    history.continue(keyOf(held), state, changed, vendor, cause);
+    history.continue(keyOf(held), state, changed, vendor, occasion);
     return { kind: 'updated', ...difference };
   };
 
   return {
+    confirm(pageRows, stamp, context) {
+      const verdicts = new Map<number, Verdict>();
+      for (const row of pageRows) {
+        const heldSince = rows.heldSince(context.accountId, row);
+        if (heldSince === undefined) return undefined;
+        verdicts.set(row.vendorid, { kind: 'unchanged', heldSince });
+      }
+      if (verdicts.size > 0) confirmations.add(context.accountId, stamp.readSeq, [...verdicts.keys()]);
+      return verdicts;
+    },
+
     page(pageRows, stamp, context) {
       const verdicts = new Map<number, Verdict>();
-      const held = rows.among(
-        context.accountId,
-        pageRows.map(({ vendorid }) => vendorid),
-      );
       const confirmed: number[] = [];
+      const occasion = occasionOf(context);
+      const apply = (row: VendorRow): Verdict => {
+        const heldSince = rows.heldSince(context.accountId, row);
+        if (heldSince !== undefined) return { kind: 'unchanged', heldSince };
+        const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
+        const held = rows.find(key);
+        if (!held) return create(key, row, stamp, occasion);
+        const verdict = update(held, row, stamp, context);
+        if (verdict.kind === 'unchanged' && held.presence === 'suspect') rows.confirm(held, stamp.readSeq);
+        return verdict;
+      };
       for (const row of pageRows) {
         if (verdicts.has(row.vendorid)) continue;
-        const known = held.get(row.vendorid);
-        const verdict = known
-          ? known.raw === row.raw && known.presence === 'present'
-            ? unchanged(known)
-            : update(rows.get(known), row, stamp, context)
-          : create(row, stamp, context);
+        const verdict = apply(row);
         verdicts.set(row.vendorid, verdict);
-        if (verdict.kind !== 'unchanged') continue;
-        confirmed.push(row.vendorid);
-        if (known?.presence === 'suspect') rows.confirm(known, stamp.readSeq);
+        if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
       }
       if (confirmed.length > 0) confirmations.add(context.accountId, stamp.readSeq, confirmed);
       return verdicts;
@@ -187,8 +212,9 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     },
 
     record(row, stamp, context) {
-      const held = rows.find({ account_id: context.accountId, vendorid: row.vendorid });
-      if (!held) return create(row, stamp, context);
+      const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
+      const held = rows.find(key);
+      if (!held) return create(key, row, stamp, occasionOf(context));
       const verdict = update(held, row, stamp, context);
       if (verdict.kind === 'unchanged') rows.confirm(held, stamp.readSeq);
       return verdict;
@@ -209,16 +235,16 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
       const judgement = judge(held, stamp, context);
       if (judgement !== 'believed') return judged(judgement, difference);
-      const cause = causeOf(context);
+      const occasion = occasionOf(context);
       rows.update({
         ...held,
         ...state,
-        changed_at: cause.at,
-        source: cause.source,
+        changed_at: occasion.at,
+        source: occasion.source,
         read_seq: stamp.readSeq,
-        held_since_ms: counter.moment(),
+        held_since_ms: occasion.moment,
       });
-      history.continue(keyOf(held), state, changed, kin.vendorOf(held), cause);
+      history.continue(keyOf(held), state, changed, kin.vendorOf(held), occasion);
       return { kind: 'updated', ...difference };
     },
   };

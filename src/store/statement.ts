@@ -49,8 +49,14 @@ export function statement<Args extends object, Row = unknown>(
   const at = new Proxy({} as Args, { get: (_, name) => new Placeholder(name) });
   const { sql, parameters } = build(at).compile();
   const prepared = sqlite.prepare<unknown[], Row>(sql);
-  const bind = (args: Args): unknown[] =>
-    parameters.map((value) => (value instanceof Placeholder ? args[value.name as keyof Args] : value));
+  const places = parameters.flatMap((value, index) =>
+    value instanceof Placeholder ? [{ index, name: value.name as keyof Args }] : [],
+  );
+  const bind = (args: Args): unknown[] => {
+    const values = [...parameters];
+    for (const { index, name } of places) values[index] = args[name];
+    return values;
+  };
   return {
     run: (args) => prepared.run(bind(args)).changes,
     get: (args) => prepared.get(bind(args)),

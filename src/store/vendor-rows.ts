@@ -1,20 +1,16 @@
 /** The rows of `vendors`, one statement each. */
 import { sql } from 'kysely';
+import type { VendorRow } from '../reading.ts';
 import { textFields } from '../vendor.ts';
 import type { Sqlite } from './driver.ts';
 import { ofVendor, type Key } from './held.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { VendorTable } from './tables.ts';
 
-/** What tells whether a row of a page is news. */
-export type KnownRow = Pick<VendorTable, 'account_id' | 'vendorid' | 'raw' | 'presence' | 'held_since_ms'>;
-
 export interface VendorRows {
   find(key: Key): VendorTable | undefined;
-  /** @throws Error where there is no such row. */
-  get(key: Key): VendorTable;
-  /** Those of `vendorids` that we hold. */
-  among(accountId: string, vendorids: readonly number[]): Map<number, KnownRow>;
+  /** Since when we hold a present vendor with this very text; undefined where we do not. */
+  heldSince(accountId: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): number | undefined;
   insert(row: VendorTable): void;
   update(row: VendorTable): void;
   /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
@@ -42,12 +38,10 @@ function pick<T extends object, K extends keyof T>(row: T, names: readonly K[]):
 
 export function vendorRows(sqlite: Sqlite): VendorRows {
   const find = statement<Key, VendorTable>(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
-  const among = statement<{ account_id: string; vendorids: string }, KnownRow>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select(['account_id', 'vendorid', 'raw', 'presence', 'held_since_ms'])
-      .where('account_id', '=', at.account_id)
-      .where('vendorid', 'in', sql<number>`(SELECT value FROM json_each(${at.vendorids}))`),
+  const same = statement<Key & { text: string | Uint8Array }, Pick<VendorTable, 'held_since_ms'>>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select('held_since_ms'), at)
+      .where('presence', '=', 'present')
+      .where('raw', '=', sql<string>`CAST(${at.text} AS TEXT)`),
   );
   const insert = statement<VendorTable>(sqlite, (at) =>
     mirrorSql.insertInto('vendors').values(pick(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
@@ -65,15 +59,9 @@ export function vendorRows(sqlite: Sqlite): VendorRows {
   );
   return {
     find: (key) => find.get(key),
-    get(key) {
-      const row = find.get(key);
-      if (!row) throw new Error(`There is no row of vendor ${key.vendorid}.`);
-      return row;
-    },
-    among(accountId, vendorids) {
-      const rows = among.all({ account_id: accountId, vendorids: JSON.stringify(vendorids) });
-      return new Map(rows.map((row) => [row.vendorid, row]));
-    },
+    // Bytes are compared as they came: making texts of them costs more than all the rest.
+    heldSince: (account_id, row) =>
+      same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw })?.held_since_ms,
     insert: (row) => void insert.run(row),
     update: (row) => void update.run(row),
     confirm: (key, readSeq) => void confirm.run({ ...key, read_seq: readSeq }),

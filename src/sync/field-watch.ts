@@ -1,6 +1,6 @@
 /** Which fields the records of a sweep show, so that one that appears or disappears is noticed. */
 import type { VendorRow } from '../reading.ts';
-import { vendorFields } from '../vendor.ts';
+import { vendorFields, type Vendor } from '../vendor.ts';
 
 export class FieldWatch {
   readonly #names = new Set<string>();
@@ -10,17 +10,13 @@ export class FieldWatch {
   /** The same rows; what is parsed of them is noticed. */
   through(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
-    return rows.map((row) => ({
-      vendorid: row.vendorid,
-      raw: row.raw,
-      vendor: () => {
-        const vendor = row.vendor();
-        this.#parsed += 1;
-        for (const name of vendorFields) if (vendor[name] !== undefined) this.#names.add(name);
-        for (const name of vendor.unknown.keys()) this.#names.add(name);
-        return vendor;
-      },
-    }));
+    return rows.map((row) => new WatchedRow(row, (vendor) => this.#notice(vendor)));
+  }
+
+  #notice(vendor: Vendor): void {
+    this.#parsed += 1;
+    for (const name of vendorFields) if (vendor[name] !== undefined) this.#names.add(name);
+    for (const name of vendor.unknown.keys()) this.#names.add(name);
   }
 
   get names(): string[] {
@@ -30,5 +26,32 @@ export class FieldWatch {
   /** Every record was looked into; those equal to the byte to what we hold are not. */
   get whole(): boolean {
     return this.#rows > 0 && this.#parsed >= this.#rows;
+  }
+}
+
+/** A row that tells when it is parsed. */
+class WatchedRow implements VendorRow {
+  readonly vendorid: number;
+  readonly #row: VendorRow;
+  readonly #notice: (vendor: Vendor) => void;
+
+  constructor(row: VendorRow, notice: (vendor: Vendor) => void) {
+    this.vendorid = row.vendorid;
+    this.#row = row;
+    this.#notice = notice;
+  }
+
+  get raw(): string {
+    return this.#row.raw;
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#row.bytes;
+  }
+
+  vendor(): Vendor {
+    const vendor = this.#row.vendor();
+    this.#notice(vendor);
+    return vendor;
   }
 }

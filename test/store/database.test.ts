@@ -23,6 +23,20 @@ describe('an opened file', () => {
     }
   });
 
+  it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
+    const database = await open(place());
+    const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
+    expect(await database.writeInOrder(synchronous)).toBe(1);
+    expect(synchronous()).toBe(2);
+    const failing = database.writeInOrder(() => {
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(synchronous()).toBe(2);
+    expect(await database.write(synchronous)).toBe(2);
+    await database.close();
+  });
+
   it('F14 is worked on by an SQLite that is known to be sound', async () => {
     const database = await open(place());
     const version = database.sqlite.prepare('SELECT sqlite_version()').pluck().get() as string;

@@ -33,6 +33,10 @@ class SlicedRow implements VendorRow {
     return this.#raw;
   }
 
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#slice.start, this.#slice.end);
+  }
+
   vendor(): Vendor {
     return vendorOf(this.vendorid, this.raw);
   }
