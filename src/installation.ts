@@ -166,8 +166,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     },
     authorize: (chosen) => tokens.exchange(sourceOf(chosen)),
     async close() {
-      await held.close();
-      await mirror.close();
+      await Promise.all([held.close(), mirror.close()]);
     },
   };
 }

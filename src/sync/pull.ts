@@ -64,7 +64,8 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
 
 /** What is said of a run that was stopped from outside. */
 export function interrupted({ counts }: Tally): MirrorError {
-  return new MirrorError('interrupted', `Interrupted after ${counts.pages} pages; what was read is kept.`);
+  const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
+  return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
 }
 
 interface Work {
