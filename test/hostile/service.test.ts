@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { walk } from '../../src/sync/walk.ts';
+import { bench, type Bench, type BenchOptions } from '../sync/bench.ts';
+
+/** An answer of the service, as it may be bent. */
+interface List {
+  response: {
+    result: { bill_vendors: Record<string, unknown>[]; page: number; pages: number; per_page: number; total: number };
+  };
+}
+
+/** A bench whose lists of vendors are bent; everything else comes as it was. */
+function bentLists(
+  bend: (list: List['response']['result'], asked: number) => unknown,
+  options: BenchOptions = {},
+): Promise<Bench> {
+  return bench({
+    ...options,
+    rewrite(text, url) {
+      const answer = JSON.parse(text) as Partial<List>;
+      const result = answer.response?.result;
+      if (!result || !Array.isArray(result.bill_vendors)) return text;
+      return JSON.stringify(bend(result, Number(url.searchParams.get('page') ?? 1)) ?? answer);
+    },
+  });
+}
+
+const held = (at: Bench) => at.query<{ count: number }>('SELECT count(*) AS count FROM vendors')[0]!.count;
+
+const stamp = (readSeq: number) => ({ stamp: { readSeq, begun: 0 }, servedAt: undefined });
+
+/** A rough bound: what honest lists of this size never need. */
+const tooMany = 5_000;
+
+describe('P8 a service that wants to keep us busy for ever', () => {
+  it('with a list that grows by a page with every page: each pass ends, and so does the run', async () => {
+    const at = await bentLists(
+      (list, page) => {
+        for (const row of list.bill_vendors) row['vendorid'] = page * 1_000 + (Number(row['vendorid']) % 1_000);
+        Object.assign(list, { page, pages: page + 1, total: (page + 1) * 40 });
+        if (page > tooMany) throw new Error('It never ends.');
+      },
+      { world: ['pastEnd=last'] },
+    );
+    const run = await at.pull();
+    expect([run.outcome, run.error?.code]).toEqual(['incomplete', 'sweep_incomplete']);
+    expect(run.requests).toBeLessThan(tooMany);
+  }, 60_000);
+
+  it('with a thousand million pages of nothing: a walk ends where no account can reach', async () => {
+    let asked = 0;
+    const nothing = { rows: [], pages: 1e9, perPage: 15, total: 1e11 };
+    const pass = await walk({
+      concurrency: 4,
+      fetch: (page) => Promise.resolve({ ...nothing, page, ...stamp(++asked) }),
+      apply: () => Promise.resolve({ entered: false }),
+    });
+    expect([asked, pass.ids.size]).toEqual([200_000, 0]);
+  }, 60_000);
+
+  it('with pages of which most are empty: each is asked for once, and once more for the proof', async () => {
+    const at = await bentLists((list, page) => {
+      Object.assign(list, { page, pages: 300, total: 1e11 }, page > 1 && { bill_vendors: [] });
+    });
+    const run = await at.pull();
+    expect([run.outcome, run.requests < 700]).toEqual(['complete', true]);
+    expect(run.notes.join()).toContain('more vendors than it shows');
+  }, 60_000);
+
+  it.each([-1, 1.5, 1e300, '1e9', 'many', null, true, [3], { pages: 3 }])('with %j pages', async (pages) => {
+    const at = await bentLists((list) => void Object.assign(list, { pages }));
+    const run = await at.pull();
+    expect(['failed', 'incomplete', 'complete']).toContain(run.outcome);
+    expect(run.requests).toBeLessThan(500);
+    if (run.outcome !== 'complete') expect([1, 69]).toContain(run.error?.exit);
+  });
+});
+
+describe('A26 a service that wants to be too large', () => {
+  it.each([
+    [
+      '64 levels deep',
+      (row: Record<string, unknown>) => (row['note'] = JSON.parse('['.repeat(64) + ']'.repeat(64)) as unknown),
+    ],
+    ['a text of nine megabytes', (row: Record<string, unknown>) => (row['note'] = 'x'.repeat(9 * 2 ** 20))],
+  ])('with a record that is %s: the page fails, the mirror stays', async (_, bend) => {
+    let hostile = false;
+    const at = await bentLists((list) => void (hostile && bend(list.bill_vendors[0]!)));
+    expect((await at.pull()).outcome).toBe('complete');
+    const before = held(at);
+    hostile = true;
+    const run = await at.pull();
+    expect([run.outcome, run.error?.exit]).toEqual(['failed', 69]);
+    expect([held(at), before]).toEqual([before, before]);
+  });
+
+  it('with 100,000 keys in a record: taken or refused, and the next pull is as before', async () => {
+    let hostile = true;
+    const at = await bentLists((list) => {
+      if (!hostile) return;
+      for (let key = 0; key < 100_000; key++) list.bill_vendors[0]![`key_${key}`] = key;
+    });
+    await at.pull();
+    hostile = false;
+    expect((await at.pull()).outcome).toBe('complete');
+  });
+});
+
+describe('A29 a service whose keys name the machinery of objects', () => {
+  it('changes no object, and finds its keys in raw', async () => {
+    const at = await bench({
+      rewrite: (text) =>
+        text.replace(
+          /"vendor_name":/,
+          '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x","vendor_name":',
+        ),
+    });
+    expect((await at.pull()).outcome).toBe('complete');
+    expect((await at.pull()).outcome).toBe('complete');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    const [row] = at.query<{ raw: string }>(`SELECT raw FROM vendors WHERE raw LIKE '%polluted%'`);
+    expect(row?.raw).toContain('"__proto__"');
+  });
+});
