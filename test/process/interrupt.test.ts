@@ -43,7 +43,7 @@ describe('a sync that is interrupted', () => {
     const [run] = at.query('SELECT * FROM runs');
     const read = Number(run!['pages']);
     expect(read).toBeLessThan(pages);
-    const error = `Interrupted after ${read} pages; what was read is kept.`;
+    const error = `Interrupted after ${read === 1 ? 'one page' : `${read} pages`}; what was read is kept.`;
     expect(run).toMatchObject({ outcome: 'incomplete', finished_at: expect.any(String) as string, error });
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
