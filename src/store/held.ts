@@ -49,6 +49,15 @@ export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
   };
 }
 
+/** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */
+export function carriedOver(held: string, received: string): string {
+  const before = JSON.parse(held) as Record<string, unknown>;
+  const now = JSON.parse(received) as Record<string, unknown>;
+  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  if (left.length === 0) return received;
+  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}
+
 export interface Children {
   /** The vendor as its rows say it. Fields never reported are null there, and null here. */
   vendorOf(row: VendorTable): Vendor;

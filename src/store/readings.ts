@@ -8,8 +8,9 @@ import { mergeReading, type Vendor } from '../vendor.ts';
 import { pageConfirmations } from './confirmations.ts';
 import type { Counter } from './counter.ts';
 import type { Sqlite } from './driver.ts';
-import { children, columnsOf, type Key } from './held.ts';
+import { carriedOver, children, columnsOf, type Key } from './held.ts';
 import { vendorHistory, type Cause } from './history.ts';
+import { judgement } from './judgement.ts';
 import type { Marks } from './marks.ts';
 import type { Presence, VendorTable } from './tables.ts';
 import { vendorRows } from './vendor-rows.ts';
@@ -73,6 +74,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
   const kin = children(sqlite);
   const history = vendorHistory(sqlite);
   const confirmations = pageConfirmations(sqlite);
+  const judge = judgement(counter, marks, confirmations);
 
   /** What is the same for everything that a reading changes: when it happens, and why. */
   const occasionOf = (context: ReadingContext): Occasion => ({
@@ -82,19 +84,6 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     runId: context.runId,
     deliveryId: context.deliveryId,
   });
-
-  /** Whether a reading that differs may be believed. */
-  const judge = (held: VendorTable, stamp: ReadStamp, context: ReadingContext): 'stale' | 'guarded' | 'believed' => {
-    if (stamp.readSeq <= held.read_seq || confirmations.passed(held, stamp.readSeq)) {
-      // The service's answer to our own write is news even where a reading overtook it.
-      if (context.road === 'write') marks.add(held, 'retry', 0);
-      return 'stale';
-    }
-    const wait = held.held_since_ms + context.lag - stamp.begun;
-    if (wait <= 0 || context.road === 'write') return 'believed';
-    marks.add(held, 'guarded', Math.max(0, held.held_since_ms + context.lag - counter.moment()));
-    return 'guarded';
-  };
 
   const create = (key: Key, row: VendorRow, stamp: ReadStamp, occasion: Occasion): Verdict => {
     const vendor = row.vendor();
@@ -110,10 +99,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...key,
       ...state,
       first_seen_at: occasion.at,
-      changed_at: occasion.at,
-      source: occasion.source,
-      read_seq: stamp.readSeq,
-      held_since_ms: occasion.moment,
+      ...traceOf(occasion, stamp),
     });
     kin.replace(key, vendor, true);
     history.begin(key, state, vendor, occasion);
@@ -155,10 +141,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...held,
       ...columns,
       ...state,
-      changed_at: occasion.at,
-      source: occasion.source,
-      read_seq: stamp.readSeq,
-      held_since_ms: occasion.moment,
+      ...traceOf(occasion, stamp),
     });
     kin.replace(held, vendor, false);
     history.continue(keyOf(held), state, changed, vendor, occasion);
@@ -239,10 +222,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       rows.update({
         ...held,
         ...state,
-        changed_at: occasion.at,
-        source: occasion.source,
-        read_seq: stamp.readSeq,
-        held_since_ms: occasion.moment,
+        ...traceOf(occasion, stamp),
       });
       history.continue(keyOf(held), state, changed, kin.vendorOf(held), occasion);
       return { kind: 'updated', ...difference };
@@ -258,15 +238,14 @@ function judged(judgement: 'stale' | 'guarded', difference: Difference): Verdict
   return judgement === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
-function keyOf({ account_id, vendorid }: Key): Key {
-  return { account_id, vendorid };
+/** What a change leaves in a row beside its content. */
+function traceOf(
+  { at, moment, source }: Occasion,
+  { readSeq }: ReadStamp,
+): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {
+  return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };
 }
 
-/** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */
-function carriedOver(held: string, received: string): string {
-  const before = JSON.parse(held) as Record<string, unknown>;
-  const now = JSON.parse(received) as Record<string, unknown>;
-  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
-  if (left.length === 0) return received;
-  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+function keyOf({ account_id, vendorid }: Key): Key {
+  return { account_id, vendorid };
 }
