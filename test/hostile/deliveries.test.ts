@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { Secret } from '../../src/log.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
+import { parseForm } from '../../src/webhook/form.ts';
+import { isSigned } from '../../src/webhook/signature.ts';
+import { flood } from '../webhook/flood.ts';
+import { account, delivery, hall, signed } from '../webhook/house.ts';
+
+/** How many bad deliveries come; a million nightly. */
+const bad = Number(process.env['BAD_DELIVERIES'] ?? 12_000);
+/** Told where a test fails; SEED repeats it. */
+const seed = Number(process.env['SEED'] ?? 1);
+
+type Letter = ReturnType<typeof signed>;
+
+const characters = 'abc019 &=%+/\\"\'[]{}:,;.-_~!*()';
+const escapes = ['%00', '%FF', '%C3%28', '%ED%A0%80', '%F0%9F%98%80', '%', '%2', '%zz', '%0d%0a', '+', '%26', '%3D'];
+
+/** One way each to make a true delivery a bad one. */
+const spoilings: readonly ((letter: Letter, throws: Chance) => Letter)[] = [
+  (_, throws) => signed({ ...delivery, object_id: String(throws.below(1e6)) }, throws.text(32, 'abcdef0123456789')),
+  (letter, throws) => ({ ...letter, body: `${letter.body}&${throws.text(4, 'wxyz')}=${throws.pick(escapes)}` }),
+  (letter, throws) => ({ ...letter, body: letter.body.slice(0, throws.below(letter.body.length)) }),
+  (letter, throws) => ({ ...letter, body: throws.text(throws.below(300), characters) + throws.pick(escapes) }),
+  (letter) => ({ ...letter, body: letter.body.replace('object_id=', 'object_id=9') }),
+  (letter) => ({ ...letter, body: `${letter.body}&${letter.body}` }),
+  (letter, throws) => ({ ...letter, body: letter.body.replace(account, throws.pick(['Other', '', '../x', '6bapk'])) }),
+  (letter, throws) => sealed(letter, throws.text(44, `${characters}ABC`)),
+  (letter) => sealed(letter, signatureOf(letter).slice(0, -1)),
+  (letter) => sealed(letter, `${signatureOf(letter)}=`),
+  (letter) => sealed(letter, signatureOf(letter).replace(/=$/, '')),
+  (letter) => sealed(letter, ''),
+  (letter, throws) => ({
+    ...letter,
+    body: Array.from({ length: 40 + throws.below(200) }, (_, n) => `k${n}=v`).join('&'),
+  }),
+  (letter) => ({ ...letter, headers: { 'content-type': letter.headers['content-type'] ?? '' } }),
+  (letter) => ({ ...letter, headers: { ...letter.headers, 'content-type': 'application/json' } }),
+  () =>
+    signed({ name: 'callback.verify', verifier: 'x'.repeat(32), object_id: '77', account_id: account }, 'x'.repeat(32)),
+];
+
+const signatureOf = ({ headers }: Letter): string => headers['x-service-hmac-sha256'] ?? '';
+
+const sealed = (letter: Letter, signature: string): Letter => ({
+  ...letter,
+  headers: { ...letter.headers, 'x-service-hmac-sha256': signature },
+});
+
+describe('H1 bad deliveries', () => {
+  it(`${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`, async () => {
+    const place = await hall({ clock: systemClock });
+    const throws = chance(seedOf(seed, 'bad deliveries'));
+    const letters = Array.from({ length: bad }, (_, index) =>
+      spoilings[index % spoilings.length]!(signed(delivery), throws),
+    );
+    const answers = await flood(place, letters);
+    const statuses = Object.keys(answers).map(Number);
+    expect(statuses.filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
+    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(bad);
+    expect(place.told).toMatchObject({ deliveries: 0, codes: 0, fatal: 0 });
+    expect(await place.mirror.countMarks(account)).toBe(0);
+    expect(await flood(place, [signed(delivery)])).toEqual({ 200: 1 });
+  }, 600_000);
+});
+
+const python = `
+import base64, hashlib, hmac, json, random, sys, urllib.parse
+random.seed(int(sys.argv[1]))
+RANGES = [(0x20, 0x7f), (0, 0x20), (0x7f, 0xff), (0x100, 0x800), (0x800, 0xd800), (0xe000, 0x10000), (0x10000, 0x110000)]
+def text(longest):
+    return "".join(chr(random.randrange(*random.choice(RANGES))) for _ in range(random.randint(0, longest)))
+for _ in range(int(sys.argv[2])):
+    names = ["name", "object_id", "account_id", "business_id", "identity_id", "user_id"]
+    pairs = {name: text(12) for name in random.sample(names, random.randint(1, 6))}
+    pairs.update({text(5): text(12) for _ in range(random.randint(0, 3))})
+    items = list(pairs.items())
+    random.shuffle(items)
+    signed = json.dumps(dict(items), ensure_ascii=random.random() < 0.7, sort_keys=random.random() < 0.3)
+    digest = hmac.new(b"k3y", signed.encode("utf-8"), hashlib.sha256).digest()
+    quote = random.choice([urllib.parse.quote, urllib.parse.quote_plus])
+    print(json.dumps([urllib.parse.urlencode(items, quote_via=quote), base64.b64encode(digest).decode()]))
+`;
+
+const pythonVersion = spawnSync('python3', ['--version']).status === 0;
+
+describe.skipIf(!pythonVersion)(`E1, E2 signatures${pythonVersion ? '' : ' (not here: there is no Python)'}`, () => {
+  it('E2 ten thousand that Python made with its own json.dumps are right, and with another key none', () => {
+    const { stdout, stderr } = spawnSync('python3', ['-c', python, String(seed), '10000'], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    });
+    const cases = stdout.split('\n').filter(Boolean);
+    expect(cases.length, stderr).toBe(10_000);
+    const [key, other] = [new Secret('k3y'), new Secret('k3z')];
+    for (const line of cases) {
+      const [body, signature] = JSON.parse(line) as [string, string];
+      const pairs = parseForm(Buffer.from(body))!;
+      expect(isSigned(pairs, signature, [other, key]), line).toBe(true);
+      expect(isSigned(pairs, signature, [other]), line).toBe(false);
+    }
+  }, 120_000);
+});
