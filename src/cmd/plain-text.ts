@@ -12,7 +12,15 @@ export function visible(text: string): string {
   });
 }
 
-/** The same, line by line: breaks stay. */
+/** A document as JSON that is the same to every parser, and steers no terminal. */
+export function visibleJson(document: object): string {
+  return JSON.stringify(document).replace(
+    unruly,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** A text made visible line by line: breaks stay. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }

@@ -1,7 +1,7 @@
 /** How commands speak: results to standard output, all else to standard error. */
 import type { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
-import { visibleLines } from './plain-text.ts';
+import { visibleJson, visibleLines } from './plain-text.ts';
 
 /** One line, or several, of a result. */
 export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
@@ -10,7 +10,7 @@ export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
 
 /** One JSON document, on one line. */
 export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void {
-  print(streams, JSON.stringify(document));
+  print(streams, visibleJson(document));
 }
 
 /** Something that a person should know, but that is no result. Part of it may be a stranger's words. */
