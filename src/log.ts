@@ -1,37 +1,13 @@
 /** The log: structured, on standard error, pretty on a terminal; secrets are a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { inspect } from 'node:util';
 import { errorFacts } from './error-facts.ts';
+
+export { Secret } from './secret.ts';
 
 export type Log = Logger;
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** A token, verifier or path token. Printing, logging or serialising it shows `[redacted]`; only `reveal` gives it out. */
-export class Secret {
-  readonly #value: string;
-
-  constructor(value: string) {
-    this.#value = value;
-  }
-
-  reveal(): string {
-    return this.#value;
-  }
-
-  toString(): string {
-    return '[redacted]';
-  }
-
-  toJSON(): string {
-    return '[redacted]';
-  }
-
-  [inspect.custom](): string {
-    return '[redacted]';
-  }
-}
 
 /** Keys whose values never reach a log line, at the top of an entry or one level down. */
 const secretKeys = [

@@ -1,6 +1,6 @@
 /** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
 import { z } from 'zod';
-import { Secret } from './log.ts';
+import { Secret } from './secret.ts';
 
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

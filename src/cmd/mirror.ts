@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { Database } from '../store/database.ts';
 import type { Sqlite } from '../store/driver.ts';
-import { mirrorOptions, openMirror as openToChange, type Mirror } from '../store/mirror.ts';
+import type { Mirror } from '../store/mirror.ts';
+import { mirrorOptions } from '../store/mirror-options.ts';
 import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
 import { thisProcess } from './this-process.ts';
@@ -44,6 +45,7 @@ export async function changeMirror<T>(
   change: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
   const migrations = join(packageRoot, 'migrations');
+  const { openMirror: openToChange } = await import('../store/mirror.ts');
   const mirror = await openToChange({ path: database, migrations, clock, dice, process: thisProcess });
   try {
     return await change(mirror);

@@ -1,7 +1,5 @@
-/** What an account hears by webhooks, and what it does not. */
-import { sql } from 'kysely';
+/** What an account hears by webhooks, and what it does not: plain SQL, for the reason of reports.ts. */
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
 import type { WebhookHealthView } from './tables.ts';
 
 export interface Hearing {
@@ -18,46 +16,29 @@ export interface Hearing {
 /** Days of `webhook_health` that are told. */
 const latestDays = 14;
 
+interface Moment {
+  readonly at: string | null;
+}
+
 export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
-  interface Of {
-    account: string;
-  }
-  const oldest = statement<Of, { at: string | null }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select((row) => row.fn.min('marked_at').as('at'))
-      .where('account_id', '=', at.account),
+  const oldest = sqlite.prepare<[string], Moment>(
+    'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ?',
   );
-  const last = statement<Of, { at: string | null }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('deliveries')
-      .select((row) => row.fn.max('received_at').as('at'))
-      .where('account_id', '=', at.account),
-  );
-  const missed = statement<Of & { since: string }, { count: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('findings')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('account_id', '=', at.account)
-      .where('kind', 'in', ['missed_create', 'missed_update', 'missed_delete', 'missed_restore'])
-      .where('explained_at', 'is', null)
-      .where('found_at', '>', at.since),
-  );
-  const days = statement<Of, WebhookHealthView>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('webhook_health')
-      .selectAll()
-      .where('account_id', '=', at.account)
-      .orderBy(sql`day DESC`)
-      .limit(latestDays),
+  const last = sqlite.prepare<[string], Moment>('SELECT max(received_at) AS at FROM deliveries WHERE account_id = ?');
+  const missed = sqlite.prepare<[string, string], { count: number }>(`
+    SELECT count(*) AS count FROM findings
+    WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+      AND explained_at IS NULL AND found_at > ?`);
+  const days = sqlite.prepare<[string, number], WebhookHealthView>(
+    'SELECT * FROM webhook_health WHERE account_id = ? ORDER BY day DESC LIMIT ?',
   );
   return (account) => {
-    const lastDelivery = last.get({ account })?.at ?? null;
+    const lastDelivery = last.get(account)?.at ?? null;
     return {
-      oldestMark: oldest.get({ account })?.at ?? null,
+      oldestMark: oldest.get(account)?.at ?? null,
       lastDelivery,
-      missedSince: missed.get({ account, since: lastDelivery ?? '' })?.count ?? 0,
-      days: days.all({ account }).reverse(),
+      missedSince: missed.get(account, lastDelivery ?? '')?.count ?? 0,
+      days: days.all(account, latestDays).reverse(),
     };
   };
 }

@@ -1,12 +1,10 @@
 /** The mirror file and its deeds. Each deed is one transaction; nobody outside opens one. */
-import { join } from 'node:path';
-import type { Clock, Dice } from '../clock.ts';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
-import { Database, type DatabaseOptions } from './database.ts';
+import { Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
 import { copyMirror } from './export.ts';
 import { findingLedger, type Finding } from './findings.ts';
@@ -14,7 +12,7 @@ import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
-import { readMigrations } from './migrate.ts';
+import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
 import { accountReports, type AccountReport } from './reports.ts';
@@ -22,26 +20,12 @@ import { prune, type Keep } from './retention.ts';
 import { runLedger, type IsAlive, type Run, type RunEnd, type Sweeping } from './runs.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
 
-export interface MirrorFile {
-  readonly path: string;
-  /** The folder that holds `mirror/` and `secrets/`, the migrations. */
-  readonly migrations: string;
-  readonly clock: Clock;
-  readonly dice: Dice;
+/** The mirror file, and who works on it. */
+export interface MirrorFile extends MirrorPlace {
   readonly process: { readonly pid: number; readonly isAlive: IsAlive };
-  /** How long to try while another process holds the lock, in milliseconds. */
-  readonly patience?: number;
-  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
-  readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
 
-/** Permissions of a new mirror. */
-export const mirrorMode = 0o640;
-
-/** How the mirror file is opened, to write or to read. */
-export function mirrorOptions(file: Omit<MirrorFile, 'process'>): DatabaseOptions {
-  return { ...file, mode: mirrorMode, migrations: readMigrations(join(file.migrations, 'mirror')) };
-}
+export { mirrorMode, mirrorOptions };
 
 export interface Mirror extends ReadingDeeds, QueueDeeds {
   readonly path: string;

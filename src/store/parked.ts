@@ -1,6 +1,5 @@
-/** Why marked vendors were given up. */
+/** Why marked vendors were given up: plain SQL, for the reason of reports.ts. */
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
 
 export interface ParkedReason {
   /** What the last attempt met; null where it left no word. */
@@ -10,15 +9,10 @@ export interface ParkedReason {
 
 /** The reasons of an account's parked vendors, the most frequent first. */
 export function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
-  const reasons = statement<{ account: string }, ParkedReason>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select((row) => ['last_error as error', row.fn.countAll<number>().as('vendors')])
-      .where('account_id', '=', at.account)
-      .where('due_at', 'is', null)
-      .groupBy('last_error')
-      .orderBy('vendors', 'desc')
-      .orderBy('last_error'),
-  );
-  return (account) => reasons.all({ account });
+  const reasons = sqlite.prepare<[string], ParkedReason>(`
+    SELECT last_error AS error, count(*) AS vendors FROM dirty_vendors
+    WHERE account_id = ? AND due_at IS NULL
+    GROUP BY last_error
+    ORDER BY vendors DESC, last_error`);
+  return (account) => reasons.all(account);
 }

@@ -246,6 +246,4 @@ function traceOf(
   return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };
 }
 
-function keyOf({ account_id, vendorid }: Key): Key {
-  return { account_id, vendorid };
-}
+const keyOf = ({ account_id, vendorid }: Key): Key => ({ account_id, vendorid });

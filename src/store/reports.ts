@@ -1,7 +1,8 @@
-/** What the mirror holds of each account, how fresh it is, and what went on lately. */
-import { sql } from 'kysely';
+/**
+ * What the mirror holds of each account, how fresh it is, and what went on lately. These queries are plain SQL: whoever asks
+ * only this, as `status` does, need not wait for the query builder to load.
+ */
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
 import type { CallbackTable, FindingKind, FreshnessView, RunTable, VendorTable } from './tables.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
@@ -38,58 +39,38 @@ export interface AccountReport {
   readonly callbacks: readonly ReportedCallback[];
 }
 
-interface Of {
-  account: string;
-}
-
 /** Reports on every account of the mirror, or on one; with its `latest` runs. */
 export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
-  const accounts = statement<object, FreshnessView>(sqlite, () =>
-    mirrorSql.selectFrom('freshness').selectAll().orderBy('account_id'),
-  );
-  const counts = countVendors(sqlite);
-  const totals = totalAmounts(sqlite);
-  const queue = measureQueue(sqlite);
-  const runs = latestRuns(sqlite, latest);
-  const findings = latestFindings(sqlite);
-  const callbacks = statement<Of, ReportedCallback>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('callbacks')
-      .select(['callbackid', 'event', 'uri', 'verified', 'checked_at'])
-      .where('account_id', '=', at.account)
-      .orderBy('callbackid'),
+  const accounts = sqlite.prepare<[], FreshnessView>('SELECT * FROM freshness ORDER BY account_id');
+  const counts = sqlite.prepare<[string], VendorCount>(countVendors);
+  const totals = sqlite.prepare<[string], HalvedTotal>(totalAmounts);
+  const queue = sqlite.prepare<[string], QueueReport>(measureQueue);
+  const runs = sqlite.prepare<[string, number], ReportedRun>(latestRuns);
+  const findings = sqlite.prepare<[string], AccountReport['findings'][number]>(latestFindings);
+  const callbacks = sqlite.prepare<[string], ReportedCallback>(
+    'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = ? ORDER BY callbackid',
   );
   return accounts
-    .all({})
+    .all()
     .filter(({ account_id }) => account === undefined || account_id === account)
-    .map(({ account_id, ...freshness }) => {
-      const of = { account: account_id };
-      return {
-        account: account_id,
-        counts: counts.all(of),
-        totals: totals.all(of).map(total),
-        freshness,
-        queue: queue.get(of) ?? { waiting: 0, parked: 0 },
-        runs: runs.all(of),
-        findings: findings.all(of),
-        callbacks: callbacks.all(of),
-      };
-    });
+    .map(({ account_id, ...freshness }) => ({
+      account: account_id,
+      counts: counts.all(account_id),
+      totals: totals.all(account_id).map(total),
+      freshness,
+      queue: queue.get(account_id) ?? { waiting: 0, parked: 0 },
+      runs: runs.all(account_id, latest),
+      findings: findings.all(account_id),
+      callbacks: callbacks.all(account_id),
+    }));
 }
 
-type Statements<Row> = ReturnType<typeof statement<Of, Row>>;
-
-function countVendors(sqlite: Sqlite): Statements<VendorCount> {
-  return statement<Of, VendorCount>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendors')
-      .select((eb) => ['vis_state', 'presence', eb.fn.countAll<number>().as('vendors')])
-      .where('account_id', '=', at.account)
-      .groupBy(['vis_state', 'presence'])
-      .orderBy('vis_state')
-      .orderBy('presence'),
-  );
-}
+const countVendors = `
+  SELECT vis_state, presence, count(*) AS vendors
+  FROM vendors
+  WHERE account_id = ?
+  GROUP BY vis_state, presence
+  ORDER BY vis_state, presence`;
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
 type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
@@ -97,65 +78,34 @@ type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
   rest: number | null;
 };
 
-function totalAmounts(sqlite: Sqlite): Statements<HalvedTotal> {
-  return statement<Of, HalvedTotal>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('vendor_balances as b')
-      .innerJoin('vendors as v', (join) =>
-        join.onRef('v.account_id', '=', 'b.account_id').onRef('v.vendorid', '=', 'b.vendorid'),
-      )
-      .select(['b.code', 'b.kind'])
-      .select([
-        sql<number>`sum(b.amount_minor / 1000000000)`.as('billions'),
-        sql<number>`sum(b.amount_minor % 1000000000)`.as('rest'),
-        sql<number>`count(*) - count(b.amount_minor)`.as('unreadable'),
-      ])
-      .where('b.account_id', '=', at.account)
-      .where('v.vis_state', '=', 0)
-      .where('v.presence', '=', 'present')
-      .groupBy(['b.code', 'b.kind'])
-      .orderBy('b.code')
-      .orderBy('b.kind', 'desc'),
-  );
-}
+const totalAmounts = `
+  SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
+    count(*) - count(b.amount_minor) AS unreadable
+  FROM vendor_balances AS b JOIN vendors AS v ON v.account_id = b.account_id AND v.vendorid = b.vendorid
+  WHERE b.account_id = ? AND v.vis_state = 0 AND v.presence = 'present'
+  GROUP BY b.code, b.kind
+  ORDER BY b.code, b.kind DESC`;
 
 function total({ code, kind, unreadable, billions, rest }: HalvedTotal): CurrencyTotal {
   return { code, kind, unreadable, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
 }
 
-function measureQueue(sqlite: Sqlite): Statements<QueueReport> {
-  return statement<Of, QueueReport>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select([sql<number>`count(due_at)`.as('waiting'), sql<number>`count(*) - count(due_at)`.as('parked')])
-      .where('account_id', '=', at.account),
-  );
-}
+const measureQueue = `
+  SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
+  FROM dirty_vendors
+  WHERE account_id = ?`;
 
-function latestRuns(sqlite: Sqlite, count: number): Statements<ReportedRun> {
-  return statement<Of, ReportedRun>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('runs')
-      .select(['id', 'kind', 'trigger', 'started_at', 'finished_at', 'outcome', 'pages', 'requests', 'seen'])
-      .select(['created', 'updated', 'unchanged', 'suspects', 'error', 'safe_as_of'])
-      .where('account_id', '=', at.account)
-      .orderBy('id', 'desc')
-      .limit(count),
-  );
-}
+const latestRuns = `
+  SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
+    suspects, error, safe_as_of
+  FROM runs
+  WHERE account_id = ?
+  ORDER BY id DESC
+  LIMIT ?`;
 
-function latestFindings(sqlite: Sqlite): Statements<AccountReport['findings'][number]> {
-  return statement<Of, AccountReport['findings'][number]>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('findings')
-      .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
-      .where('run_id', '=', (eb) =>
-        eb
-          .selectFrom('runs')
-          .select((run) => run.fn.max('id').as('id'))
-          .where('account_id', '=', at.account),
-      )
-      .groupBy('kind')
-      .orderBy('kind'),
-  );
-}
+const latestFindings = `
+  SELECT kind, count(*) AS count
+  FROM findings
+  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = ?)
+  GROUP BY kind
+  ORDER BY kind`;
