@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../mirror-file.ts';
+import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
+import { until } from '../process/daemon.ts';
+import { build, ended, place, service } from '../process/program.ts';
+
+beforeAll(build, 120_000);
+
+/** Another program takes the write lock of the file. @returns how to make it let go. */
+async function lock(path: string): Promise<() => Promise<void>> {
+  const program = `const sqlite = new (require('better-sqlite3'))(${JSON.stringify(path)});
+    sqlite.exec('BEGIN IMMEDIATE');
+    console.log('locked');
+    process.stdin.on('data', () => process.exit(0));`;
+  const child = spawn(process.execPath, ['-e', program], { cwd: packageRoot });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return async () => {
+    child.stdin.write('go\n');
+    await once(child, 'exit');
+  };
+}
+
+/** Whether a process has a file open. */
+function hasOpen(pid: number, path: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).some((name) => {
+    try {
+      return readlinkSync(join(folder, name)) === path;
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe('a program that holds the write lock', () => {
+  it('F4 C12 makes the daemon refuse deliveries with 503 while it goes on serving others, and take them afterwards', async () => {
+    const sandbox = await service({ vendors: 20 });
+    const at = place(sandbox, { settings: quietDaemon });
+    const path = await introduce(at);
+    const daemon = at.start('serve');
+    const listener = await watch(daemon).serving;
+    const send = (numbers: number[]) =>
+      deliver(`${listener}${path}`, { numbers, lanes: numbers.length, vendorOf: (number) => number });
+    expect((await send([1]))[0]?.status).toBe(200);
+
+    const release = await lock(at.database);
+    const answered = new AbortController();
+    const refused = send([2, 3, 4]).finally(() => answered.abort());
+    let healthy = 0;
+    while (!answered.signal.aborted) healthy += (await fetch(`${listener}/healthz`)).status === 200 ? 1 : 0;
+    expect((await refused).map(({ status }) => status)).toEqual([503, 503, 503]);
+    // The loop was never blocked for longer than one try for the lock: others were served again and again meanwhile.
+    expect(healthy).toBeGreaterThan(3);
+    await release();
+    expect((await send([5, 6])).map(({ status }) => status)).toEqual([200, 200]);
+    daemon.kill('SIGTERM');
+    await once(daemon, 'exit');
+    expect(at.query('SELECT user_id FROM deliveries ORDER BY user_id').map((row) => row['user_id'])).toEqual([1, 5, 6]);
+  }, 60_000);
+
+  it.skipIf(!existsSync('/proc/self/fd'))(
+    'F4 is waited for by a pull, which then is complete',
+    async () => {
+      const sandbox = await service({ vendors: 60 });
+      const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+      expect((await at.run('sync')).status).toBe(0);
+      sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'Late', language: 'en' });
+      const release = await lock(at.database);
+      let requests = 0;
+      sandbox.sandbox.onRequest(() => (requests += 1));
+      const child = at.start('sync', '--json');
+      const pulled = ended(child);
+      await until(() => hasOpen(child.pid!, at.database));
+      expect(requests).toBe(0);
+      await release();
+      const { status, stdout } = await pulled;
+      expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
+      expect(at.query("SELECT vendor_name FROM vendors WHERE vendor_name = 'Late'")).toHaveLength(1);
+    },
+    60_000,
+  );
+});
