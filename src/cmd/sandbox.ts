@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { once } from 'node:events';
 import { MirrorError } from '../errors.ts';
-import { faultKinds, type FaultKind } from '../sandbox/faults.ts';
+import { faultKinds, type FaultKind } from '../sandbox/fault-kinds.ts';
 import { defaultWorld, parseWorld, worldAxes, type World } from '../sandbox/worlds.ts';
 import type { Edge } from './edge.ts';
 import { print, printJson, remark } from './say.ts';

@@ -5,7 +5,7 @@ import { fixedToken } from '../../src/api/tokens.ts';
 import { systemClock } from '../../src/clock.ts';
 import { Secret, silentLog } from '../../src/log.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import type { FaultKind } from '../../src/sandbox/faults.ts';
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import { loaded } from './scripted.ts';
 

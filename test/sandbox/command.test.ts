@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { systemClock, systemDice } from '../../src/clock.ts';
 import { sandboxCommand } from '../../src/cmd/sandbox.ts';
-import { faultKinds } from '../../src/sandbox/faults.ts';
+import { faultKinds } from '../../src/sandbox/fault-kinds.ts';
 import { worldAxes } from '../../src/sandbox/worlds.ts';
 import { vendorsPath, type Body } from './bench.ts';
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { faultKinds, type FaultKind } from '../../src/sandbox/faults.ts';
+import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { account, bench, vendorsPath } from './bench.ts';
 
 const meet = async (kind: FaultKind, retryAfter?: string) => {

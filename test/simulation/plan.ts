@@ -1,6 +1,6 @@
 /** What one seed holds: a world, a program's settings, what people do, and what goes wrong. Every point is a knob with a plain value. */
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
-import { faultKinds, type FaultKind } from '../../src/sandbox/faults.ts';
+import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { parseWorld, worldAxes, type World } from '../../src/sandbox/worlds.ts';
 
 type Value = string | number;

@@ -2,7 +2,7 @@
 import { sleep } from '../../src/clock.ts';
 import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
 import { targetOf } from '../../src/sandbox/call.ts';
-import type { FaultKind } from '../../src/sandbox/faults.ts';
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import { aborted, connectionReset, responseOf } from './answer.ts';
 import type { LifeClock } from './life-clock.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SandboxRequest } from '../../src/sandbox/call.ts';
-import type { FaultKind } from '../../src/sandbox/faults.ts';
+import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { temporaryFolder } from '../mirror-file.ts';
 import { account, bench, type Bench } from './bench.ts';
 import { activeDifferences } from './equal.ts';
