@@ -76,7 +76,11 @@ export class Auditor {
 
   /** Vendors of which deliveries are given up for now. */
   parked(): number[] {
-    return this.#ask(this.#options.database, "SELECT DISTINCT object_id FROM deliveries WHERE outcome = 'parked'");
+    return this.#ask(
+      this.#options.database,
+      `SELECT DISTINCT object_id FROM deliveries WHERE outcome = 'parked'
+         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE due_at IS NOT NULL)`,
+    );
   }
 
   /** Whether the callback was registered as often as a day allows. */
@@ -218,7 +222,11 @@ export class Auditor {
     const moment = parseInstant(safe ?? '');
     if (moment === undefined) return;
     // An account that seems to be empty, nobody can tell from one that is.
-    if (reader.prepare<[], number>('SELECT count(*) FROM active_vendors').pluck().get() === 0) return;
+    const seen = reader
+      .prepare<[], number>(`SELECT seen FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`)
+      .pluck();
+    const active = reader.prepare<[], number>('SELECT count(*) FROM active_vendors').pluck();
+    if (seen.get() === 0 || active.get() === 0) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
     const suspects = reader.prepare<[], number>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`).pluck();
     for (const gap of this.behind(moment - epoch, new Set(suspects.all())))

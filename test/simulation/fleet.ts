@@ -25,10 +25,10 @@ export function launch(jobs: number, sabotage?: Sabotage): Fleet {
       const begin = (child: ChildProcess): void => {
         const next = waiting.next();
         if (next.done === true) return void under.delete(child);
-        under.set(
-          child,
-          carryOut(child, next.value).then((outcome) => ({ child, outcome })),
-        );
+        const result = carryOut(child, next.value).then((outcome) => ({ child, outcome }));
+        // Nobody waits for it where the fleet is closed before its end.
+        result.catch(() => undefined);
+        under.set(child, result);
       };
       children.forEach(begin);
       while (under.size > 0) {

@@ -64,8 +64,9 @@ export class LifeClock implements Clock {
     return Math.max(0, this.#pausedUntil - this.#timeline.now);
   }
 
-  /** The process is stopped for a while; with its machine, monotonic time stands still too. */
+  /** The process is stopped for a while; with its machine, monotonic time stands still too. One that is stopped already stays so. */
   pause(ms: number, withMachine: boolean): void {
+    if (this.paused > 0) return;
     this.pausedOnce = this.#pausedUntil = this.#timeline.now + ms;
     if (withMachine) this.#behind += ms;
   }

@@ -156,15 +156,15 @@ export async function live(options: LifeOptions): Promise<Life> {
 
 /** Listens to the deeds of readings, without changing them. */
 function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
-  const { applyPage, applyReading } = mirror;
+  const plain = { ...mirror };
   const deeds: Pick<Mirror, 'applyPage' | 'applyReading'> = {
     async applyPage(...values) {
-      const verdicts = await applyPage(...values);
+      const verdicts = await plain.applyPage(...values);
       for (const { kind } of verdicts.values()) onVerdict(kind);
       return verdicts;
     },
     async applyReading(...values) {
-      const verdict = await applyReading(...values);
+      const verdict = await plain.applyReading(...values);
       onVerdict(verdict.kind);
       return verdict;
     },

@@ -35,10 +35,12 @@ const settling = 45_000;
 const mended = 40 * minute;
 /** A delivery's own time, the guard, and a reading; where copies lag, a second look comes on top. */
 const prompt = 20_000;
+/** Where sixty requests a minute are allowed, a run may have used them. */
+const turn = 65_000;
 
 /** @returns whether a change was told by webhook in the end, and not only found. */
 export async function comeRight(scene: Aftermath): Promise<boolean> {
-  const { timeline, auditor, broken, household, trace } = scene;
+  const { plan, timeline, auditor, broken, household, trace } = scene;
   const runsAgain = (): boolean => household.life !== undefined && household.clock.paused === 0;
   if (!(await timeline.until(runsAgain, 15 * minute))) {
     broken('P1', 'the process does not start again');
@@ -54,6 +56,7 @@ export async function comeRight(scene: Aftermath): Promise<boolean> {
     broken('P1', `no run began and ended within ${longest / minute} minutes`);
     return false;
   }
+  if (report.error?.code === 'paging_ignored' && looksBlind(plan)) return false;
   if (isBlind(scene)) {
     if (report.error?.code !== 'paging_ignored' && report.outcome === 'complete' && auditor.behind(begun).length > 0)
       broken('P1', 'a list that ignores its page parameter was called complete');
@@ -98,6 +101,14 @@ function hiddenIn({ world }: Plan): number {
 function isBlind({ plan, chronicle }: Aftermath): boolean {
   const perPage = { ignored: 15, capped: plan.rows, honoured: plan.rows, all: Infinity }[plan.world.perPage];
   return plan.world.paging !== 'honoured' && chronicle.vendors.length + plan.world.unlistedIds > perPage;
+}
+
+/**
+ * Where more are counted than shown, and a page past the last is answered with the last, a list of one short page looks like one whose
+ * page parameter is ignored. Nobody can tell them apart, and nothing is concluded from either.
+ */
+function looksBlind(plan: Plan): boolean {
+  return plan.world.pastEnd === 'last' && plan.world.unlistedIds + hiddenIn(plan) > 0;
 }
 
 /** A person looks at what the breaker holds back, and allows it. */
@@ -157,7 +168,7 @@ async function canary(scene: Aftermath): Promise<boolean> {
   trace.say('canary', vendorid);
   const due = chronicle.at(vendorid, timeline.now);
   const lags = plan.world.listLag + plan.world.readLag > 0;
-  await timeline.pass(lags ? prompt + settling : prompt);
+  await timeline.pass(prompt + (lags ? settling : 0) + (plan.vendorsRate < 600 ? turn : 0));
   auditor.look();
   if ((auditor.held.get(vendorid)?.chapter ?? -1) < due)
     broken('P1', 'a change that was told by webhook did not arrive');

@@ -30,7 +30,7 @@ const ownKnobs = {
   breaker: [3, 20],
   vendorsRate: [600, 600, 60],
   /** How long a request and its answer travel at most, in milliseconds. */
-  latency: [60, 60, 800, 4_000],
+  latency: [60, 60, 800, 4_000, 12_000],
 
   minutes: [14, 22],
   /** Changes a minute. */
