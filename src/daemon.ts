@@ -82,7 +82,6 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     onDelivery: (id) => deskOf(id)?.delivered(),
     onCode: (id) => deskOf(id)?.keeper.codeArrived(),
     onDeaf: (id) => void deskOf(id)?.keeper.resendIfSilent(),
-    onFatal: seams.onFatal,
   });
 
   const lastRun = await oldestSweep(installation);

@@ -14,8 +14,7 @@ export function isBusy(error: unknown): boolean {
  * a new start, which reads the file anew, tells.
  */
 export function isFailedSync(error: unknown): boolean {
-  const origin = error instanceof MirrorError ? error.cause : error;
-  return origin instanceof SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(origin.code);
+  return error instanceof SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(error.code);
 }
 
 /** Whether SQLite cannot make sense of what stands in the file. */
@@ -25,7 +24,7 @@ export function isDamage(error: unknown): error is Error {
 
 /** Whether nothing that is written after this error could be relied on. */
 export function endsTrust(error: unknown): boolean {
-  return error instanceof SqliteError && (isDamage(error) || isFailedSync(error));
+  return isDamage(error) || isFailedSync(error);
 }
 
 /** An error of SQLite as a catalogued one that names the file; any other as it is. */

@@ -4,7 +4,6 @@ import { asMirrorError, type MirrorError } from '../errors.ts';
 import type { HttpRequest } from '../http.ts';
 import type { Log } from '../log.ts';
 import type { Mirror } from '../store/mirror.ts';
-import { isFailedSync } from '../store/sqlite-errors.ts';
 import type { Verifiers } from '../store/verifiers.ts';
 import { Deafness } from './deafness.ts';
 import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
@@ -28,8 +27,6 @@ export interface ReceptionOptions {
   readonly onCode: (accountId: string) => void;
   /** Deliveries come, and none is signed with a key that we hold. */
   readonly onDeaf: (accountId: string) => void;
-  /** It is unknown what has reached the disk: only a new start helps. */
-  readonly onFatal: (error: MirrorError) => void;
 }
 
 /** How many deliveries may wait for a commit. */
@@ -58,7 +55,6 @@ export class Reception {
       const problem = asMirrorError(error);
       if (problem.code === 'rate_limited') return 'overloaded';
       this.#say(problem);
-      if (isFailedSync(error)) this.#options.onFatal(problem);
       return 'unavailable';
     }
   }

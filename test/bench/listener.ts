@@ -35,7 +35,6 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     onDelivery: params.worker ? () => worker.nudge() : nothing,
     onCode: nothing,
     onDeaf: nothing,
-    onFatal: nothing,
     observe: nothing,
   });
   await listener.start();

@@ -110,9 +110,6 @@ export async function live(options: LifeOptions): Promise<Life> {
     onDelivery: () => desk.delivered(),
     onCode: () => desk.keeper.codeArrived(),
     onDeaf: () => void desk.keeper.resendIfSilent(),
-    onFatal: (error) => {
-      throw error;
-    },
   });
   const tokens = await pathTokensOf([account], secrets.verifiers);
   const lastRun = parseInstant((await mirror.lastComplete(account)) ?? '');

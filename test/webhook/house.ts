@@ -33,7 +33,7 @@ export interface Hall {
   readonly outcomes: Outcome[];
   /** Stops the listener and closes the files, as a daemon does. */
   readonly close: () => Promise<void>;
-  readonly told: { deliveries: number; codes: number; deaf: number; fatal: number };
+  readonly told: { deliveries: number; codes: number; deaf: number };
 }
 
 export interface HallOptions {
@@ -62,7 +62,7 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
   const tokens = await pathTokensOf([account, 'Other'], secrets.verifiers);
   const outcomes: Outcome[] = [];
-  const told = { deliveries: 0, codes: 0, deaf: 0, fatal: 0 };
+  const told = { deliveries: 0, codes: 0, deaf: 0 };
   const listener = createListener({
     host: '127.0.0.1',
     port: options.port ?? 0,
@@ -78,7 +78,6 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
       options.onCode?.();
     },
     onDeaf: () => (told.deaf += 1),
-    onFatal: () => (told.fatal += 1),
     observe: (outcome) => outcomes.push(outcome),
   });
   await listener.start();
