@@ -1,5 +1,6 @@
 /** A run: sweep the list, prove it, ask after those it did not show, and say honestly how it ended. */
 import { asMirrorError, MirrorError } from '../errors.ts';
+import type { VendorPage } from '../reading.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
@@ -12,6 +13,7 @@ import { sweepContext } from './sweep-context.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
 import { everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
 import { Tally } from './tally.ts';
+import { inTurns } from './turns.ts';
 import { sortUnseen, type Unseen } from './unseen.ts';
 
 export interface PullOptions {
@@ -81,13 +83,13 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const context = await sweepContext(engine, { id: run.id, kind: options.kind, trigger: options.trigger });
   const plan: Sweep = {
     vendors: engine.vendors,
-    apply: async (page) => {
+    apply: inTurns(engine.clock, async (page: VendorPage) => {
       const watched = { ...page, rows: fields.through(page.rows) };
       const verdicts = await mirror.applyPage(watched, context, (applied) => tally.withPage(applied.values()));
       tally.set(tally.withPage(verdicts.values()));
       for (const [vendorid, { kind }] of verdicts) if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
       return verdicts;
-    },
+    }),
     onRequest: () => tally.addRequest(),
     passes: sync.sweepPasses,
     concurrency: engine.concurrency,

@@ -17,7 +17,7 @@ const announced = 5_000;
 const connections = 64;
 
 /** A steady load, in deliveries a second: far more than any account sends. */
-const steady = 200;
+const steady = 50;
 /** Vendors that the steady load is about: few, because the pull reads each of them again before it ends. */
 const hot = 50;
 const longestWait = 250;
@@ -79,7 +79,7 @@ function acknowledgements(sizes: Sizes): Promise<Figures> {
   return withService(sizes, async (service) => {
     const params = { baseUrl: service.told.baseUrl, perPage: sizes.perPage, worker: false };
     const p99 = async (told: ListenerTold, over: Promise<unknown>): Promise<number> =>
-      quantile(await stream(told.port, letters(told, hot), steady, over), 0.99);
+      quantile(await stream(told.port, letters(told, hot), { connections, perSecond: steady, over }), 0.99);
     const ours: number[] = [];
     const floor: number[] = [];
     for (let sample = 0; sample < sizes.samples; sample += 1)

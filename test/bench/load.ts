@@ -63,36 +63,30 @@ export async function rush(
 }
 
 /**
- * Sends deliveries at a steady rate, whether the ones before are answered or not, until `over` settles.
+ * Sends deliveries at a steady rate over so many connections, until `over` settles.
  * @returns the milliseconds that each waited for its acknowledgement, from the moment it was due.
  */
 export async function stream(
   port: number,
   letters: readonly Buffer[],
-  perSecond: number,
-  over: Promise<unknown>,
+  { connections, perSecond, over }: { connections: number; perSecond: number; over: Promise<unknown> },
 ): Promise<number[]> {
-  const idle: Line[] = [];
   const waits: number[] = [];
-  const underWay = new Set<Promise<void>>();
-  const state = { over: false };
+  const state = { sent: 0, over: false };
   void over.finally(() => (state.over = true));
-  const send = async (letter: Buffer, due: number): Promise<void> => {
-    const line = idle.pop() ?? new Line(port);
-    await line.send(letter);
-    waits.push(performance.now() - due);
-    idle.push(line);
-  };
   const begun = performance.now();
-  for (let sent = 0; !state.over;) {
-    for (; sent * (1_000 / perSecond) <= performance.now() - begun; sent += 1) {
-      const delivery = send(letters[sent % letters.length]!, begun + sent * (1_000 / perSecond));
-      underWay.add(delivery);
-      void delivery.finally(() => underWay.delete(delivery));
+  const lane = async (): Promise<void> => {
+    const line = new Line(port);
+    while (!state.over) {
+      const due = begun + state.sent * (1_000 / perSecond);
+      const letter = letters[state.sent++ % letters.length]!;
+      const early = due - performance.now();
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+      await line.send(letter);
+      waits.push(performance.now() - due);
     }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  await Promise.all(underWay);
-  for (const line of idle) line.end();
+    line.end();
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
   return waits;
 }
