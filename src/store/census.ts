@@ -6,7 +6,10 @@ import { mirrorSql, statement } from './statement.ts';
 import type { VendorTable } from './tables.ts';
 
 /** What is known of a vendor when it is missed. */
-export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+export type Resident = Pick<
+  VendorTable,
+  'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms' | 'changed_at'
+>;
 
 const chunk = 5_000;
 
@@ -31,7 +34,7 @@ export function census(sqlite: Sqlite): Census {
   const after = statement<{ account_id: string; after: number }, Resident>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
-      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
+      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms', 'changed_at'])
       .where('account_id', '=', at.account_id)
       .where('vendorid', '>', at.after)
       .orderBy('vendorid')

@@ -1,4 +1,5 @@
 /** A run: sweep the list, prove it, ask after those it did not show, and say honestly how it ended. */
+import { parseInstant } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { VendorPage } from '../reading.ts';
 import type { Finding } from '../store/findings.ts';
@@ -46,8 +47,9 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
   const tally = new Tally();
   const notes: string[] = [];
   let error: MirrorError | undefined;
+  let known = run.startedAt;
   try {
-    await work(engine, options, { run, tally, notes });
+    known = await work(engine, options, { run, tally, notes });
   } catch (caught) {
     error = options.signal.aborted ? interrupted(tally) : asMirrorError(caught);
     if (error.code === 'bug') engine.log.error({ err: caught }, 'a run met a fault of ours');
@@ -58,7 +60,7 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
     outcome,
     counts,
     error: error?.message ?? null,
-    safeAsOf: outcome === 'complete' ? run.startedAt - engine.sync.lag : null,
+    safeAsOf: outcome === 'complete' ? known - engine.sync.lag : null,
   });
   const seconds = Math.round(engine.clock.monotonic() - started) / 1_000;
   return { run, trigger, seconds, outcome, counts, error, notes };
@@ -76,7 +78,8 @@ interface Work {
   readonly notes: string[];
 }
 
-async function work(engine: Engine, options: PullOptions, { run, tally, notes }: Work): Promise<void> {
+/** @returns the moment of which the list told, milliseconds since 1970. */
+async function work(engine: Engine, options: PullOptions, { run, tally, notes }: Work): Promise<number> {
   const { mirror, accountId, sync } = engine;
   const fields = new FieldWatch();
   const news = new Set<number>();
@@ -143,6 +146,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
   if (shown === 0 && (await mirror.someActive(accountId, 1)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
+  return Math.min(run.startedAt, parseInstant(unseen.guardedSince ?? '') ?? Infinity);
 }
 
 /** What was given up is read again. */

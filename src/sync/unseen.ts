@@ -11,6 +11,11 @@ export interface Unseen {
   readonly hidden: number[];
   /** Vendors that were present before. */
   readonly present: number;
+  /**
+   * Since when, in our time, the oldest of those are held that the sweep could not contradict yet. Mirror time does not pass while the machine is
+   * off, so this may be long ago; of what happened to them since, the sweep knows nothing.
+   */
+  readonly guardedSince: string | undefined;
 }
 
 export interface Missed {
@@ -32,16 +37,18 @@ export async function sortUnseen(
   const hidden: Pick<Resident, 'vendorid' | 'read_seq'>[] = [];
   let present = 0;
   let showsDeleted = false;
+  let guardedSince: string | undefined;
   for await (const chunk of residents) {
-    for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
+    for (const { vendorid, vis_state, presence, read_seq, held_since_ms, changed_at } of chunk) {
       if (presence === 'missing' || presence === 'gone') continue;
       present += 1;
+      const tooYoung = began - held_since_ms < lag;
+      if (tooYoung && (guardedSince === undefined || changed_at < guardedSince)) guardedSince = changed_at;
       if (seen.has(vendorid)) {
         showsDeleted ||= vis_state === 1;
         continue;
       }
       const seenOtherwise = read_seq > beganSeq;
-      const tooYoung = began - held_since_ms < lag;
       if (seenOtherwise || tooYoung) continue;
       if (vis_state === 1 && presence === 'present') hidden.push({ vendorid, read_seq });
       else {
@@ -52,6 +59,6 @@ export async function sortUnseen(
   }
   const unlisted = hidden.sort((a, b) => a.read_seq - b.read_seq).map(({ vendorid }) => vendorid);
   return showsDeleted
-    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present }
-    : { suspects, again, hidden: unlisted, present };
+    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present, guardedSince }
+    : { suspects, again, hidden: unlisted, present, guardedSince };
 }

@@ -19,4 +19,11 @@ export const keptSeeds: readonly KeptSeed[] = [
       'order=shuffled fault:429_date=0.02 fault:errors_in_200=0.1 fault:reset_after=0.02 fault:empty_list=0.1 vendors=0 rows=3 changes=1 mass=import outage=403 stops=2 busy=3',
     taught: 'an empty list proves nothing while vendors are known, even where all of them are too young to be missed',
   },
+  {
+    seed: 11178,
+    knobs:
+      'rows=100 extraWalks=never breaker=20 changes=20 crashes=2 crashOf=machine downtime=60 lose=0.2 forge=0.2 vendors=1',
+    taught:
+      'mirror time does not pass while the machine is off: what the guard still covers is known of only up to then',
+  },
 ];
