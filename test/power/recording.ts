@@ -20,6 +20,8 @@ export interface State {
   readonly files: ReadonlyMap<string, Buffer>;
   /** Deliveries whose 2xx had left when the power failed. */
   readonly acknowledged: readonly number[];
+  /** How many 2xx had left. */
+  readonly answered: number;
 }
 
 export function filesIn(folder: string): Map<string, Buffer> {
@@ -42,18 +44,20 @@ export function* statesOf({ before, notes, answers }: Recording, seed: number, c
   const deliveryOf = new Map(answers.map(({ port, nth, delivery }) => [`${port} ${nth}`, delivery]));
   const onPort = new Map<number, number>();
   const acknowledged: number[] = [];
-  let replayed = 0;
+  let [replayed, sofar] = [0, 0];
   for (const [index, moment] of moments.entries()) {
     for (; replayed < moment; replayed++) {
       const note = notes[replayed]!;
       disk.replay(note);
       if (note.kind !== 'answered') continue;
+      sofar += 1;
       const nth = (onPort.get(note.port) ?? 0) + 1;
       onPort.set(note.port, nth);
       const delivery = deliveryOf.get(`${note.port} ${nth}`);
       if (delivery !== undefined) acknowledged.push(delivery);
     }
     const name = `seed ${seed}, state ${index}, after ${moment} of ${notes.length} notes`;
-    yield { name, files: disk.cut(chance(seedOf(seed, 'state', index))), acknowledged: [...acknowledged] };
+    const files = disk.cut(chance(seedOf(seed, 'state', index)));
+    yield { name, files, acknowledged: [...acknowledged], answered: sofar };
   }
 }
