@@ -63,8 +63,9 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
 
   return {
     pathToken: (account_id) => database.write(() => new Secret(pathToken(account_id))),
+    // Asked for each delivery, and one statement needs no transaction to be consistent.
     usable: (account_id) =>
-      database.read(() => rows.usable.all({ account_id, now: timestamp(clock.now()) }).map(secret)),
+      database.patiently(() => rows.usable.all({ account_id, now: timestamp(clock.now()) }).map(secret)),
     holds: (account_id, callbackid) =>
       database.read(
         () => rows.proven.get({ account_id, callbackid }) !== undefined && !awaited.names(account_id, callbackid),

@@ -24,17 +24,25 @@ const digestLength = 32;
 export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Secret[]): boolean {
   const given = digestOf(signature);
   if (!given) return false;
-  const forms = signedForms(pairs);
-  return verifiers.some((verifier) =>
-    forms.some((form) => timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given)),
-  );
+  for (const form of signedForms(pairs))
+    for (const verifier of verifiers)
+      if (timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given)) return true;
+  return false;
 }
 
-/** The texts that may have been signed, the likeliest first; most deliveries have but two or three. */
-export function signedForms(pairs: Pairs): string[] {
-  const orders = [pairs, sorted(pairs), inDocumentedOrder(pairs)];
-  return [...new Set(escapings.flatMap((escaping) => orders.map((order) => pythonJson(order, escaping))))];
+/** The texts that may have been signed, each once and the likeliest first: most genuine deliveries need no second one. */
+export function* signedForms(pairs: Pairs): Generator<string> {
+  const told = new Set<string>();
+  for (const escaping of escapings)
+    for (const inOrder of orders) {
+      const form = pythonJson(inOrder(pairs), escaping);
+      if (told.has(form)) continue;
+      told.add(form);
+      yield form;
+    }
 }
+
+const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];
 
 /** By code point, as Python sorts; JavaScript would by UTF-16 unit. */
 function sorted(pairs: Pairs): Pairs {
