@@ -36,17 +36,17 @@ export const balanceKinds = {
   overdue_balance: 'overdue',
 } as const satisfies Record<BalanceField, BalanceTable['kind']>;
 
+/** A new object: whoever asked may add to it. Built field by field, because spreading wide objects is most of a first pull's own work. */
 export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
   const texts = {} as Record<TextField, string | null>;
   for (const field of textFields) texts[field] = vendor[field] ?? null;
-  return {
-    ...texts,
+  return Object.assign(texts, {
     vendorid: vendor.vendorid,
     is_1099: flag(vendor.is_1099),
     vis_state: vendor.vis_state ?? null,
     unknown_fields: vendor.unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(vendor.unknown)),
     raw,
-  };
+  });
 }
 
 /** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */

@@ -68,8 +68,12 @@ export function vendorHistory(sqlite: Sqlite): History {
 
   const addVersionOf = (key: Key, state: VersionState, changed: readonly string[], cause: Cause): void => {
     addVersion.run({
-      ...key,
-      ...state,
+      account_id: key.account_id,
+      vendorid: key.vendorid,
+      vis_state: state.vis_state,
+      vis_state_source: state.vis_state_source,
+      presence: state.presence,
+      raw: state.raw,
       valid_from: cause.at,
       changed_fields: JSON.stringify(changed),
       source: cause.source,
