@@ -174,7 +174,7 @@ async function openAlone(
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path);
   try {
-    const damaged = setAsideIfDamaged(path, seams.clock.now());
+    const damaged = await setAsideIfDamaged(path, seams.clock);
     if (damaged)
       seams.log.error(
         { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },

@@ -4,11 +4,11 @@
  */
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { timestamp } from '../clock.ts';
+import { sleep, timestamp, type Clock } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import { connectAlone, connectWriter, type Sqlite } from './driver.ts';
 import { faultsOf } from './soundness.ts';
-import { catalogued, isDamage } from './sqlite-errors.ts';
+import { catalogued, isBusy, isDamage } from './sqlite-errors.ts';
 
 export interface SetAside {
   /** Where the damaged file is now. */
@@ -21,6 +21,10 @@ export interface SetAside {
 const ownTables = ['dirty_vendors', 'vendor_versions', 'page_confirmations'];
 const enoughOfThem = 2;
 
+/** How long to try while others hold the file, and how often, in milliseconds. */
+const patience = 30_000;
+const betweenTries = 1_000;
+
 /** The schema stands at the head of the file, in bytes. */
 const headSize = 2 ** 18;
 
@@ -29,16 +33,20 @@ const headSize = 2 ** 18;
  * @returns undefined where it is sound, or is none of ours: then whoever opens it says what it is.
  * @throws MirrorError `database_locked` where another program has the damaged file open, `file_unwritable`.
  */
-export function setAsideIfDamaged(path: string, now: number): SetAside | undefined {
+export async function setAsideIfDamaged(path: string, clock: Clock): Promise<SetAside | undefined> {
   if (!isMirror(path)) return undefined;
-  try {
-    const faults = examined(path);
-    if (faults.length === 0) return undefined;
-    const to = `${path}.corrupt-${timestamp(now).replace(' ', 'T').replaceAll(':', '-')}`;
-    alone(path, () => move(path, to));
-    return { to, faults };
-  } catch (error) {
-    throw catalogued(error, path);
+  const deadline = clock.monotonic() + patience;
+  for (;;) {
+    try {
+      const faults = examined(path);
+      if (faults.length === 0) return undefined;
+      const to = `${path}.corrupt-${timestamp(clock.now()).replace(' ', 'T').replaceAll(':', '-')}`;
+      alone(path, () => move(path, to));
+      return { to, faults };
+    } catch (error) {
+      if (!isBusy(error) || clock.monotonic() >= deadline) throw catalogued(error, path);
+      await sleep(clock, betweenTries);
+    }
   }
 }
 
