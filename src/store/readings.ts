@@ -94,7 +94,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       presence: 'present',
       raw: row.raw,
     } as const;
-    rows.insert(Object.assign(columns, key, state, { first_seen_at: occasion.at }, traceOf(occasion, stamp)));
+    rows.insert(Object.assign(columns, key, { ...state, first_seen_at: occasion.at, ...traceOf(occasion, stamp) }));
     kin.replace(key, vendor, true);
     history.begin(key, state, vendor, occasion);
     return { kind: 'created', vendor };

@@ -18,6 +18,7 @@ const connections = 64;
 
 /** A steady load, in deliveries a second: far more than any account sends. */
 const steady = 50;
+const senders = 8;
 /** Vendors that the steady load is about: few, because the pull reads each of them again before it ends. */
 const hot = 50;
 const longestWait = 250;
@@ -78,16 +79,16 @@ function withListener<T>(
 function acknowledgements(sizes: Sizes): Promise<Figures> {
   return withService(sizes, async (service) => {
     const params = { baseUrl: service.told.baseUrl, perPage: sizes.perPage, worker: false };
-    const p99 = async (told: ListenerTold, over: Promise<unknown>): Promise<number> =>
-      quantile(await stream(told.port, letters(told, hot), { connections, perSecond: steady, over }), 0.99);
+    const p99 = async (told: ListenerTold, during: () => Promise<unknown>): Promise<number> =>
+      quantile(await stream(told.port, letters(told, hot), { connections: senders, perSecond: steady, during }), 0.99);
     const ours: number[] = [];
     const floor: number[] = [];
     for (let sample = 0; sample < sizes.samples; sample += 1)
       await withListener(sizes.host, 'listener', params, async (listener) => {
         // Begun cold, neither would be what a daemon of some minutes shows.
-        await p99(listener.told, pause(1_000));
-        floor.push(await p99(listener.told, pause((sizes.deliveries / steady) * 100)));
-        ours.push(await p99(listener.told, listener.ask({})));
+        await p99(listener.told, () => pause(1_000));
+        floor.push(await p99(listener.told, () => pause((sizes.deliveries / steady) * 25)));
+        ours.push(await p99(listener.told, () => listener.ask({})));
       });
     const longest = Math.max(...ours);
     return {

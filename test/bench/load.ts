@@ -63,20 +63,21 @@ export async function rush(
 }
 
 /**
- * Sends deliveries at a steady rate over so many connections, until `over` settles.
+ * Sends deliveries at a steady rate over so many connections, opened before, for as long as `during` takes.
  * @returns the milliseconds that each waited for its acknowledgement, from the moment it was due.
  */
 export async function stream(
   port: number,
   letters: readonly Buffer[],
-  { connections, perSecond, over }: { connections: number; perSecond: number; over: Promise<unknown> },
+  { connections, perSecond, during }: { connections: number; perSecond: number; during: () => Promise<unknown> },
 ): Promise<number[]> {
   const waits: number[] = [];
+  const lines = Array.from({ length: connections }, () => new Line(port));
+  await Promise.all(lines.map((line, index) => line.send(letters[index % letters.length]!)));
   const state = { sent: 0, over: false };
-  void over.finally(() => (state.over = true));
+  const over = during().finally(() => (state.over = true));
   const begun = performance.now();
-  const lane = async (): Promise<void> => {
-    const line = new Line(port);
+  const lane = async (line: Line): Promise<void> => {
     while (!state.over) {
       const due = begun + state.sent * (1_000 / perSecond);
       const letter = letters[state.sent++ % letters.length]!;
@@ -87,6 +88,6 @@ export async function stream(
     }
     line.end();
   };
-  await Promise.all(Array.from({ length: connections }, lane));
+  await Promise.all([over, ...lines.map(lane)]);
   return waits;
 }
