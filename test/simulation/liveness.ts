@@ -104,11 +104,12 @@ function isBlind({ plan, chronicle }: Aftermath): boolean {
 }
 
 /**
- * Where more are counted than shown, and a page past the last is answered with the last, a list of one short page looks like one whose
- * page parameter is ignored. Nobody can tell them apart, and nothing is concluded from either.
+ * Where more are counted than shown, a list of one short page looks like one whose page parameter is ignored: a page past the last is
+ * answered with the last, or happens to show the same few in an order of its own. Nobody can tell them apart, and nothing is concluded.
  */
 function looksBlind(plan: Plan): boolean {
-  return plan.world.pastEnd === 'last' && plan.world.unlistedIds + hiddenIn(plan) > 0;
+  const { pastEnd, order, unlistedIds } = plan.world;
+  return (pastEnd === 'last' || order === 'shuffled') && unlistedIds + hiddenIn(plan) > 0;
 }
 
 /** A person looks at what the breaker holds back, and allows it. */

@@ -48,7 +48,7 @@ export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign)
     `${done} seeds, ${failed.length} failed; ${reach['requests'] ?? 0} requests, ${reach['runs complete'] ?? 0} complete runs`,
   );
   for (const outcome of failed.slice(0, mostShrunk)) await small(fleet, outcome, knobs);
-  const missing = knobs ? [] : shortfalls(reach, done);
+  const missing = knobs ? [] : shortfalls(reach, done, coverage);
   if (!knobs) console.log(`pairs of values met: ${shown(coverage.pairs)}; triples: ${shown(coverage.triples)}`);
   for (const what of missing) console.log(`TOO LITTLE: ${what}`);
   return failed.length === 0 && missing.length === 0;
