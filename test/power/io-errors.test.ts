@@ -40,31 +40,41 @@ beforeAll(build, 120_000);
 describe.skipIf(untappable !== undefined)(
   `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
-    it(`F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`, async () => {
-      const stage = stageOf(await service({ vendors: 40 }));
-      const quiet = await daemonLife(stage);
-      expect([quiet.status, quiet.answers.filter(({ status }) => status !== 200)]).toEqual([0, []]);
-      await twoAtATime(spread(countKinds(quiet.notes), 'daemon'), async (fail) => {
-        const life = await daemonLife(stage, { fail });
-        const where = `${nameOf(fail)}: ${life.stderr}`;
-        expect([0, 74], where).toContain(life.status);
-        for (const { status } of life.answers) expect([200, 503, undefined], where).toContain(status);
-        const failedSync = life.notes.some((note) => note.kind === 'failed' && note.what === 's' && isFile(note.path));
-        if (failedSync) expect(life.status, where).toBe(74);
-        await expectHeals(stage, life, where);
-      });
-    }, 600_000);
+    it(
+      `F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`,
+      async () => {
+        const stage = stageOf(await service({ vendors: 40 }));
+        const quiet = await daemonLife(stage);
+        expect([quiet.status, quiet.answers.filter(({ status }) => status !== 200)]).toEqual([0, []]);
+        await twoAtATime(spread(countKinds(quiet.notes), 'daemon'), async (fail) => {
+          const life = await daemonLife(stage, { fail });
+          const where = `${nameOf(fail)}: ${life.stderr}`;
+          expect([0, 74], where).toContain(life.status);
+          for (const { status } of life.answers) expect([200, 503, undefined], where).toContain(status);
+          const failedSync = life.notes.some(
+            (note) => note.kind === 'failed' && note.what === 's' && isFile(note.path),
+          );
+          if (failedSync) expect(life.status, where).toBe(74);
+          await expectHeals(stage, life, where);
+        });
+      },
+      240_000 + failures * 20_000,
+    );
 
-    it(`F3 leaves a pull whole pages and an honest end, in ${failures} places`, async () => {
-      const stage = stageOf(await service({ vendors: 40 }));
-      const quiet = await pullLife(stage);
-      expect(quiet.status).toBe(0);
-      await twoAtATime(spread(countKinds(quiet.notes), 'pull'), async (fail) => {
-        const life = await pullLife(stage, { fail });
-        const where = `${nameOf(fail)}: ${life.stdout} ${life.stderr}`;
-        expect([0, 74], where).toContain(life.status);
-        await expectHeals(stage, life, where);
-      });
-    }, 600_000);
+    it(
+      `F3 leaves a pull whole pages and an honest end, in ${failures} places`,
+      async () => {
+        const stage = stageOf(await service({ vendors: 40 }));
+        const quiet = await pullLife(stage);
+        expect(quiet.status).toBe(0);
+        await twoAtATime(spread(countKinds(quiet.notes), 'pull'), async (fail) => {
+          const life = await pullLife(stage, { fail });
+          const where = `${nameOf(fail)}: ${life.stdout} ${life.stderr}`;
+          expect([0, 74], where).toContain(life.status);
+          await expectHeals(stage, life, where);
+        });
+      },
+      240_000 + failures * 20_000,
+    );
   },
 );

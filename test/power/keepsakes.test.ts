@@ -38,49 +38,57 @@ function* found(life: Recording): Generator<State & { ask: (file: string, sql: s
 describe.skipIf(untappable !== undefined)(
   `after a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
-    it('F1 D5 a code whose arrival was acknowledged is there', async () => {
-      const world = await service({ vendors: 20 });
-      const at = await daemonPlace(world, 'sync: { lag: 0s }');
-      const log = join(temporaryFolder(), 'notes');
-      const daemon = startTapped(at, ['serve'], { library: compileTap(), log });
-      daemon.stderr!.resume();
-      await until(() =>
-        world.sandbox
-          .callbacks(world.account)
-          .all()
-          .some(({ verified }) => verified),
-      );
-      daemon.kill('SIGKILL');
-      await once(daemon, 'exit');
-      const life = recorded(log, { folder: at.folder, before: new Map(), answers: [] });
-      let telling = 0;
-      for (const { name, answered, ask } of found(life)) {
-        if (answered === 0) continue;
-        telling += 1;
-        expect(ask('secrets.db', 'SELECT count(*) FROM verifiers'), name).toBeGreaterThan(0);
-      }
-      expect(telling).toBeGreaterThan(states / 4);
-    }, 300_000);
+    it(
+      'F1 D5 a code whose arrival was acknowledged is there',
+      async () => {
+        const world = await service({ vendors: 20 });
+        const at = await daemonPlace(world, 'sync: { lag: 0s }');
+        const log = join(temporaryFolder(), 'notes');
+        const daemon = startTapped(at, ['serve'], { library: compileTap(), log });
+        daemon.stderr!.resume();
+        await until(() =>
+          world.sandbox
+            .callbacks(world.account)
+            .all()
+            .some(({ verified }) => verified),
+        );
+        daemon.kill('SIGKILL');
+        await once(daemon, 'exit');
+        const life = recorded(log, { folder: at.folder, before: new Map(), answers: [] });
+        let telling = 0;
+        for (const { name, answered, ask } of found(life)) {
+          if (answered === 0) continue;
+          telling += 1;
+          expect(ask('secrets.db', 'SELECT count(*) FROM verifiers'), name).toBeGreaterThan(0);
+        }
+        expect(telling).toBeGreaterThan(states / 4);
+      },
+      120_000 + states * 600,
+    );
 
-    it('F20 a copy for readers is the old one or the new one, whole', async () => {
-      const sandbox = await service({ vendors: 30 });
-      const at = place(sandbox);
-      const copy = join(at.folder, 'copy.db');
-      expect((await at.run('sync')).status).toBe(0);
-      expect((await at.run('export', copy)).status).toBe(0);
-      sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'New', language: 'en' });
-      expect((await at.run('sync')).status).toBe(0);
-      const [before, log] = [filesIn(at.folder), join(temporaryFolder(), 'notes')];
-      const { status } = await ended(startTapped(at, ['export', copy], { library: compileTap(), log }));
-      expect(status).toBe(0);
-      const life = recorded(log, { folder: at.folder, before, answers: [] });
-      const seen = new Set<unknown>();
-      for (const { name, ask } of found(life)) {
-        const copied = ask('copy.db', "SELECT count(*) FROM vendors WHERE vendor_name = 'New'");
-        expect([0, 1], name).toContain(copied);
-        seen.add(copied);
-      }
-      expect(seen.size).toBe(2);
-    }, 300_000);
+    it(
+      'F20 a copy for readers is the old one or the new one, whole',
+      async () => {
+        const sandbox = await service({ vendors: 30 });
+        const at = place(sandbox);
+        const copy = join(at.folder, 'copy.db');
+        expect((await at.run('sync')).status).toBe(0);
+        expect((await at.run('export', copy)).status).toBe(0);
+        sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'New', language: 'en' });
+        expect((await at.run('sync')).status).toBe(0);
+        const [before, log] = [filesIn(at.folder), join(temporaryFolder(), 'notes')];
+        const { status } = await ended(startTapped(at, ['export', copy], { library: compileTap(), log }));
+        expect(status).toBe(0);
+        const life = recorded(log, { folder: at.folder, before, answers: [] });
+        const seen = new Set<unknown>();
+        for (const { name, ask } of found(life)) {
+          const copied = ask('copy.db', "SELECT count(*) FROM vendors WHERE vendor_name = 'New'");
+          expect([0, 1], name).toContain(copied);
+          seen.add(copied);
+        }
+        expect(seen.size).toBe(2);
+      },
+      120_000 + states * 600,
+    );
   },
 );

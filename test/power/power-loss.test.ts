@@ -131,22 +131,34 @@ beforeAll(build, 120_000);
 describe.skipIf(untappable !== undefined)(
   `a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
-    it('F1 C5 loses no acknowledged delivery, in any state of the disk', async () => {
-      const count = Math.ceil((states * 2) / 3);
-      const { faults, telling } = await survey(await deliveries(), count);
-      expect(faults.slice(0, 5), `${faults.length} of ${count} states`).toEqual([]);
-      expect(telling).toBeGreaterThan(count / 2);
-    }, 600_000);
+    it(
+      'F1 C5 loses no acknowledged delivery, in any state of the disk',
+      async () => {
+        const count = Math.ceil((states * 2) / 3);
+        const { faults, telling } = await survey(await deliveries(), count);
+        expect(faults.slice(0, 5), `${faults.length} of ${count} states`).toEqual([]);
+        expect(telling).toBeGreaterThan(count / 2);
+      },
+      240_000 + states * 60,
+    );
 
-    it('F2 F10 leaves whole pages only, while pulls make and change the mirror', async () => {
-      const count = Math.ceil(states / 3);
-      const { faults } = await survey(await pulls(), count);
-      expect(faults.slice(0, 5), `${faults.length} of ${count} states`).toEqual([]);
-    }, 600_000);
+    it(
+      'F2 F10 leaves whole pages only, while pulls make and change the mirror',
+      async () => {
+        const count = Math.ceil(states / 3);
+        const { faults } = await survey(await pulls(), count);
+        expect(faults.slice(0, 5), `${faults.length} of ${count} states`).toEqual([]);
+      },
+      240_000 + states * 60,
+    );
 
-    it('F1 would lose some were commits not synced: the proof can fail', async () => {
-      const { faults } = await survey(await deliveries([lazySync]), 150);
-      expect(faults.filter(({ kind }) => kind === 'lost').length).toBeGreaterThan(10);
-    }, 600_000);
+    it(
+      'F1 would lose some were commits not synced: the proof can fail',
+      async () => {
+        const { faults } = await survey(await deliveries([lazySync]), 150);
+        expect(faults.filter(({ kind }) => kind === 'lost').length).toBeGreaterThan(10);
+      },
+      240_000 + states * 60,
+    );
   },
 );
