@@ -2,6 +2,7 @@
  * What the mirror holds of each account, how fresh it is, and what went on lately. These queries are plain SQL: whoever asks
  * only this, as `status` does, need not wait for the query builder to load.
  */
+import type { Statement } from 'better-sqlite3';
 import type { Sqlite } from './driver.ts';
 import type { CallbackTable, FindingKind, FreshnessView, RunTable, VendorTable } from './tables.ts';
 
@@ -42,11 +43,11 @@ export interface AccountReport {
 /** Reports on every account of the mirror, or on one; with its `latest` runs. */
 export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
   const accounts = sqlite.prepare<[], FreshnessView>('SELECT * FROM freshness ORDER BY account_id');
-  const counts = sqlite.prepare<[string], VendorCount>(countVendors);
-  const totals = sqlite.prepare<[string], HalvedTotal>(totalAmounts);
-  const queue = sqlite.prepare<[string], QueueReport>(measureQueue);
-  const runs = sqlite.prepare<[string, number], ReportedRun>(latestRuns);
-  const findings = sqlite.prepare<[string], AccountReport['findings'][number]>(latestFindings);
+  const counts = countVendors(sqlite);
+  const totals = totalAmounts(sqlite);
+  const queue = measureQueue(sqlite);
+  const runs = latestRuns(sqlite);
+  const findings = latestFindings(sqlite);
   const callbacks = sqlite.prepare<[string], ReportedCallback>(
     'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = ? ORDER BY callbackid',
   );
@@ -65,12 +66,14 @@ export function accountReports(sqlite: Sqlite, account: string | undefined, late
     }));
 }
 
-const countVendors = `
+function countVendors(sqlite: Sqlite): Statement<[string], VendorCount> {
+  return sqlite.prepare<[string], VendorCount>(`
   SELECT vis_state, presence, count(*) AS vendors
   FROM vendors
   WHERE account_id = ?
   GROUP BY vis_state, presence
-  ORDER BY vis_state, presence`;
+  ORDER BY vis_state, presence`);
+}
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
 type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
@@ -78,34 +81,42 @@ type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
   rest: number | null;
 };
 
-const totalAmounts = `
+function totalAmounts(sqlite: Sqlite): Statement<[string], HalvedTotal> {
+  return sqlite.prepare<[string], HalvedTotal>(`
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
     count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b JOIN vendors AS v ON v.account_id = b.account_id AND v.vendorid = b.vendorid
   WHERE b.account_id = ? AND v.vis_state = 0 AND v.presence = 'present'
   GROUP BY b.code, b.kind
-  ORDER BY b.code, b.kind DESC`;
+  ORDER BY b.code, b.kind DESC`);
+}
 
 function total({ code, kind, unreadable, billions, rest }: HalvedTotal): CurrencyTotal {
   return { code, kind, unreadable, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
 }
 
-const measureQueue = `
+function measureQueue(sqlite: Sqlite): Statement<[string], QueueReport> {
+  return sqlite.prepare<[string], QueueReport>(`
   SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
   FROM dirty_vendors
-  WHERE account_id = ?`;
+  WHERE account_id = ?`);
+}
 
-const latestRuns = `
+function latestRuns(sqlite: Sqlite): Statement<[string, number], ReportedRun> {
+  return sqlite.prepare<[string, number], ReportedRun>(`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
     suspects, error, safe_as_of
   FROM runs
   WHERE account_id = ?
   ORDER BY id DESC
-  LIMIT ?`;
+  LIMIT ?`);
+}
 
-const latestFindings = `
+function latestFindings(sqlite: Sqlite): Statement<[string], AccountReport['findings'][number]> {
+  return sqlite.prepare<[string], AccountReport['findings'][number]>(`
   SELECT kind, count(*) AS count
   FROM findings
   WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = ?)
   GROUP BY kind
-  ORDER BY kind`;
+  ORDER BY kind`);
+}
