@@ -67,6 +67,7 @@ export class Auditor {
       if (tables === 0 && this.#options.mailbox.acknowledged.size === 0) return;
       this.#journal(reader);
       this.#readings(reader);
+      this.#settled(reader);
       for (const tear of tears(reader, this.#known)) this.#options.broken('P5', tear);
       this.#freshness(reader);
     } finally {
@@ -91,29 +92,31 @@ export class Auditor {
 
   /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
   behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
+    return this.#options.chronicle.vendors.flatMap((vendorid) =>
+      doubtful.has(vendorid) ? [] : (this.#gap(vendorid, moment) ?? []),
+    );
+  }
+
+  /** What the mirror lacks of a vendor as it was at a moment, in words. */
+  #gap(vendorid: number, moment: number): string | undefined {
     const { chronicle } = this.#options;
-    return chronicle.vendors.flatMap((vendorid) => {
-      if (doubtful.has(vendorid)) return [];
-      const due = chronicle.at(vendorid, moment);
-      const chapter = chronicle.of(vendorid)[due];
-      if (!chapter) return [];
-      const held = this.held.get(vendorid);
-      const alive = chapter.state === 0 || chapter.state === 2;
-      // Who was seen by nobody while they lived, and lives no more, is rightly not there.
-      const ended = chronicle
-        .of(vendorid)
-        .findIndex(({ state }, index) => index > due && (state === 1 || state === 'vanished'));
-      if (!held) return alive && ended < 0 ? [`vendor ${vendorid} (${chapter.version}) is not in the mirror`] : [];
-      const shown = chronicle.of(vendorid)[held.chapter];
-      // It may be again as it was before.
-      const again = chronicle.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
-      if (held.chapter >= due || (!held.absent && again >= due)) return [];
-      // What became of one that is no more, or was no more soon after, nobody may be able to tell.
-      if ((!alive || ended >= 0) && (held.absent || held.deleted)) return [];
-      return [
-        `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state}); it was ${this.#told(vendorid)}`,
-      ];
-    });
+    const due = chronicle.at(vendorid, moment);
+    const chapter = chronicle.of(vendorid)[due];
+    if (!chapter) return undefined;
+    const held = this.held.get(vendorid);
+    const alive = chapter.state === 0 || chapter.state === 2;
+    // Who was seen by nobody while they lived, and lives no more, is rightly not there.
+    const ended = chronicle
+      .of(vendorid)
+      .findIndex(({ state }, index) => index > due && (state === 1 || state === 'vanished'));
+    if (!held) return alive && ended < 0 ? `vendor ${vendorid} (${chapter.version}) is not in the mirror` : undefined;
+    const shown = chronicle.of(vendorid)[held.chapter];
+    // It may be again as it was before.
+    const again = chronicle.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
+    if (held.chapter >= due || (!held.absent && again >= due)) return undefined;
+    // What became of one that is no more, or was no more soon after, nobody may be able to tell.
+    if ((!alive || ended >= 0) && (held.absent || held.deleted)) return undefined;
+    return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state}); it was ${this.#told(vendorid)}`;
   }
 
   #ask(file: string, sql: string): number[] {
@@ -149,6 +152,21 @@ export class Auditor {
     for (const [key, count] of journal)
       if ((mailbox.arrived.get(key) ?? 0) < count)
         broken('P6', `more deliveries “${key}” are in the journal than were sent`);
+  }
+
+  /** P2: a delivery is settled by a reading that began after it came. */
+  #settled(reader: Driver.Database): void {
+    const { plan, broken, lag } = this.#options;
+    // A clock that was set tells nothing about moments.
+    if (plan.jumps > 0) return;
+    const settled = reader.prepare<[], { vendorid: number; at: string }>(
+      `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries WHERE outcome IN ('applied', 'unchanged')
+         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors) GROUP BY 1`,
+    );
+    for (const { vendorid, at } of settled.all()) {
+      const gap = this.#gap(vendorid, (parseInstant(at) ?? 0) - epoch - lag);
+      if (gap !== undefined) broken('P2', `a delivery of ${at} is settled, and ${gap}`);
+    }
   }
 
   #readings(reader: Driver.Database): void {

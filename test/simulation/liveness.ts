@@ -126,14 +126,14 @@ async function approve({ household, auditor, timeline, broken, trace }: Aftermat
   if (outcome !== 'complete') broken('P1', `an approved reconciliation ended: ${outcome ?? 'never'}`);
 }
 
-/** Nothing is given up for good: a reconciliation reads it again. */
+/** Nothing is given up for good: a reconciliation reads it again; the second one, if one more delivery came just before the first. */
 async function nothingLeft({ timeline, auditor, runs, broken }: Aftermath): Promise<void> {
   const parked = new Set(auditor.parked());
   if (parked.size === 0) return;
   const last = auditor.lastRun;
-  const reconciled = (): boolean =>
-    runs.some(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete');
-  if (!(await timeline.until(reconciled, longest))) return;
+  const reconciled = (): number =>
+    runs.filter(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete').length;
+  if (!(await timeline.until(() => reconciled() >= 2, longest))) return;
   for (const vendorid of auditor.parked().filter((still) => parked.has(still)))
     broken('P1', `vendor ${vendorid} was given up for good`);
 }
