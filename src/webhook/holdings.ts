@@ -69,9 +69,12 @@ export class Holdings {
     return uri === this.address || (URL.canParse(uri) && new URL(uri).href === new URL(this.address).href);
   }
 
-  /** A callback as the service has just shown it. */
+  /** A callback as the service has just shown it. It is remembered from now on, whatever the next list shows. */
   see(callback: Callback): void {
-    this.#listed.set(callback.callbackid, callback);
+    const { callbackid, uri } = callback;
+    this.#listed.set(callbackid, callback);
+    const others = this.#remembered?.filter((known) => known.callbackid !== callbackid) ?? [];
+    this.#remembered = [...others, { ...callback, uri: withoutToken(uri) }];
   }
 
   /** The callback is no more; deliveries that it sent may still be on their way. */

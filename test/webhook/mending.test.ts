@@ -95,6 +95,21 @@ describe('what goes wrong mends itself', () => {
     expect(renewals).toEqual([15, 45, 105, 225]);
   });
 
+  it('D3, D10 a list that does not show what was just registered: its number is not forgotten', async () => {
+    const place = await house({ world: ['disabled=absent', 'duplicate=422'] });
+    const book = place.service.sandbox.callbacks(account);
+    let listedOnce = false;
+    const second = ({ method }: { method: string }): boolean =>
+      method === 'GET' && (listedOnce || !(listedOnce = true));
+    place.service.sandbox.faults.next({ kind: 'empty_list', match: second });
+    const checked = place.keeper.check();
+    await place.pass(30_000);
+    expect(await checked).toBe('unverified');
+    book.disable(0, 2001);
+    expect(await place.keeper.check()).toBe('verified');
+    expect([await hear(place), listed(place)]).toMatchObject([200, [{ id: 2001, verified: true }]]);
+  });
+
   it('D10 deleted by somebody: registered anew', async () => {
     const place = await subscribed();
     place.service.sandbox.callbacks(account).remove(2001);
