@@ -6,6 +6,7 @@ export default defineConfig({
     environment: 'node',
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    maxWorkers: 2,
     restoreMocks: true,
   },
 });
