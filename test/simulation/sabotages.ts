@@ -59,7 +59,7 @@ export const sabotages: readonly Sabotage[] = [
   ),
   sabotage(
     'acknowledged before the commit',
-    1,
+    3,
     'await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });',
     'this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() }).catch(() => undefined);',
   ),
@@ -136,7 +136,7 @@ export const sabotages: readonly Sabotage[] = [
   sabotage('a nudge lost', 56, 'this.#awake = true;\n    this.#wake?.();', ''),
   sabotage(
     'the order of arrival lost',
-    1,
+    3,
     'const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];',
     'const orders = [sorted, inDocumentedOrder];',
   ),
