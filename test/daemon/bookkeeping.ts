@@ -12,6 +12,7 @@ export interface Finding {
 interface Version {
   readonly vendorid: number;
   readonly valid_from: string;
+  readonly run_id: number | null;
   readonly delivery_id: number | null;
 }
 
@@ -44,7 +45,7 @@ export function balance({ sandbox, query }: Pick<House, 'sandbox' | 'query'>): B
     ({ object_id }) => object_id,
   );
   const versions = byVendor(
-    query<Version>('SELECT vendorid, valid_from, delivery_id FROM vendor_versions ORDER BY seq'),
+    query<Version>('SELECT vendorid, valid_from, run_id, delivery_id FROM vendor_versions ORDER BY seq'),
     ({ vendorid }) => vendorid,
   );
   const all = query<Finding>(
@@ -56,8 +57,8 @@ export function balance({ sandbox, query }: Pick<House, 'sandbox' | 'query'>): B
   const missing: string[] = [];
   for (const { objectId, at } of lost) {
     const learned = versions.get(objectId)?.find(({ valid_from }) => moment(valid_from) >= at);
-    // A delivery of a later change has brought it.
-    if (learned?.delivery_id !== null) continue;
+    // A delivery of a later change has brought it, or the second look after an earlier one: no sweep met it.
+    if (learned?.delivery_id !== null || learned.run_id === null) continue;
     const met = moment(learned.valid_from);
     const told = journal
       .get(objectId)
