@@ -171,9 +171,9 @@ async function canary(scene: Aftermath): Promise<boolean> {
   const lags = plan.world.listLag + plan.world.readLag > 0;
   const before = runs.length;
   await timeline.pass(prompt + (lags ? settling : 0) + (plan.vendorsRate < 600 ? turn : 0));
-  // Where no vendor is read by number, a whole sweep answers.
+  // Where no vendor is read by number, a whole sweep answers; the next reconciliation is later than this.
   if (plan.world.readOne !== 'yes')
-    await timeline.until(() => runs.slice(before).some(({ trigger }) => trigger === 'queue'), 2 * interval * minute);
+    await timeline.until(() => runs.slice(before).some(({ trigger }) => trigger === 'queue'), 3 * minute);
   auditor.look();
   if ((auditor.held.get(vendorid)?.chapter ?? -1) < due)
     broken('P1', 'a change that was told by webhook did not arrive');
