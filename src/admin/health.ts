@@ -35,10 +35,12 @@ export interface WebhookDay {
   readonly day: string;
   readonly deliveries: number;
   readonly duplicates: number;
+  /** Vendors that changed between two sweeps, the second of this day, and of whose last change no delivery told, or one did. */
   readonly unannounced_changes: number;
+  readonly announced_changes: number;
   readonly late_deliveries: number;
   readonly latest_seconds: number | null;
-  /** From 0 to 1; null where nothing happened. */
+  /** The unannounced among them, from 0 to 1; null where no sweep has counted. */
   readonly loss_rate: number | null;
 }
 

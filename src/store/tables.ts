@@ -175,6 +175,7 @@ export interface WebhookHealthView {
   deliveries: number;
   duplicates: number;
   unannounced_changes: number;
+  announced_changes: number;
   late_deliveries: number;
   latest_seconds: number | null;
   loss_rate: number | null;

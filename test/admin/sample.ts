@@ -36,6 +36,7 @@ export const days: readonly WebhookDay[] = losses.map((loss_rate, index) => ({
   deliveries: 130 + index * 7,
   duplicates: index,
   unannounced_changes: Math.round(loss_rate * 140),
+  announced_changes: 130 + index * 6,
   late_deliveries: loss_rate > 0 ? 1 : 0,
   latest_seconds: loss_rate > 0 ? 212 : null,
   loss_rate,

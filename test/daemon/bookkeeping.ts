@@ -33,8 +33,11 @@ export interface Books {
   readonly delivered: number;
 }
 
-/** A vendor is looked at once more so long after a delivery, in milliseconds; a change that is met meanwhile counts as told. */
-const afterglow = 31_000;
+/**
+ * A vendor is looked at once more so long after a delivery, in milliseconds; a change that is met meanwhile counts as told. Half a
+ * minute, and as much again where the service refuses the look.
+ */
+const afterglow = 60_000;
 
 /** Balances the books, once every letter has come or been lost. */
 export function balance({ sandbox, query }: Pick<House, 'sandbox' | 'query'>): Books {

@@ -6,13 +6,15 @@ import { balance } from './bookkeeping.ts';
 import { account, livingHouse } from './house.ts';
 
 const planted = 0.2;
+const changes = 20 * 300;
 
-it.each([1, 2])(
+it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
   'C1 C2 C10 B1 under churn, losses, repeats and faults every loss is found, and none invented (seed %i)',
   async (seed) => {
     const at = await livingHouse({
       seed: String(seed),
-      vendors: 2_000,
+      // Few change twice between two sweeps: a later delivery would hide that an earlier one was lost.
+      vendors: 10_000,
       rateLimits: null,
       deliveries: { lose: planted, repeat: 0.2, reorder: 0.3, late: 0.05, delay: [200, 3_000] },
       faults: { '429': 0.025, '500': 0.025 },
@@ -26,7 +28,7 @@ it.each([1, 2])(
       },
     });
     const throws = chance(seed);
-    for (let change = 0; change < 20 * 60; change += 1) {
+    for (let change = 0; change < changes; change += 1) {
       changeSomething(at.sandbox.vendors(account), throws);
       await at.clock.pass(50);
     }
@@ -38,7 +40,7 @@ it.each([1, 2])(
     const { detectable, missing, invented, delivered } = balance(at);
     expect(missing).toEqual([]);
     expect(invented).toEqual([]);
-    expect(detectable.length).toBeGreaterThan(100);
+    expect(detectable.length).toBeGreaterThan(500);
 
     const [health] = at.query<{ loss_rate: number }>('SELECT loss_rate FROM webhook_health');
     const told = detectable.length + delivered;
@@ -50,5 +52,5 @@ it.each([1, 2])(
     const report = await at.beside((installation) => installation.verify(account, { trigger: 'command', signal }));
     expect(report).toMatchObject({ outcome: 'equal', differences: [] });
   },
-  90_000,
+  300_000,
 );

@@ -75,7 +75,7 @@ export function lossSentence(days: readonly WebhookDay[]): string {
   const shown = days.slice(-daysShown);
   const add = (of: (day: WebhookDay) => number): number => shown.reduce((total, day) => total + of(day), 0);
   const lost = add((day) => day.unannounced_changes);
-  const changes = lost + add((day) => day.deliveries - day.duplicates);
+  const changes = lost + add((day) => day.announced_changes);
   if (changes === 0) return 'Nothing was heard or missed lately.';
   if (lost === 0) return `Of ${count(changes)} changes none is known to have come without a delivery.`;
   return `${count(lost)} of ${count(changes)} changes came without a delivery: ${percent(lost / changes)} lost.`;
