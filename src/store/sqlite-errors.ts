@@ -19,7 +19,9 @@ export function isFailedSync(error: unknown): boolean {
 
 /** Whether SQLite cannot make sense of what stands in the file. */
 export function isDamage(error: unknown): error is Error {
-  return error instanceof SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code);
+  if (!(error instanceof SqliteError)) return false;
+  // A header that names a format no SQLite ever had is reported without a code of its own.
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) || error.message === 'unsupported file format';
 }
 
 /** Whether nothing that is written after this error could be relied on. */
@@ -34,9 +36,8 @@ export function catalogued(error: unknown, path: string): unknown {
     new MirrorError(code, `${path}: ${what} (${error.code}).`, { cause: error });
   if (isBusy(error)) return say('database_locked', 'the database stayed locked by another program');
   if (error.code === 'SQLITE_FULL') return say('disk_full', 'the disk is full');
-  if (error.code.startsWith('SQLITE_CORRUPT')) return say('database_corrupt', 'the file is damaged');
-  if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is no SQLite database');
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(error.code))
     return say('database_unusable', `the file cannot be used: ${error.message}`);
-  return error;
+  if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is no SQLite database');
+  return isDamage(error) ? say('database_corrupt', 'the file is damaged') : error;
 }

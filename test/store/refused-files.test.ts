@@ -103,20 +103,20 @@ describe('migrations', () => {
 
   it('F10 that fail leave nothing behind, and the start stops', async () => {
     const path = place();
-    const with3 = folder();
+    const withMore = folder();
     writeFileSync(
-      join(with3, 'mirror/0003_bad.sql'),
+      join(withMore, 'mirror/9999_bad.sql'),
       'CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);',
     );
-    expect(await refusal(path, with3)).toMatchObject({
+    expect(await refusal(path, withMore)).toMatchObject({
       code: 'migration_failed',
       exit: 74,
-      message: '0003_bad.sql failed: no such table: nowhere',
+      message: '9999_bad.sql failed: no such table: nowhere',
     });
     expect(names(path)).toEqual([]);
     await writeMirror(path, clock, { vendors: [vendor(7)] });
     const before = names(path);
-    expect(await refusal(path, with3)).toMatchObject({ code: 'migration_failed' });
+    expect(await refusal(path, withMore)).toMatchObject({ code: 'migration_failed' });
     expect(names(path)).toEqual(before);
     expect(stranger(path).prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
   });
@@ -124,16 +124,16 @@ describe('migrations', () => {
   it('F10 bring an older file up to date, and keep what is in it', async () => {
     const path = place();
     await writeMirror(path, clock, { vendors: [vendor(7)] });
-    const with3 = folder();
-    writeFileSync(join(with3, 'mirror/0003_more.sql'), 'CREATE TABLE more (id INTEGER);');
-    expect(() => Database.openToRead(mirrorOptions({ path, migrations: with3, clock, dice: systemDice }))).toThrow(
+    const withMore = folder();
+    writeFileSync(join(withMore, 'mirror/9999_more.sql'), 'CREATE TABLE more (id INTEGER);');
+    expect(() => Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, dice: systemDice }))).toThrow(
       'is of an older version; run `vendor-mirror sync` once.',
     );
-    const database = await open(path, with3);
+    const database = await open(path, withMore);
     expect(names(path)).toContain('more');
     expect(database.sqlite.prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
     expect(database.sqlite.prepare('SELECT number FROM migrations ORDER BY 1').pluck().all()).toEqual(
-      readMigrations(join(with3, 'mirror')).map(({ number }) => number),
+      readMigrations(join(withMore, 'mirror')).map(({ number }) => number),
     );
   });
 });
