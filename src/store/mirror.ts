@@ -105,7 +105,13 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const hearing = hearingOf(sqlite);
 
   return {
-    ...readingDeeds(database, { readings: readings(sqlite, clock, counter, marks), runs, findings, marks, deliveries }),
+    ...readingDeeds(database, clock, {
+      readings: readings(sqlite, clock, counter, marks),
+      runs,
+      findings,
+      marks,
+      deliveries,
+    }),
     ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
     path: database.path,
     takeStamp: () => counter.take(),

@@ -1,4 +1,5 @@
 /** Readings applied, each in one transaction with everything that must stand or fall with it. */
+import type { Clock } from '../clock.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../reading.ts';
 import type { Database } from './database.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -28,16 +29,27 @@ export interface SweepContext extends ReadingContext {
 export type Verdicts = ReadonlyMap<number, Verdict>;
 
 export interface ReadingDeeds {
-  /** Applies a page whole; with it goes how far the run has come: `counts`, given what became of the rows. */
-  applyPage(page: VendorPage, context: SweepContext, counts: (verdicts: Verdicts) => RunCounts): Promise<Verdicts>;
+  /**
+   * Applies each page whole, several in one commit; with it goes how far the run has come: `counts`, given what became of the rows of
+   * all pages that are applied by then.
+   */
+  applyPages(
+    pages: readonly VendorPage[],
+    context: SweepContext,
+    counts: (applied: readonly Verdicts[]) => RunCounts,
+  ): Promise<Verdicts[]>;
   /** What the rows would change, were every one believed. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
   applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;
   applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict>;
 }
 
+/** No commit takes on a further page after so many milliseconds: deliveries wait for its end. */
+const longEnough = 10;
+
 export function readingDeeds(
   database: Database,
+  clock: Pick<Clock, 'monotonic' | 'yield'>,
   parts: { readings: Readings; runs: Runs; findings: Findings; marks: Marks; deliveries: Deliveries },
 ): ReadingDeeds {
   const { readings, runs, findings, marks, deliveries } = parts;
@@ -52,20 +64,39 @@ export function readingDeeds(
     return verdict;
   };
 
+  const applyPage = ({ rows, stamp }: VendorPage, context: SweepContext): Verdicts => {
+    const verdicts = readings.page(rows, stamp, context);
+    for (const [vendorid, verdict] of verdicts) account(vendorid, verdict, context);
+    return verdicts;
+  };
+
   return {
-    async applyPage(page, context, counts) {
-      const confirmed = await database.writeInOrder(() => {
-        const verdicts = readings.confirm(page.rows, page.stamp, context);
-        if (verdicts) runs.progress(context.run.id, counts(verdicts));
-        return verdicts;
+    async applyPages(pages, context, counts) {
+      const applied = await database.writeInOrder(() => {
+        const confirmed = new Map<VendorPage, Verdicts>();
+        for (const page of pages) {
+          const verdicts = readings.confirm(page.rows, page.stamp, context);
+          if (verdicts) confirmed.set(page, verdicts);
+        }
+        if (confirmed.size > 0) runs.progress(context.run.id, counts([...confirmed.values()]));
+        return confirmed;
       });
-      if (confirmed) return confirmed;
-      return database.write(() => {
-        const verdicts = readings.page(page.rows, page.stamp, context);
-        for (const [vendorid, verdict] of verdicts) account(vendorid, verdict, context);
-        runs.progress(context.run.id, counts(verdicts));
-        return verdicts;
-      });
+      while (applied.size < pages.length) {
+        const news = await database.write(() => {
+          const end = clock.monotonic() + longEnough;
+          const together = new Map<VendorPage, Verdicts>();
+          for (const page of pages) {
+            if (applied.has(page)) continue;
+            if (together.size > 0 && clock.monotonic() >= end) break;
+            together.set(page, applyPage(page, context));
+          }
+          runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
+          return together;
+        });
+        for (const [page, verdicts] of news) applied.set(page, verdicts);
+        await clock.yield();
+      }
+      return pages.flatMap((page) => applied.get(page) ?? []);
     },
     compareRows: (rows, accountId) => database.read(() => readings.compare(rows, accountId)),
     applyReading: ({ row, stamp }, context) =>

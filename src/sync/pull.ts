@@ -86,12 +86,13 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const context = await sweepContext(engine, { id: run.id, kind: options.kind, trigger: options.trigger });
   const plan: Sweep = {
     vendors: engine.vendors,
-    apply: inTurns(engine.clock, async (page: VendorPage) => {
-      const watched = { ...page, rows: fields.through(page.rows) };
-      const verdicts = await mirror.applyPage(watched, context, (applied) => tally.withPage(applied.values()));
-      tally.set(tally.withPage(verdicts.values()));
-      for (const [vendorid, { kind }] of verdicts) if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
-      return verdicts;
+    apply: inTurns(engine.clock, async (pages: readonly VendorPage[]) => {
+      const watched = pages.map((page) => ({ ...page, rows: fields.through(page.rows) }));
+      const applied = await mirror.applyPages(watched, context, (verdicts) => tally.withPages(verdicts));
+      tally.set(tally.withPages(applied));
+      for (const [vendorid, { kind }] of applied.flatMap((verdicts) => [...verdicts]))
+        if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
+      return applied;
     }),
     onRequest: () => tally.addRequest(),
     passes: sync.sweepPasses,

@@ -6,9 +6,10 @@ import type { Verdict } from '../store/readings.ts';
 export class Tally {
   counts: RunCounts = noCounts;
 
-  /** The counts as they would be with one more page; a page counts once it is applied. */
-  withPage(verdicts: Iterable<Verdict>): RunCounts {
-    return withVerdicts({ ...this.counts, pages: this.counts.pages + 1 }, verdicts);
+  /** The counts as they would be with these pages too; a page counts once it is applied. */
+  withPages(pages: readonly ReadonlyMap<number, Verdict>[]): RunCounts {
+    const counts = { ...this.counts, pages: this.counts.pages + pages.length };
+    return pages.reduce((sum, verdicts) => withVerdicts(sum, verdicts.values()), counts);
   }
 
   addVerdict(verdict: Verdict): void {

@@ -154,11 +154,11 @@ export async function live(options: LifeOptions): Promise<Life> {
 /** Listens to the deeds of readings, without changing them. */
 function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
   const plain = { ...mirror };
-  const deeds: Pick<Mirror, 'applyPage' | 'applyReading'> = {
-    async applyPage(...values) {
-      const verdicts = await plain.applyPage(...values);
-      for (const { kind } of verdicts.values()) onVerdict(kind);
-      return verdicts;
+  const deeds: Pick<Mirror, 'applyPages' | 'applyReading'> = {
+    async applyPages(...values) {
+      const applied = await plain.applyPages(...values);
+      for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
+      return applied;
     },
     async applyReading(...values) {
       const verdict = await plain.applyReading(...values);

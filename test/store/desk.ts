@@ -24,6 +24,8 @@ export interface Desk {
   ask(): Promise<ReadStamp>;
   /** Applies a page with these rows; tells what became of each. */
   page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
+  /** Applies pages that came together. */
+  pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
   record(stamp: ReadStamp, row: VendorRow, road?: 'delivery' | 'write'): Promise<Verdict['kind']>;
   absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
@@ -53,17 +55,26 @@ export async function openDesk(): Promise<Desk> {
   const run = await mirror.beginRun({ accountId: account, kind: 'pull', trigger: 'command' });
   const context = { accountId: account, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
   const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+  const pages: Desk['pages'] = async (stamp, ...lists) => {
+    const taken = lists.map((rows, index) => ({
+      ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
+      total: lists.flat().length,
+    }));
+    const applied = await mirror.applyPages(taken, { ...context, road: 'pull' }, (done) => ({
+      ...counts,
+      pages: done.length,
+      seen: done.reduce((sum, { size }) => sum + size, 0),
+    }));
+    return applied.map((verdicts) => [...verdicts.values()].map(({ kind }) => kind));
+  };
   return {
     get mirror() {
       return mirror;
     },
     hands,
     ask: () => mirror.takeStamp(),
-    async page(stamp, ...rows) {
-      const page = { stamp, page: 1, pages: 1, perPage: 100, total: rows.length, servedAt: undefined, rows };
-      const verdicts = await mirror.applyPage(page, { ...context, road: 'pull' }, () => counts);
-      return [...verdicts.values()].map(({ kind }) => kind);
-    },
+    page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
+    pages,
     record: async (stamp, row, road = 'delivery') =>
       (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
     absence: async (stamp, vendorid) =>

@@ -19,6 +19,29 @@ function age(desk: Desk): void {
   desk.hands.wall += lag;
 }
 
+describe('pages that came together', () => {
+  it('are told of in their order, whichever of them showed something new, and all count', async () => {
+    const desk = await openDesk();
+    await desk.page(await desk.ask(), row(1, 'as it is'), row(3, 'before'));
+    age(desk);
+    const stamp = await desk.ask();
+    expect(await desk.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual([
+      ['created'],
+      ['unchanged'],
+      ['updated', 'created'],
+    ]);
+    expect(desk.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
+    expect(await desk.mirror.countVendors('one')).toBe(4);
+  });
+
+  it('stand or fall together: one that cannot be stored leaves nothing of the others', async () => {
+    const desk = await openDesk();
+    const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
+    await expect(desk.pages(await desk.ask(), [row(1, 'good')], [broken])).rejects.toThrow('CHECK');
+    expect(await desk.mirror.countVendors('one')).toBe(0);
+  });
+});
+
 describe('a reading', () => {
   it('A13 that began earlier never wins, in whichever order the answers come', async () => {
     const desk = await openDesk();
