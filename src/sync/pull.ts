@@ -134,7 +134,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
 
   await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
-  const resolution = { engine, plan, attendance, tally, run, seen, unseen, stamp, marks, news, notes };
+  const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, news, notes };
   const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor.

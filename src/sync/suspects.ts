@@ -21,6 +21,8 @@ export interface Resolution {
   readonly run: Run;
   readonly seen: IdSet;
   readonly unseen: Unseen;
+  /** How many vendors the proven list showed. */
+  readonly shown: number;
   /** Taken before the sweep began. */
   readonly stamp: ReadStamp;
   /** Marks that were due before the sweep began. */
@@ -65,7 +67,7 @@ export async function resolveByNumber(resolution: Resolution, believed: boolean)
  * @returns how many absences were met and not `believed`.
  */
 export async function resolveBySweep(resolution: Resolution, believed: boolean): Promise<number> {
-  const { engine, plan, unseen, stamp, notes, marks, seen } = resolution;
+  const { engine, plan, unseen, shown, stamp, notes, marks, seen } = resolution;
   const { mirror, accountId, sync, clock } = engine;
   await answerMarks(resolution, marks, seen);
   if (!believed) return unseen.suspects.length;
@@ -80,6 +82,11 @@ export async function resolveBySweep(resolution: Resolution, believed: boolean):
   const again = await sweep(plan);
   if (!again.conclusion.complete) {
     notes.push(`${open.length} suspects stay open: the second sweep could not be proven complete.`);
+    return 0;
+  }
+  // An empty list agrees to nothing (rule 9), except to an empty one that a person has believed.
+  if (again.conclusion.shown === 0 && shown > 0) {
+    notes.push(`${open.length} suspects stay open: the second list was empty.`);
     return 0;
   }
   for (const vendorid of open)

@@ -141,6 +141,25 @@ describe('where the service reads none by number', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
+  it('A10 an empty second list agrees to nothing', async () => {
+    const at = await mirrored({ world });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    let lists = 0;
+    const stop = at.sandbox.onRequest(({ query }) => {
+      const begins = query.get('page') === '1' && !query.has('search[vis_state]');
+      if (begins && ++lists === 2) at.sandbox.faults.next({ kind: 'empty_list' });
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(run.notes).toEqual(['1 suspects stay open: the second list was empty.']);
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    stop();
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
   it('a suspect that is seen again was never absent', async () => {
     const at = await mirrored({ world });
     const [one] = actives(at, 1);
