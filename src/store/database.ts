@@ -23,6 +23,9 @@ export interface DatabaseOptions {
 
 const usualPatience = 30_000;
 
+/** Milliseconds to try where the service waits for an answer. */
+export const answerSoon = 2_000;
+
 /** How often closing tries to find a moment in which nobody reads. */
 const restAttempts = 20;
 

@@ -1,6 +1,7 @@
 /** The ledger: one row per difference that a sweep met and nobody had announced. */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../clock.ts';
+import { answerSoon } from './database.ts';
 import type { OpenDelivery } from './deliveries.ts';
 import type { Sqlite } from './driver.ts';
 import { ofVendor, type Key } from './held.ts';
@@ -19,7 +20,7 @@ export interface Findings {
   add(runId: number, accountId: string, finding: Finding): void;
   /** Findings of a run, by kind. */
   count(runId: number): { kind: FindingKind; count: number }[];
-  /** Explains the open findings about a vendor by deliveries that came after them, one by one. Runs inside a transaction. */
+  /** Explains the open findings about a vendor by deliveries that the sweep could not know of, one by one. Runs inside a transaction. */
   explain(key: Key, deliveries: readonly OpenDelivery[]): void;
   /** Findings for which a delivery might still have come, and has not by now, are what they would have been at once. */
   promote(accountId: string, foundBefore: number): void;
@@ -99,12 +100,15 @@ export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
     explain(key, deliveries) {
       const left = open.all(key);
       for (const { received_at } of deliveries) {
-        const told = left.findIndex(({ found_at }) => found_at <= received_at);
+        const heard = parseInstant(received_at) ?? 0;
+        // It may have come before, and have waited for its commit while the sweep looked.
+        const told = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= heard + answerSoon);
         const [finding] = told < 0 ? [] : left.splice(told, 1);
         if (!finding) continue;
-        const late = ((parseInstant(received_at) ?? 0) - (parseInstant(finding.found_at) ?? 0)) / 1_000;
+        const late = Math.max(0, heard - (parseInstant(finding.found_at) ?? 0)) / 1_000;
         const explanation = `A delivery came ${late.toFixed(1)} s after the sweep had found it.`;
-        close.run({ id: finding.id, explained_at: received_at, explanation });
+        const explained_at = late > 0 ? received_at : finding.found_at;
+        close.run({ id: finding.id, explained_at, explanation });
       }
     },
     promote: (accountId, foundBefore) => void promote.run({ account_id: accountId, found_at: timestamp(foundBefore) }),

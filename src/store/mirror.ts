@@ -4,7 +4,7 @@ import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
-import { Database } from './database.ts';
+import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
 import { copyMirror } from './export.ts';
 import { findingLedger, type Finding } from './findings.ts';
@@ -85,9 +85,6 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 
   close(): Promise<void>;
 }
-
-/** Milliseconds to try while another process holds the lock and the service waits for an answer. */
-const answerSoon = 2_000;
 
 /** Opens the mirror to write. @throws MirrorError as `Database.open`. */
 export async function openMirror(file: MirrorFile): Promise<Mirror> {

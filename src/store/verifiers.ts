@@ -8,7 +8,7 @@
 import { timestamp, type Clock, type Dice } from '../clock.ts';
 import { Secret } from '../log.ts';
 import { awaitedCodes } from './awaited-codes.ts';
-import type { Database } from './database.ts';
+import { answerSoon, type Database } from './database.ts';
 import { pathTokens } from './path-tokens.ts';
 import { verifierRows } from './verifier-rows.ts';
 
@@ -43,8 +43,6 @@ export interface Verifiers {
 
 const day = 86_400_000;
 const mostCandidates = 8;
-/** The service waits for an answer while a code is kept: milliseconds to try while another process holds the lock. */
-const answerSoon = 2_000;
 
 export function verifierStore(database: Database, clock: Clock, dice: Dice): Verifiers {
   const { sqlite } = database;
