@@ -132,13 +132,13 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (trips({ suspects: unseen.suspects.length, present: unseen.present, approved }, sync.breaker))
     throw await tripped(engine, run, unseen);
 
-  await mirror.markSuspects(accountId, unseen.suspects);
+  // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor, and even to be the first of two.
+  const believed = shown > 0 || approved >= unseen.suspects.length;
+  if (believed) await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
   const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, news, notes };
   const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
-  // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor.
-  const believed = shown > 0 || approved >= unseen.suspects.length;
   const left = !needed
     ? 0
     : offered

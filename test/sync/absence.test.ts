@@ -141,6 +141,18 @@ describe('where the service reads none by number', () => {
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
   });
 
+  it('A10 an empty list is not the first of two either', async () => {
+    const at = await mirrored({ world, vendors: 12 });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    at.sandbox.faults.next({ kind: 'empty_list' });
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, pages: 2 });
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
   it('A10 an empty second list agrees to nothing', async () => {
     const at = await mirrored({ world });
     const [vanished] = actives(at, 1);
