@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { systemDice, type Clock } from '../src/clock.ts';
 import { Database } from '../src/store/database.ts';
@@ -48,6 +49,16 @@ export function readMirror(path: string, clock: Clock): Database {
   if (!database) throw new Error(`There is no mirror at ${path}.`);
   onTestFinished(() => database.close());
   return database;
+}
+
+/** Asks any SQLite file, as a reporting tool would. */
+export function ask<Row = Record<string, unknown>>(path: string, sql: string, ...values: unknown[]): Row[] {
+  const reader = new Driver(path, { readonly: true, fileMustExist: true });
+  try {
+    return reader.prepare<unknown[], Row>(sql).all(...values);
+  } finally {
+    reader.close();
+  }
 }
 
 /** A row of `vendors`; whatever is not told is as usual. */

@@ -3,7 +3,6 @@ import { Agent, request } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Dice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
@@ -16,7 +15,7 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
-import { migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { patientClock, type PatientClock } from './patient-clock.ts';
 
 export const account = '6BApk';
@@ -120,14 +119,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
       onFatal: (error) => fatal.push(error),
     });
   let daemon = await open();
-  const query = <Row>(sql: string, ...values: unknown[]): Row[] => {
-    const reader = new Driver(settings.database, { readonly: true });
-    try {
-      return reader.prepare<unknown[], Row>(sql).all(...values);
-    } finally {
-      reader.close();
-    }
-  };
+  const query: House['query'] = (sql, ...values) => ask(settings.database, sql, ...values);
   onTestFinished(async () => {
     sandbox.stop();
     agent.destroy();

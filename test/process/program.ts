@@ -1,5 +1,4 @@
 /** The program as people run it: compiled, in a process of its own, beside a service behind real HTTP. */
-import Driver from 'better-sqlite3';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -8,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
 
 const program = join(packageRoot, 'dist/cmd/main.js');
 
@@ -86,14 +85,7 @@ ${settings}`,
     database,
     start,
     run: (...argv) => ended(start(...argv)),
-    query<Row>(sql: string, ...values: unknown[]) {
-      const reader = new Driver(database, { readonly: true });
-      try {
-        return reader.prepare<unknown[], Row>(sql).all(...values);
-      } finally {
-        reader.close();
-      }
-    },
+    query: (sql, ...values) => ask(database, sql, ...values),
   };
 }
 

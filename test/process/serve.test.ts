@@ -1,11 +1,11 @@
 /** The daemon among others: another daemon, one-shot commands, programs that hold its ports, a service that hangs, and readers. */
-import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import { ask } from '../mirror-file.ts';
 import { activeDifferences } from '../sync/equal.ts';
 import { flood } from '../webhook/flood.ts';
 import { delivery, signed } from '../webhook/house.ts';
@@ -160,14 +160,7 @@ it('F15 F20 a copy for readers is swapped in after a run that changed something,
     `publish: { path: copy.db }\nschedule: { reconcile: "* * * * * *" }\n${settings}`,
   );
   const copy = join(at.folder, 'copy.db');
-  const read = <Row>(sql: string, ...values: unknown[]): Row[] => {
-    const reader = new Driver(copy, { readonly: true, fileMustExist: true });
-    try {
-      return reader.prepare<unknown[], Row>(sql).all(...values);
-    } finally {
-      reader.close();
-    }
-  };
+  const read: DaemonPlace['query'] = (sql, ...values) => ask(copy, sql, ...values);
   await until(() => existsSync(copy));
   expect(activeDifferences({ query: read, sandbox: world.sandbox })).toEqual([]);
   const { ino } = statSync(copy);

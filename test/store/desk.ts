@@ -1,12 +1,11 @@
 /** A mirror to which readings are handed one by one, with time moved by hand. */
-import Driver from 'better-sqlite3';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { ReadStamp, VendorRow } from '../../src/reading.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/readings.ts';
-import { memory, migrations, temporaryFolder } from '../mirror-file.ts';
+import { ask, memory, migrations, temporaryFolder } from '../mirror-file.ts';
 
 export const lag = 5_000;
 export const account = 'one';
@@ -79,14 +78,7 @@ export async function openDesk(): Promise<Desk> {
       (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
     absence: async (stamp, vendorid) =>
       (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
-    query<Row>(sql: string, ...values: unknown[]) {
-      const reader = new Driver(path, { readonly: true });
-      try {
-        return reader.prepare<unknown[], Row>(sql).all(...values);
-      } finally {
-        reader.close();
-      }
-    },
+    query: (sql, ...values) => ask(path, sql, ...values),
     async reopen() {
       await mirror.close();
       mirror = await open();

@@ -1,7 +1,6 @@
 /** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Dice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
@@ -11,7 +10,7 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { PullOptions } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
-import { memory, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, memory, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';
@@ -127,14 +126,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     },
     pull: ({ of = account, ...more } = {}) =>
       installation.pull(of, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
-    query<Row>(sql: string, ...values: unknown[]) {
-      const reader = new Driver(database, { readonly: true });
-      try {
-        return reader.prepare<unknown[], Row>(sql).all(...values);
-      } finally {
-        reader.close();
-      }
-    },
+    query: (sql, ...values) => ask(database, sql, ...values),
     async reopen() {
       await installation.close();
       installation = await open();
