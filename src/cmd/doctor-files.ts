@@ -1,8 +1,9 @@
 /** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from '../config.ts';
 import { asMirrorError, catalogue, MirrorError } from '../errors.ts';
+import { freeBytes, roomForDeliveries } from '../store/file-systems.ts';
 import { faultsOf } from '../store/soundness.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
 import type { Edge } from './edge.ts';
@@ -42,15 +43,14 @@ function secrets({ secrets: path }: Settings): Checkup {
   return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
 }
 
-/** Less than this is too little for a journal and a copy; less than that should be watched. In bytes. */
-const [tooLittle, little] = [64 * 1024 ** 2, 1024 ** 3];
+/** Less than this should be watched, in bytes. */
+const little = 1024 ** 3;
 
 function disk({ database: path }: Settings): Checkup {
   const check = 'disk';
-  const { bavail, bsize } = statfsSync(nearestFolder(resolve(path)));
-  const free = bavail * bsize;
+  const free = freeBytes(nearestFolder(resolve(path)));
   const message = `${megabytes(free)} are free beside the database.`;
-  if (free < tooLittle) return problem(check, new MirrorError('disk_full', message));
+  if (free < roomForDeliveries) return problem(check, new MirrorError('disk_full', message));
   return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
 }
 

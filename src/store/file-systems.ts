@@ -1,4 +1,4 @@
-/** Where SQLite must not write: locks and shared memory of a network's file system do not hold between machines. */
+/** What holds the files. Where SQLite must not write: locks and shared memory of a network's file system do not hold between machines. */
 import { statfsSync } from 'node:fs';
 
 /** By the number that Linux gives a kind of file system; other systems' numbers are none of these. */
@@ -13,4 +13,13 @@ const networks = new Map([
 export function networkAround(path: string): string | undefined {
   // Some machines show the number as a negative one.
   return networks.get(statfsSync(path).type >>> 0);
+}
+
+/** With less than this free beside the mirror, in bytes, what is left is for deliveries. */
+export const roomForDeliveries = 64 * 1024 ** 2;
+
+/** Bytes that are free on the file system of `path`, which exists. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }

@@ -1,4 +1,5 @@
 /** The mirror file and its deeds. Each deed is one transaction; nobody outside opens one. */
+import { dirname } from 'node:path';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
@@ -7,6 +8,7 @@ import { callbackRows } from './callback-rows.ts';
 import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
 import { copyMirror } from './export.ts';
+import { freeBytes } from './file-systems.ts';
 import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
@@ -80,6 +82,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   prune(keep: Keep): Promise<number>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): { databaseBytes: number; walBytes: number } | undefined;
+  /** Bytes that are free beside the file. */
+  freeBytes(): number;
   /** Writes a consistent copy for readers, swapped in whole. */
   publish(path: string): Promise<void>;
 
@@ -161,6 +165,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     reports: (latest) => database.read(() => accountReports(sqlite, undefined, latest)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),
+    freeBytes: () => freeBytes(dirname(database.path)),
     publish: (path) => copyMirror(database, path, file.dice),
 
     close: () => database.close(),

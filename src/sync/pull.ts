@@ -3,6 +3,8 @@ import { parseInstant } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { VendorPage } from '../reading.ts';
 import type { Finding } from '../store/findings.ts';
+import { roomForDeliveries } from '../store/file-systems.ts';
+import type { Mirror } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
 import { trips } from './breaker.ts';
@@ -78,9 +80,21 @@ interface Work {
   readonly notes: string[];
 }
 
+/** Nobody waits for a run that nobody asked for; a delivery that finds no room is refused. @throws MirrorError `disk_full`. */
+function leaveRoom(mirror: Mirror): void {
+  const free = mirror.freeBytes();
+  if (free >= roomForDeliveries) return;
+  const megabytes = (free / 1024 ** 2).toFixed(1);
+  throw new MirrorError(
+    'disk_full',
+    `Only ${megabytes} MB are free beside ${mirror.path}: they are left for deliveries, and sweeps wait.`,
+  );
+}
+
 /** @returns the moment of which the list told, milliseconds since 1970. */
 async function work(engine: Engine, options: PullOptions, { run, tally, notes }: Work): Promise<number> {
   const { mirror, accountId, sync } = engine;
+  if (options.trigger !== 'command') leaveRoom(mirror);
   const fields = new FieldWatch();
   const news = new Set<number>();
   const context = await sweepContext(engine, { id: run.id, kind: options.kind, trigger: options.trigger });

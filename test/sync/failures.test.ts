@@ -145,6 +145,21 @@ describe('a token that ends in the middle of a pull', () => {
   });
 });
 
+describe('a disk that is nearly full', () => {
+  it('F3 is left to deliveries: sweeps that nobody asked for wait, and make no request', async () => {
+    const at = await bench({ settings });
+    const requests = requestsOf(at);
+    Object.assign(at.installation.mirror, { freeBytes: () => 64 * 1024 ** 2 - 1 });
+    const run = await at.pull({ trigger: 'schedule' });
+    expect(run).toMatchObject({ outcome: 'failed', error: { code: 'disk_full', exit: 74 } });
+    expect(run.error?.message).toContain('Only 64.0 MB are free');
+    expect(requests).toEqual([]);
+    expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
+    Object.assign(at.installation.mirror, { freeBytes: () => 64 * 1024 ** 2 });
+    expect(await at.pull({ trigger: 'schedule' })).toMatchObject({ outcome: 'complete' });
+  });
+});
+
 describe('a list that shows nothing', () => {
   it.each([60, 5])('A11 never empties a mirror of %i vendors', async (vendors) => {
     const at = await bench({ vendors, settings, world: ['readOne=404'] });
