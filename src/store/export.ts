@@ -1,5 +1,16 @@
 /** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
@@ -7,6 +18,9 @@ import type { Database } from './database.ts';
 import { isFailedSync } from './sqlite-errors.ts';
 
 const copyMode = 0o640;
+
+/** A draft that nobody has written to for so long, in milliseconds, was left by a process that was killed. */
+const abandoned = 3_600_000;
 
 /**
  * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, mode 0640.
@@ -43,6 +57,7 @@ export async function swapIn(
     refuseMirror(mirror, target);
     closeSync(openSync(draft, 'wx', copyMode));
     chmodSync(draft, copyMode);
+    sweepUp(draft, target);
     await write(draft);
     sync(draft);
     renameSync(draft, target);
@@ -54,6 +69,19 @@ export async function swapIn(
     });
   } finally {
     rmSync(draft, { force: true });
+  }
+}
+
+/** Removes what killed processes left of earlier drafts for `target`, by the age of a new one. */
+function sweepUp(draft: string, target: string): void {
+  const folder = dirname(target);
+  const now = statSync(draft).mtimeMs;
+  const start = `.${basename(target)}.`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(start) || !/^[0-9a-f]{12}(-journal)?$/.test(name.slice(start.length))) continue;
+    const path = join(folder, name);
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (now - written > abandoned) rmSync(path, { force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import Driver from 'better-sqlite3';
 import fc from 'fast-check';
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemDice } from '../../src/clock.ts';
@@ -70,6 +70,26 @@ describe('a copy of the mirror', () => {
     });
     expect(readFileSync(target, 'utf8')).toBe('the old copy');
     expect(readdirSync(folder).sort()).toEqual(['copy.db', 'vendors.db']);
+  });
+
+  it('F20 removes what killed processes left beside it, and nothing that may still be written', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const leave = (name: string, hours: number): string => {
+      writeFileSync(join(folder, name), 'half a');
+      const then = Date.now() / 1_000 - hours * 3_600;
+      utimesSync(join(folder, name), then, then);
+      return name;
+    };
+    leave('.copy.db.0123456789ab', 2);
+    leave('.copy.db.0123456789ab-journal', 2);
+    const others = [
+      leave('.copy.db.ba9876543210', 0.5),
+      leave('.copy.db.notes', 2),
+      leave('.other.db.0123456789ab', 2),
+    ];
+    await copyMirror(mirror, join(folder, 'copy.db'), systemDice);
+    expect(readdirSync(folder).sort()).toEqual([...others, 'copy.db', 'vendors.db'].sort());
   });
 
   it.each([
