@@ -6,10 +6,7 @@ import { mirrorSql, statement } from './statement.ts';
 import type { VendorTable } from './tables.ts';
 
 /** What is known of a vendor when it is missed. */
-export type Resident = Pick<
-  VendorTable,
-  'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms' | 'changed_at'
->;
+export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
 const chunk = 5_000;
 
@@ -34,7 +31,7 @@ export function census(sqlite: Sqlite): Census {
   const after = statement<{ account_id: string; after: number }, Resident>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
-      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms', 'changed_at'])
+      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
       .where('account_id', '=', at.account_id)
       .where('vendorid', '>', at.after)
       .orderBy('vendorid')

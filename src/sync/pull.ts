@@ -97,6 +97,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (options.trigger !== 'command') leaveRoom(mirror);
   const fields = new FieldWatch();
   const news = new Set<number>();
+  const guarded = new Set<number>();
   const context = await sweepContext(engine, { id: run.id, kind: options.kind, trigger: options.trigger });
   const plan: Sweep = {
     vendors: engine.vendors,
@@ -104,8 +105,10 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
       const watched = pages.map((page) => ({ ...page, rows: fields.through(page.rows) }));
       const applied = await mirror.applyPages(watched, context, (verdicts) => tally.withPages(verdicts));
       tally.set(tally.withPages(applied));
-      for (const [vendorid, { kind }] of applied.flatMap((verdicts) => [...verdicts]))
+      for (const [vendorid, { kind }] of applied.flatMap((verdicts) => [...verdicts])) {
+        if (kind === 'guarded') guarded.add(vendorid);
         if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
+      }
       return applied;
     }),
     onRequest: () => tally.addRequest(),
@@ -137,6 +140,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
 
   const unseen = await sortUnseen(mirror.residents(accountId), {
     seen,
+    guarded,
     beganSeq: run.beganSeq,
     began: stamp.begun,
     lag: sync.lag,
@@ -161,7 +165,8 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
   if (shown === 0 && (await mirror.someActive(accountId, 1)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
-  return Math.min(run.startedAt, parseInstant(unseen.guardedSince ?? '') ?? Infinity);
+  if (unseen.guardedSeq === undefined) return run.startedAt;
+  return Math.min(run.startedAt, parseInstant(await mirror.runBefore(accountId, unseen.guardedSeq)) ?? 0);
 }
 
 /** What was given up is read again. */

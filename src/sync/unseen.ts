@@ -12,14 +12,16 @@ export interface Unseen {
   /** Vendors that were present before. */
   readonly present: number;
   /**
-   * Since when, in our time, the oldest of those are held that the sweep could not contradict yet. Mirror time does not pass while the machine is
-   * off, so this may be long ago; of what happened to them since, the sweep knows nothing.
+   * The lowest number of a reading that the sweep could not contradict yet, because what it brought is too young. Its request may have begun
+   * long ago: answers take their time, and mirror time does not pass while the machine is off. Of what happened since, the sweep knows nothing.
    */
-  readonly guardedSince: string | undefined;
+  readonly guardedSeq: number | undefined;
 }
 
 export interface Missed {
   readonly seen: IdSet;
+  /** Vendors that the sweep saw otherwise than they are held, and did not believe. */
+  readonly guarded: ReadonlySet<number>;
   /** The counter at the start of the sweep: a vendor with a higher number was seen since. */
   readonly beganSeq: number;
   /** Mirror time at which the sweep began, and how long the service may answer from an old copy, in milliseconds. */
@@ -30,20 +32,21 @@ export interface Missed {
 /** Sorts those residents that a sweep did not show. */
 export async function sortUnseen(
   residents: AsyncIterable<readonly Resident[]>,
-  { seen, beganSeq, began, lag }: Missed,
+  { seen, guarded, beganSeq, began, lag }: Missed,
 ): Promise<Unseen> {
   const suspects: number[] = [];
   const again = new Set<number>();
   const hidden: Pick<Resident, 'vendorid' | 'read_seq'>[] = [];
   let present = 0;
   let showsDeleted = false;
-  let guardedSince: string | undefined;
+  let guardedSeq: number | undefined;
   for await (const chunk of residents) {
-    for (const { vendorid, vis_state, presence, read_seq, held_since_ms, changed_at } of chunk) {
+    for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
       if (presence === 'missing' || presence === 'gone') continue;
       present += 1;
       const tooYoung = began - held_since_ms < lag;
-      if (tooYoung && (guardedSince === undefined || changed_at < guardedSince)) guardedSince = changed_at;
+      const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
+      if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
       if (seen.has(vendorid)) {
         showsDeleted ||= vis_state === 1;
         continue;
@@ -59,6 +62,6 @@ export async function sortUnseen(
   }
   const unlisted = hidden.sort((a, b) => a.read_seq - b.read_seq).map(({ vendorid }) => vendorid);
   return showsDeleted
-    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present, guardedSince }
-    : { suspects, again, hidden: unlisted, present, guardedSince };
+    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present, guardedSeq }
+    : { suspects, again, hidden: unlisted, present, guardedSeq };
 }

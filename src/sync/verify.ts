@@ -84,6 +84,7 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
   tally.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.residents(accountId), {
     seen,
+    guarded: new Set(),
     beganSeq: began.readSeq,
     began: began.begun,
     lag: sync.lag,

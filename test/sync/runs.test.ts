@@ -59,6 +59,27 @@ describe('the ledger of runs', () => {
     ]);
   });
 
+  it('claims no more of a vendor that is too young to be missed than was known before its reading began', async () => {
+    const at = await bench({ vendors: 20 });
+    await at.pull();
+    await at.clock.advance(60_000);
+    const desk = at.sandbox.vendors(account);
+    const created = Number(desk.create({ vendor_name: 'New', language: 'en' })['vendorid']);
+    const { engine } = at.installation.account(account);
+    const reading = await engine.vendors.read(created);
+    // The answer takes its time, and the vendor is no more when it is applied.
+    await at.clock.advance(10_000);
+    desk.vanish(created);
+    await at.clock.advance(10_000);
+    const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+    await engine.mirror.applyReading(reading, context);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
+    expect(runs(at)[1]).toMatchObject({ started_at: '2026-11-20 12:01:20.000', safe_as_of: '2026-11-20 11:59:55.000' });
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(runs(at)[2]).toMatchObject({ safe_as_of: '2026-11-20 12:02:15.000' });
+  });
+
   it('keeps the freshness of the last complete sweep when a later one is not', async () => {
     const at = await bench({ vendors: 60, settings });
     await at.pull();
