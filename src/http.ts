@@ -7,24 +7,10 @@ import { MirrorError } from './errors.ts';
 import { limitCrowd } from './http-crowd.ts';
 import { defaultLimits, type HttpLimits } from './http-limits.ts';
 import { refuseProtocol } from './http-protocol.ts';
+import { Arrived, pathOf, type HttpRequest } from './http-request.ts';
 import type { Service } from './lifecycle.ts';
 
-export type { HttpLimits };
-
-export interface HttpRequest {
-  readonly method: string;
-  /** As it was sent, without the query. */
-  readonly path: string;
-  /** What the `:name` parts of the route's path stand for, decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  /** Every value of each header, for those that may come only once. */
-  readonly headersDistinct: NodeJS.Dict<string[]>;
-  readonly body: Uint8Array;
-  /** Aborted when the caller leaves before the answer. */
-  readonly signal: AbortSignal;
-}
+export type { HttpLimits, HttpRequest };
 
 export interface HttpAnswer {
   readonly status: number;
@@ -146,8 +132,9 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
     done(null, payload);
   });
 
+  app.decorateRequest('handled', false);
   app.addHook('onResponse', (request, reply, done) => {
-    if (!handled.has(request)) tell(reply.statusCode);
+    if (!request.handled) tell(reply.statusCode);
     done();
   });
 
@@ -164,23 +151,30 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
   return app;
 }
 
-/** Requests that came as far as a handler. */
-const handled = new WeakSet<FastifyRequest>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it came as far as a handler. */
+    handled: boolean;
+  }
+}
 
 function addRoute(app: FastifyInstance, route: HttpRoute): void {
   app.route({
     method: route.method === '*' ? (app.supportedMethods as HTTPMethods[]) : route.method,
     url: route.path,
     ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
-    onRequest: async (request, reply) => {
+    onRequest: (request, reply, done) => {
       const { headers } = request;
       const status =
-        route.admit?.({ path: partsOf(request.url)[0], headers }) ?? (readable(headers, route.accepts) ? 0 : 415);
-      if (status) await refuse(request, reply, status);
+        route.admit?.({ path: pathOf(request.url), headers }) ?? (readable(headers, route.accepts) ? 0 : 415);
+      if (status) refuse(request, reply, status);
+      else done();
     },
     handler: async (request, reply) => {
-      handled.add(request);
-      const answer = await route.handle(arrived(request, reply.raw));
+      request.handled = true;
+      const { raw, params, body } = request;
+      const arrived = new Arrived(raw, reply.raw, params as Record<string, string>, body as Uint8Array | undefined);
+      const answer = await route.handle(arrived);
       if (typeof answer !== 'function')
         return reply
           .code(answer.status)
@@ -200,7 +194,7 @@ function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly
   app.route({
     method: app.supportedMethods.filter((method) => !answered.includes(method)),
     url: path,
-    onRequest: async (request, reply) => refuse(request, reply.header('allow', answered.join(', ')), 405),
+    onRequest: (request, reply) => void refuse(request, reply.header('allow', answered.join(', ')), 405),
     handler: (_request, reply) => reply,
   });
 }
@@ -216,32 +210,4 @@ function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number
   const bodyComes = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (bodyComes) reply.header('connection', 'close');
   return reply.code(status).send();
-}
-
-/** Fastify's request in our words; what few handlers ask for is only made when asked for. */
-function arrived(request: FastifyRequest, response: ServerResponse): HttpRequest {
-  const [path, query] = partsOf(request.url);
-  return {
-    method: request.method,
-    path,
-    params: request.params as Record<string, string>,
-    query: new URLSearchParams(query),
-    headers: request.headers,
-    get headersDistinct() {
-      return request.raw.headersDistinct;
-    },
-    body: (request.body as Uint8Array | undefined) ?? new Uint8Array(),
-    get signal() {
-      const left = new AbortController();
-      response.once('close', () => {
-        if (!response.writableFinished) left.abort(new Error('The caller left.'));
-      });
-      return left.signal;
-    },
-  };
-}
-
-function partsOf(url: string): [path: string, query: string] {
-  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
-  return [path, query];
 }
