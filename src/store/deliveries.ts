@@ -2,7 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 import { timestamp } from '../clock.ts';
 import type { Sqlite } from './driver.ts';
-import type { Key } from './held.ts';
+import { ofVendor, type Key } from './held.ts';
 import type { Marks } from './marks.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { DeliveryOutcome, DeliveryTable } from './tables.ts';
@@ -27,10 +27,11 @@ export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>
 
 export interface Deliveries {
   /**
-   * Journals a delivery and marks its vendor. Runs inside a transaction.
-   * @returns false, and nothing is written, where the queue has no room for another vendor: let the service send it again.
+   * Journals deliveries and marks their vendors. Runs inside a transaction.
+   * @returns for each whether it was taken; false, and nothing of it is written, where the queue has no room for another vendor: let the
+   * service send it again.
    */
-  accept(delivery: NewDelivery): boolean;
+  accept(deliveries: readonly NewDelivery[]): boolean[];
   /** The deliveries about a vendor that are not settled, oldest first. */
   open(key: Key): OpenDelivery[];
   /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
@@ -58,7 +59,7 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       settled_at: at.settled_at,
     }),
   );
-  const hasRoom = roomCheck(sqlite);
+  const roomIn = roomCheck(sqlite);
   const open = statement<Key, OpenDelivery>(sqlite, (at) =>
     mirrorSql
       .selectFrom('deliveries')
@@ -88,23 +89,30 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
   const parked = parkedVendors(sqlite);
 
   return {
-    accept(delivery) {
-      const { accountId, receivedAt, vendorid } = delivery;
-      const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
-      if (key && !hasRoom(key)) return false;
-      insert.run({
-        account_id: accountId,
-        received_at: timestamp(receivedAt),
-        name: delivery.name,
-        object_id: delivery.objectId,
-        business_id: delivery.businessId,
-        identity_id: delivery.identityId,
-        user_id: delivery.userId,
-        outcome: key ? 'pending' : 'ignored',
-        settled_at: key ? null : timestamp(receivedAt),
+    accept(deliveries) {
+      const hasRoom = roomIn();
+      const keys: Key[] = [];
+      const taken = deliveries.map((delivery) => {
+        const { accountId, vendorid } = delivery;
+        const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
+        if (key && !hasRoom(key)) return false;
+        if (key) keys.push(key);
+        const received_at = timestamp(delivery.receivedAt);
+        insert.run({
+          account_id: accountId,
+          received_at,
+          name: delivery.name,
+          object_id: delivery.objectId,
+          business_id: delivery.businessId,
+          identity_id: delivery.identityId,
+          user_id: delivery.userId,
+          outcome: key ? 'pending' : 'ignored',
+          settled_at: key ? null : received_at,
+        });
+        return true;
       });
-      if (key) marks.add(key, 'delivery', 0);
-      return true;
+      marks.add(keys, 'delivery', 0);
+      return taken;
     },
     open: (key) => open.all(key),
     lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,
@@ -113,33 +121,48 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       void settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) }),
     retry({ account, vendorid }) {
       const keys = parked.all({ account: account ?? null, vendorid: vendorid ?? null });
-      for (const key of keys) {
-        marks.add(key, 'asked', 0);
+      marks.add(keys, 'asked', 0);
+      for (const key of keys)
         settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
-      }
       return keys.length;
     },
   };
 }
 
-/** Whether a vendor may be marked: it is already, or the queue of its account is not full. */
-function roomCheck(sqlite: Sqlite): (key: Key) => boolean {
-  const isFull = statement<{ account_id: string }, { vendorid: number }>(sqlite, (at) =>
+/**
+ * Begins to look whether vendors may be marked, each that may counting as marked from then on: it is already, or the queue of its account
+ * is not full. What waits is counted once.
+ */
+function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
+  const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
     mirrorSql
-      .selectFrom('dirty_vendors')
-      .select('vendorid')
-      .where('account_id', '=', at.account_id)
-      .limit(1)
-      .offset(roomForMarks - 1),
+      .selectFrom((from) =>
+        from
+          .selectFrom('dirty_vendors')
+          .select('vendorid')
+          .where('account_id', '=', at.account_id)
+          .limit(roomForMarks)
+          .as('waiting'),
+      )
+      .select((row) => row.fn.countAll<number>().as('marks')),
   );
   const isMarked = statement<Key, { vendorid: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('dirty_vendors')
-      .select('vendorid')
-      .where('account_id', '=', at.account_id)
-      .where('vendorid', '=', at.vendorid),
+    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
   );
-  return (key) => isMarked.get(key) !== undefined || isFull.get(key) === undefined;
+  return () => {
+    const room = new Map<string, number>();
+    const added = new Set<string>();
+    return (key) => {
+      const { account_id, vendorid } = key;
+      const name = `${account_id} ${vendorid}`;
+      if (isMarked.get(key) || added.has(name)) return true;
+      const left = room.get(account_id) ?? roomForMarks - (waiting.get(key)?.marks ?? 0);
+      if (left <= 0) return false;
+      room.set(account_id, left - 1);
+      added.add(name);
+      return true;
+    };
+  };
 }
 
 /** Vendors that were given up, whether their mark or a delivery of theirs says so. */

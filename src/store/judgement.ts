@@ -14,12 +14,12 @@ export function judgement(counter: Counter, marks: Marks, confirmations: Confirm
   return (held, stamp, { road, lag }) => {
     if (stamp.readSeq <= held.read_seq || confirmations.passed(held, stamp.readSeq)) {
       // The service's answer to our own write is news even where a reading overtook it.
-      if (road === 'write') marks.add(held, 'retry', 0);
+      if (road === 'write') marks.add([held], 'retry', 0);
       return 'stale';
     }
     const wait = held.held_since_ms + lag - stamp.begun;
     if (wait <= 0 || road === 'write') return 'believed';
-    marks.add(held, 'guarded', Math.max(0, held.held_since_ms + lag - counter.moment()));
+    marks.add([held], 'guarded', Math.max(0, held.held_since_ms + lag - counter.moment()));
     return 'guarded';
   };
 }

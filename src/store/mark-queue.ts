@@ -113,7 +113,8 @@ export function queueDeeds(
   return {
     markVendors: (accountId, vendorids, reason, delay) =>
       database.write(() => {
-        for (const vendorid of vendorids) marks.add({ account_id: accountId, vendorid }, reason, delay);
+        const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
+        marks.add(keys, reason, delay);
       }),
     dueMarks: (accountId, limit) =>
       database.read(() => due.all({ account_id: accountId, moment: counter.moment(), limit })),

@@ -15,8 +15,8 @@ export type Mark = Pick<
 export interface Marks {
   /** Whether a delivery about the vendor waits to be answered by a reading. */
   isAnnounced(key: Key): boolean;
-  /** Marks a vendor as due after `delay` milliseconds. Runs inside a transaction. */
-  add(key: Key, reason: MarkReason, delay: number): void;
+  /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
+  add(keys: readonly Key[], reason: MarkReason, delay: number): void;
   /**
    * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
    * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
@@ -36,11 +36,11 @@ const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= exclude
 
 export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Marks {
   // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
-  const nextGeneration = statement<object, { generation: number }>(sqlite, () =>
+  const takeGenerations = statement<{ marks: number }, { last: number }>(sqlite, (at) =>
     mirrorSql
       .updateTable('reading_counter')
-      .set({ generation: sql`generation + 1` })
-      .returning('generation'),
+      .set({ generation: sql`generation + ${at.marks}` })
+      .returning('generation as last'),
   );
   const upsert = statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>(sqlite, (at) =>
     mirrorSql
@@ -90,17 +90,17 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
   );
   return {
     isAnnounced: (key) => announced.get(key) !== undefined,
-    add(key, reason, delay) {
+    add(keys, reason, delay) {
+      if (keys.length === 0) return;
       const now = clock.now();
-      upsert.run({
-        account_id: key.account_id,
-        vendorid: key.vendorid,
-        generation: nextGeneration.get({})?.generation ?? 1,
-        marked_at: timestamp(now),
-        due_at: timestamp(now + delay),
-        due_ms: Math.ceil(counter.moment() + delay),
-        reason,
-      });
+      const marked_at = timestamp(now);
+      const due_at = timestamp(now + delay);
+      const due_ms = Math.ceil(counter.moment() + delay);
+      const last = takeGenerations.get({ marks: keys.length })?.last ?? 0;
+      for (const [index, { account_id, vendorid }] of keys.entries()) {
+        const generation = last - keys.length + 1 + index;
+        upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason });
+      }
     },
     rest(key, attempts, error) {
       const { account_id, vendorid } = key;

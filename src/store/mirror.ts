@@ -147,7 +147,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
         for (const vendorid of vendorids) people.suspect({ account_id: accountId, vendorid });
       }),
 
-    acceptDeliveries: (list) => database.write(() => list.map((delivery) => deliveries.accept(delivery)), answerSoon),
+    acceptDeliveries: (list) => database.write(() => deliveries.accept(list), answerSoon),
     retryParked: (which) => database.write(() => deliveries.retry(which)),
 
     knownCallbacks: (accountId) => database.read(() => callbacks.known(accountId)),

@@ -36,7 +36,8 @@ export function createListener(options: ListenerOptions): HttpServer {
         bodyLimit: largestBody,
         async handle(request) {
           const begun = clock.monotonic();
-          const outcome = await reception.receive(accountBehind(request.path, tokens) ?? '', request);
+          // Admitted, so its account is one of ours and stands in the path as it is.
+          const outcome = await reception.receive(request.params['account'] ?? '', request);
           observe(outcome, clock.monotonic() - begun);
           const status = statusOf[outcome];
           return status === 503 ? { status, headers: retryAfter } : { status };

@@ -10,6 +10,7 @@ import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
 import { parseForm } from './form.ts';
 import { GroupCommit } from './group-commit.ts';
 import { readHandshake, type Code } from './handshake.ts';
+import { Keyring } from './keyring.ts';
 import type { Outcome } from './outcomes.ts';
 import { signatureIn } from './signature-header.ts';
 import { isSigned } from './signature.ts';
@@ -35,13 +36,15 @@ const capacity = 1_000;
 export class Reception {
   readonly #options: ReceptionOptions;
   readonly #commits: GroupCommit;
+  readonly #keyring: Keyring;
   readonly #deafness: Deafness;
   #ailing = false;
 
   constructor(options: ReceptionOptions) {
     this.#options = options;
-    const { clock, mirror, onDeaf } = options;
+    const { clock, mirror, verifiers, onDeaf } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
+    this.#keyring = new Keyring(clock, verifiers);
     this.#deafness = new Deafness(clock, onDeaf);
   }
 
@@ -94,7 +97,7 @@ export class Reception {
     isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
   ): Promise<Outcome> {
     const { accountId } = delivery;
-    if (!isSigned(await this.#options.verifiers.usable(accountId))) {
+    if (!isSigned(await this.#keyring.usable(accountId))) {
       this.#deafness.wrong(accountId);
       return 'wrong_signature';
     }

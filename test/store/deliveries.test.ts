@@ -123,8 +123,8 @@ describe('accepting', () => {
       reason: 'delivery',
     }));
     const { accept, mirror, list, clock } = await open({ dirty_vendors: marks });
-    expect(await accept(20_000, 30_000, 1)).toEqual([true, false, true]);
-    expect(list().deliveries.map(({ object_id }) => object_id)).toEqual([1, 20_000]);
+    expect(await accept(20_000, 30_000, 1, 20_000)).toEqual([true, false, true, true]);
+    expect(list().deliveries.map(({ object_id }) => object_id)).toEqual([1, 20_000, 20_000]);
     expect(await mirror.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 5 })])).toEqual([true]);
   });
 });
