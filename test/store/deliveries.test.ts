@@ -124,7 +124,7 @@ describe('accepting', () => {
     }));
     const { accept, mirror, list, clock } = await open({ dirty_vendors: marks });
     expect(await accept(20_000, 30_000, 1, 20_000)).toEqual([true, false, true, true]);
-    expect(list().deliveries.map(({ object_id }) => object_id)).toEqual([1, 20_000, 20_000]);
+    expect(list().deliveries.map(({ object_id }) => object_id)).toEqual([20_000, 1, 20_000]);
     expect(await mirror.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 5 })])).toEqual([true]);
   });
 });
