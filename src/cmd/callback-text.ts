@@ -13,7 +13,7 @@ export function shownCallback({ callbackid, event, uri, verified }: Callback, ow
   return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
 }
 
-export function callbackTable(edge: Edge, callbacks: readonly ShownCallback[]): string {
+export function callbackTable(edge: Edge, callbacks: readonly ShownCallback[]): Promise<string> {
   return table(
     edge,
     [

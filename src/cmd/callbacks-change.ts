@@ -84,7 +84,7 @@ async function change(
     return left && shownCallback(left, (await isOwn(installation, account))(left));
   });
   if (options.json) printJson(edge, { ok: true, account, callback: callback ?? null });
-  else if (callback) print(edge, callbackTable(edge, [callback]));
+  else if (callback) print(edge, await callbackTable(edge, [callback]));
   else print(edge, 'The callback is deleted.');
   if (!options.json && callback && next) remark(edge, next(callback));
   return exitStatus.done;

@@ -27,7 +27,7 @@ export const callbacksList: Run<ListOptions> = async (call) => {
     return listed.map((callback) => shownCallback(callback, own(callback)));
   });
   if (options.json) printJson(edge, { ok: true, account, callbacks });
-  else if (callbacks.length > 0) print(edge, callbackTable(edge, callbacks));
+  else if (callbacks.length > 0) print(edge, await callbackTable(edge, callbacks));
   else remark(edge, 'No callbacks are like that.');
   return exitStatus.done;
 };

@@ -26,15 +26,15 @@ export const deliveriesList: Run<ListOptions> = async (call) => {
     listDeliveries(sqlite, { account, outcome, vendorid, since, limit }),
   );
   if (options.json) printJson(edge, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
-  else if (found) printText(edge, found);
+  else if (found) await printText(edge, found);
   return exitStatus.done;
 };
 
-function printText(edge: Edge, { total, deliveries }: DeliveryList): void {
+async function printText(edge: Edge, { total, deliveries }: DeliveryList): Promise<void> {
   if (deliveries.length > 0)
     print(
       edge,
-      table(
+      await table(
         edge,
         [
           { title: 'id', right: true, cell: ({ id }) => id },

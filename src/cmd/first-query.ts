@@ -20,7 +20,7 @@ export async function printFirstQuery(edge: Edge, settings: Settings, show: { ro
   const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
   print(edge, `\n${database} holds ${found.total} active vendors. Ask it:`);
   print(edge, `\n  sqlite3 ${shellWord(database)} "${query}"`);
-  if (show.rows && found.vendors.length > 0) print(edge, `\n${vendorTable(edge, found.vendors)}`);
+  if (show.rows && found.vendors.length > 0) print(edge, `\n${await vendorTable(edge, found.vendors)}`);
 }
 
 function shellWord(text: string): string {

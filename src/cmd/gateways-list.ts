@@ -16,7 +16,7 @@ export const gatewaysList: Run = async (call) => {
   else if (gateways.length > 0)
     print(
       edge,
-      table(
+      await table(
         edge,
         [
           { title: 'account', cell: (gateway) => gateway.account_id },

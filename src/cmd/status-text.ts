@@ -12,11 +12,11 @@ import { tally, type Tally } from '../admin/tally.ts';
 /** Says how long ago a moment was. */
 type Ago = (moment: string | null) => string;
 
-export function reportText(edge: Edge, report: AccountStatus): string {
+export async function reportText(edge: Edge, report: AccountStatus): Promise<string> {
   const ago: Ago = (moment) => age(edge.clock, moment);
   const title = heading(edge, `Account ${report.account}`);
   const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
-  const runs = report.runs.length === 0 ? [] : ['', runTable(edge, report.runs)];
+  const runs = report.runs.length === 0 ? [] : ['', await runTable(edge, report.runs)];
   return [title, ...facts, ...runs].join('\n');
 }
 
@@ -75,7 +75,7 @@ function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ag
   return `${event} to ${uri}, ${verified === 1 ? 'verified' : 'not verified'}, checked ${ago(checked_at)}`;
 }
 
-function runTable(edge: Edge, runs: readonly ReportedRun[]): string {
+function runTable(edge: Edge, runs: readonly ReportedRun[]): Promise<string> {
   return table(
     edge,
     [

@@ -20,7 +20,7 @@ export const status: Run = async (call) => {
   );
   const toDo = adviceFor(settings, reports ?? [], call.edge.clock.now());
   if (call.options.json) printDocument(call, settings, reports ?? [], toDo);
-  else if (reports) printText(call, settings, reports, toDo);
+  else if (reports) await printText(call, settings, reports, toDo);
   return exitStatus.done;
 };
 
@@ -50,12 +50,13 @@ function printDocument(
   printJson(edge, { ok: true, database: settings.database, accounts, advice: toDo });
 }
 
-function printText(
+async function printText(
   { edge }: Call,
   settings: Settings,
   reports: readonly AccountStatus[],
   toDo: readonly string[],
-): void {
+): Promise<void> {
   const advised = toDo.length === 0 ? [] : [['What to do', ...toDo.map((line) => `  ${line}`)].join('\n')];
-  print(edge, [settings.database, ...reports.map((report) => reportText(edge, report)), ...advised].join('\n\n'));
+  const told = await Promise.all(reports.map((report) => reportText(edge, report)));
+  print(edge, [settings.database, ...told, ...advised].join('\n\n'));
 }

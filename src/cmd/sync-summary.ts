@@ -81,7 +81,7 @@ const columns: readonly Column<AccountSync>[] = [
 /** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
 export async function printSummary(edge: Edge, settings: Settings, synced: readonly AccountSync[]): Promise<void> {
   const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
-  if (synced.length > 0) print(edge, table(edge, reconciled ? [...columns, findingsColumn] : columns, synced));
+  if (synced.length > 0) print(edge, await table(edge, reconciled ? [...columns, findingsColumn] : columns, synced));
   for (const one of synced) {
     for (const note of one.run.notes) remark(edge, `${one.run.account}: ${note}`);
     for (const error of errorsOf(one)) complain(edge, error, one.run.account);

@@ -1,5 +1,5 @@
 /** Rows in aligned columns, for a person's eye. */
-import { cells, cut } from './cells.ts';
+import { cut, rulerFor, type Ruler } from './cells.ts';
 import type { Edge } from './edge.ts';
 import { heading } from './heading.ts';
 import { visible } from './plain-text.ts';
@@ -18,33 +18,24 @@ export const nothing = '–';
 const narrowest = 6;
 
 /** The rows as lines under their titles, no wider than the terminal; where there is none, nothing is cut. */
-export function table<Row>(
+export async function table<Row>(
   edge: Pick<Edge, 'stdout' | 'env'>,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-): string {
-  const titles = columns.map(({ title }) => measured(title));
-  const lines = rows.map((row) => columns.map(({ cell }) => measured(visible(String(cell(row) ?? nothing)))));
+): Promise<string> {
+  const titles = columns.map(({ title }) => title);
+  const lines = rows.map((row) => columns.map(({ cell }) => visible(String(cell(row) ?? nothing))));
+  const cells = await rulerFor([titles, ...lines].flat());
   const widths = titles.map((title, at) =>
-    lines.reduce((widest, line) => Math.max(widest, line[at]?.width ?? 0), title.width),
+    lines.reduce((widest, line) => Math.max(widest, cells(line[at] ?? '')), cells(title)),
   );
   if (edge.stdout.isTTY && edge.stdout.columns) squeeze(widths, columns, edge.stdout.columns);
-  const draw = (line: readonly Measured[]): string =>
+  const draw = (line: readonly string[]): string =>
     line
-      .map((part, at) => pad(part, widths[at] ?? 0, columns[at]?.right ?? false))
+      .map((text, at) => padded(text, widths[at] ?? 0, columns[at]?.right ?? false, cells))
       .join(gap)
       .trimEnd();
   return [heading(edge, draw(titles)), ...lines.map(draw)].join('\n');
-}
-
-interface Measured {
-  readonly text: string;
-  /** In cells of a terminal. */
-  readonly width: number;
-}
-
-function measured(text: string): Measured {
-  return { text, width: cells(text) };
 }
 
 /** Takes from the widest columns, cell by cell, until the line fits. */
@@ -57,8 +48,8 @@ function squeeze(widths: number[], columns: readonly Column<never>[], room: numb
   }
 }
 
-function pad(part: Measured, width: number, right: boolean): string {
-  const { text, width: taken } = part.width > width ? measured(cut(part.text, width)) : part;
-  const space = ' '.repeat(Math.max(0, width - taken));
-  return right ? space + text : text + space;
+function padded(text: string, width: number, right: boolean, cells: Ruler): string {
+  const fitting = cut(text, width, cells);
+  const space = ' '.repeat(Math.max(0, width - cells(fitting)));
+  return right ? space + fitting : fitting + space;
 }

@@ -26,7 +26,7 @@ export const vendorsList: Run<ListOptions> = async (call) => {
   const found = await askMirror(edge, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
   const { total, vendors } = found ?? { total: 0, vendors: [] };
   if (options.json) printJson(edge, { ok: true, total, vendors });
-  else if (vendors.length > 0) print(edge, vendorTable(edge, vendors));
+  else if (vendors.length > 0) print(edge, await vendorTable(edge, vendors));
   if (found && !options.json) remark(edge, countOf(total, vendors.length));
   return exitStatus.done;
 };
@@ -58,7 +58,10 @@ export function stateName(state: VisState | null): StateName {
 }
 
 /** The vendors as lines; what is alike for all of them has no column. */
-export function vendorTable(edge: Pick<Edge, 'stdout' | 'env' | 'clock'>, vendors: readonly ListedVendor[]): string {
+export function vendorTable(
+  edge: Pick<Edge, 'stdout' | 'env' | 'clock'>,
+  vendors: readonly ListedVendor[],
+): Promise<string> {
   const several = (of: (vendor: ListedVendor) => unknown): boolean => new Set(vendors.map(of)).size > 1;
   const when = (condition: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] =>
     condition ? [column] : [];

@@ -21,13 +21,14 @@ export const vendorsShow: Run = async (call) => {
   const vendorid = Number(call.args[0]);
   const found = await askMirror(edge, loadSettings(call), (sqlite) => vendorDetails(sqlite, vendorid, options.account));
   if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
-  printDetails(call, found ?? []);
+  await printDetails(call, found ?? []);
   return exitStatus.done;
 };
 
-export function printDetails({ edge, options }: Call, details: readonly VendorDetail[]): void {
+export async function printDetails({ edge, options }: Call, details: readonly VendorDetail[]): Promise<void> {
   if (options.json) printJson(edge, { ok: true, vendors: details.map(detailDocument) });
-  else if (details.length > 0) print(edge, details.map((detail) => detailText(edge, detail)).join('\n\n'));
+  else if (details.length > 0)
+    print(edge, (await Promise.all(details.map((detail) => detailText(edge, detail)))).join('\n\n'));
 }
 
 function detailDocument(detail: VendorDetail): object {
@@ -35,7 +36,7 @@ function detailDocument(detail: VendorDetail): object {
   return { ...Object.fromEntries(mirror), record: Object.fromEntries(record), history: detail.history };
 }
 
-function detailText(edge: Edge, detail: VendorDetail): string {
+async function detailText(edge: Edge, detail: VendorDetail): Promise<string> {
   const { record, mirror, outstanding, overdue, taxDefaults } = vendorRecord(detail);
   const said = new Map<string, unknown>([
     ...record,
@@ -52,7 +53,7 @@ function detailText(edge: Edge, detail: VendorDetail): string {
     fieldLines(edge, mirror),
     '',
     heading(edge, 'History'),
-    historyTable(edge, detail.history),
+    await historyTable(edge, detail.history),
   ].join('\n');
 }
 
@@ -79,7 +80,7 @@ function valueText(edge: Edge, name: string, value: unknown): string {
   return /_at$|_of$/.test(name) ? `${visible(value)} (${age(edge.clock, value)})` : visible(value);
 }
 
-function historyTable(edge: Edge, history: readonly Change[]): string {
+function historyTable(edge: Edge, history: readonly Change[]): Promise<string> {
   return table(
     edge,
     [

@@ -67,6 +67,6 @@ async function write(
     return answer.row.vendorid;
   });
   const found = await askMirror(call.edge, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
-  printDetails(call, found ?? []);
+  await printDetails(call, found ?? []);
   return exitStatus.done;
 }

@@ -30,7 +30,7 @@ export const verify: Run = async (call) => {
     return ended;
   });
   if (options.json) printDocument(edge, reports);
-  else printText(edge, reports);
+  else await printText(edge, reports);
   return worst(reports.map(statusOf));
 };
 
@@ -55,10 +55,10 @@ function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
 /** More differences than these are counted, not shown. */
 const mostShown = 20;
 
-function printText(edge: Edge, reports: readonly AccountVerify[]): void {
+async function printText(edge: Edge, reports: readonly AccountVerify[]): Promise<void> {
   print(
     edge,
-    table(
+    await table(
       edge,
       [
         { title: 'account', cell: ({ account }) => account },
@@ -71,7 +71,7 @@ function printText(edge: Edge, reports: readonly AccountVerify[]): void {
     ),
   );
   for (const { account, differences, error } of reports) {
-    if (differences.length > 0) print(edge, `\n${differencesText(edge, account, differences)}`);
+    if (differences.length > 0) print(edge, `\n${await differencesText(edge, account, differences)}`);
     const count = differences.length === 1 ? 'One vendor differs.' : `${differences.length} vendors differ.`;
     if (error) complain(edge, error, account);
     else if (differences.length > 0) complain(edge, new MirrorError('differences', count), account);
@@ -84,8 +84,8 @@ const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
   different: 'different',
 };
 
-function differencesText(edge: Edge, account: string, differences: readonly VendorDifference[]): string {
-  const rows = table(
+async function differencesText(edge: Edge, account: string, differences: readonly VendorDifference[]): Promise<string> {
+  const rows = await table(
     edge,
     [
       { title: 'vendorid', right: true, cell: ({ vendorid }) => vendorid },

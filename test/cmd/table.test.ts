@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cells, cut } from '../../src/cmd/cells.ts';
+import { cut, rulerFor } from '../../src/cmd/cells.ts';
 import { visible } from '../../src/cmd/plain-text.ts';
 import { table, type Column } from '../../src/cmd/table.ts';
 import { collector } from './command-line.ts';
@@ -12,14 +12,14 @@ const columns: readonly Column<Row>[] = [
   { title: 'count', right: true, cell: ([, count]) => count },
 ];
 
-function draw(rows: readonly Row[], width?: number, env: Record<string, string> = { NO_COLOR: '1' }): string {
+function draw(rows: readonly Row[], width?: number, env: Record<string, string> = { NO_COLOR: '1' }): Promise<string> {
   return table({ stdout: collector(width).stream, env }, columns, rows);
 }
 
 describe('table', () => {
-  it('aligns wide, combining and joined characters by the cells they take', () => {
+  it('aligns wide, combining and joined characters by the cells they take', async () => {
     expect(
-      draw([
+      await draw([
         ['Müller', 1],
         ['有限会社', 22],
         ['Cafe\u0301', 333],
@@ -34,32 +34,34 @@ describe('table', () => {
     `);
   });
 
-  it('cuts the widest column to the terminal, and never a number', () => {
-    expect(draw([['A name that is far too long', 1_000_000]], 20)).toMatchInlineSnapshot(`
+  it('cuts the widest column to the terminal, and never a number', async () => {
+    expect(await draw([['A name that is far too long', 1_000_000]], 20)).toMatchInlineSnapshot(`
       "name           count
       A name tha…  1000000"
     `);
   });
 
-  it('cuts nothing where there is no terminal', () => {
+  it('cuts nothing where there is no terminal', async () => {
     const long = 'x'.repeat(500);
-    expect(draw([[long, 1]])).toContain(long);
+    expect(await draw([[long, 1]])).toContain(long);
   });
 
-  it('is as wide as the terminal at most, whatever it shows', () => {
+  it('is as wide as the terminal at most, whatever it shows', async () => {
     const row = fc.tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(9_999));
-    fc.assert(
-      fc.property(fc.array(row, { maxLength: 8 }), fc.integer({ min: 14, max: 60 }), (rows, width) => {
-        for (const line of draw(rows, width).split('\n')) expect(cells(line)).toBeLessThanOrEqual(width);
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 8 }), fc.integer({ min: 14, max: 60 }), async (rows, width) => {
+        const lines = (await draw(rows, width)).split('\n');
+        const cells = await rulerFor(lines);
+        for (const line of lines) expect(cells(line)).toBeLessThanOrEqual(width);
       }),
     );
   });
 
-  it('is bold only on a terminal without NO_COLOR', () => {
-    expect(draw([['a', 1]], 80, {})).toContain('\u001b[1m');
-    expect(draw([['a', 1]], 80, { NO_COLOR: '1' })).not.toContain('\u001b');
-    expect(draw([['a', 1]], 80, { TERM: 'dumb' })).not.toContain('\u001b');
-    expect(draw([['a', 1]], undefined, {})).not.toContain('\u001b');
+  it('is bold only on a terminal without NO_COLOR', async () => {
+    expect(await draw([['a', 1]], 80, {})).toContain('\u001b[1m');
+    expect(await draw([['a', 1]], 80, { NO_COLOR: '1' })).not.toContain('\u001b');
+    expect(await draw([['a', 1]], 80, { TERM: 'dumb' })).not.toContain('\u001b');
+    expect(await draw([['a', 1]], undefined, {})).not.toContain('\u001b');
   });
 });
 
@@ -82,9 +84,10 @@ describe('plain text', () => {
     );
   });
 
-  it('cuts between characters, never through one', () => {
-    expect(cut('有限会社', 5)).toBe('有限…');
-    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3)).toBe('👩‍👩‍👧…');
-    expect(cut('fits', 4)).toBe('fits');
+  it('cuts between characters, never through one', async () => {
+    const cells = await rulerFor(['有👩‍👩‍👧']);
+    expect(cut('有限会社', 5, cells)).toBe('有限…');
+    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3, cells)).toBe('👩‍👩‍👧…');
+    expect(cut('fits', 4, cells)).toBe('fits');
   });
 });
