@@ -102,6 +102,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     source: healthSource({
       version: seams.version,
       startedAt: clock.now(),
+      clock,
       mirror,
       desks,
       machine: seams.machine,

@@ -1,13 +1,16 @@
 /** What the operator's pages show, gathered from the mirror and from what runs. */
 import type { AccountFacts, HealthFacts, HealthSource } from './admin/health.ts';
 import type { AccountDesk } from './account-desk.ts';
+import type { Clock } from './clock.ts';
 import type { Mirror } from './store/mirror.ts';
+import type { WebhookDays } from './store/webhook-days.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
   readonly mirror: Mirror;
   readonly desks: ReadonlyMap<string, AccountDesk>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly machine: () => HealthFacts['process'];
   readonly next: () => HealthFacts['next'];
 }
@@ -15,15 +18,26 @@ export interface HealthParts {
 /** Runs of each account that are told. */
 const latestRuns = 8;
 
-export function healthSource({ version, startedAt, mirror, desks, machine, next }: HealthParts): HealthSource {
+/** How long the counts of deliveries may be old, in milliseconds: they change slowly, and counting takes long. */
+const countedFor = 60_000;
+
+export function healthSource({ version, startedAt, mirror, desks, machine, next, clock }: HealthParts): HealthSource {
+  let counted: { readonly days: WebhookDays; readonly until: number } | undefined;
+  const webhookDays = async (): Promise<WebhookDays> => {
+    if (!counted || clock.monotonic() >= counted.until)
+      counted = { days: await mirror.webhookDays(), until: clock.monotonic() + countedFor };
+    return counted.days;
+  };
   return {
     async facts() {
       const accounts: AccountFacts[] = [];
+      const days = await webhookDays();
       for (const report of await mirror.reports(latestRuns)) {
         const desk = desks.get(report.account);
         if (!desk) continue;
-        const { oldestMark, lastDelivery, days } = await mirror.hearing(report.account);
-        accounts.push({ ...report, oldestMark, lastDelivery, days, watchdog: desk.watchdog, doubt: desk.doubt });
+        const { oldestMark, lastDelivery } = await mirror.hearing(report.account);
+        const { watchdog, doubt } = desk;
+        accounts.push({ ...report, oldestMark, lastDelivery, days: days.get(report.account) ?? [], watchdog, doubt });
       }
       const files = mirror.files() ?? { databaseBytes: 0, walBytes: 0 };
       return { version, startedAt, accounts, files, process: machine(), next: next() };

@@ -1,6 +1,7 @@
 -- Of a vendor that changed between two sweeps, the last change counts, on the day of the second: as announced if a delivery had told
 -- of the vendor by then, as unannounced if the sweep met it first. So a change told of twice weighs no more than one told of once.
 CREATE INDEX runs_by_start ON runs (account_id, started_at);
+CREATE INDEX deliveries_of_account ON deliveries (account_id, received_at);
 
 DROP VIEW webhook_health;
 CREATE VIEW webhook_health AS

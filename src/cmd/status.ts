@@ -2,6 +2,7 @@
 import { tally } from '../admin/tally.ts';
 import type { Settings } from '../config.ts';
 import { exitStatus } from '../errors.ts';
+import { webhookDays, type WebhookDays } from '../store/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
 import { advice } from './advice.ts';
 import type { Call, Run } from './command.ts';
@@ -15,12 +16,16 @@ const latestRuns = 5;
 
 export const status: Run = async (call) => {
   const settings = loadSettings(call);
-  const reports = await askMirror(call.edge, settings, (sqlite) =>
-    accountStatuses(sqlite, call.options.account, latestRuns),
-  );
-  const toDo = adviceFor(settings, reports ?? [], call.edge.clock.now());
-  if (call.options.json) printDocument(call, settings, reports ?? [], toDo);
-  else if (reports) await printText(call, settings, reports, toDo);
+  const now = call.edge.clock.now();
+  const { account, json } = call.options;
+  const told = await askMirror(call.edge, settings, (sqlite) => ({
+    reports: accountStatuses(sqlite, account, latestRuns),
+    days: json ? webhookDays(sqlite, now) : undefined,
+  }));
+  const reports = told?.reports ?? [];
+  const toDo = adviceFor(settings, reports, now);
+  if (json) printDocument(call, settings, { reports, days: told?.days, toDo });
+  else if (told) await printText(call, settings, reports, toDo);
   return exitStatus.done;
 };
 
@@ -35,19 +40,18 @@ function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: n
 function printDocument(
   { edge }: Call,
   settings: Settings,
-  reports: readonly AccountStatus[],
-  toDo: readonly string[],
+  told: { reports: readonly AccountStatus[]; days: WebhookDays | undefined; toDo: readonly string[] },
 ): void {
-  const accounts = reports.map(({ counts, totals, callbacks, queue, hearing, parkedFor, ...report }) => ({
+  const accounts = told.reports.map(({ counts, totals, callbacks, queue, hearing, parkedFor, ...report }) => ({
     ...report,
     queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
     last_delivery: hearing.lastDelivery,
-    webhook_health: hearing.days,
+    webhook_health: told.days?.get(report.account) ?? [],
     vendors: tally(counts),
     owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
     callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
   }));
-  printJson(edge, { ok: true, database: settings.database, accounts, advice: toDo });
+  printJson(edge, { ok: true, database: settings.database, accounts, advice: told.toDo });
 }
 
 async function printText(

@@ -1,6 +1,5 @@
 /** What an account hears by webhooks, and what it does not: plain SQL, for the reason of reports.ts. */
 import type { Sqlite } from './driver.ts';
-import type { WebhookHealthView } from './tables.ts';
 
 export interface Hearing {
   /** When the oldest open mark was made; null where the queue is empty. */
@@ -9,12 +8,7 @@ export interface Hearing {
   readonly lastDelivery: string | null;
   /** Changes that sweeps have found since, and that nobody has announced. */
   readonly missedSince: number;
-  /** Rows of `webhook_health`, oldest first. */
-  readonly days: readonly WebhookHealthView[];
 }
-
-/** Days of `webhook_health` that are told. */
-const latestDays = 14;
 
 interface Moment {
   readonly at: string | null;
@@ -29,16 +23,12 @@ export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
     SELECT count(*) AS count FROM findings
     WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
       AND explained_at IS NULL AND found_at > ?`);
-  const days = sqlite.prepare<[string, number], WebhookHealthView>(
-    'SELECT * FROM webhook_health WHERE account_id = ? ORDER BY day DESC LIMIT ?',
-  );
   return (account) => {
     const lastDelivery = last.get(account)?.at ?? null;
     return {
       oldestMark: oldest.get(account)?.at ?? null,
       lastDelivery,
       missedSince: missed.get(account, lastDelivery ?? '')?.count ?? 0,
-      days: days.all(account, latestDays).reverse(),
     };
   };
 }

@@ -21,6 +21,7 @@ import { accountReports, type AccountReport } from './reports.ts';
 import { prune, type Keep } from './retention.ts';
 import { runLedger, type IsAlive, type Run, type RunEnd, type Sweeping } from './runs.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
+import { webhookDays, type WebhookDays } from './webhook-days.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {
@@ -78,6 +79,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 
   /** What an account hears by webhooks, and what it does not. */
   hearing(accountId: string): Promise<Hearing>;
+  /** How much deliveries told on each of the latest days, and how much they did not. */
+  webhookDays(): Promise<WebhookDays>;
   /** What the mirror holds of every account, with its `latest` runs. */
   reports(latest: number): Promise<AccountReport[]>;
   /** Removes what has served its time. @returns how many rows went. */
@@ -165,6 +168,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     replaceGateways: (accountId, listed) => database.write(() => gateways.replace(accountId, listed)),
 
     hearing: (accountId) => database.read(() => hearing(accountId)),
+    webhookDays: () => database.read(() => webhookDays(sqlite, clock.now())),
     reports: (latest) => database.read(() => accountReports(sqlite, undefined, latest)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),
