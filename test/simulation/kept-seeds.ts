@@ -9,6 +9,12 @@ export interface KeptSeed {
 
 export const keptSeeds: readonly KeptSeed[] = [
   {
+    seed: 52,
+    knobs:
+      'perPage=all readOne=404 archiveEvent=none objectId=callback fault:stall=0.02 fault:empty_list=0.1 vendors=20 minutes=22 changes=20 hot=yes',
+    taught: 'where no vendor is read by number, an empty list is neither the first nor the second proof of an absence',
+  },
+  {
     seed: 99,
     knobs: 'readOne=404 vendors=35 rows=3 concurrency=1 latency=4000 changes=20 outage=errors_in_200',
     taught: 'a refused read by number does not teach that the service offers such reads',

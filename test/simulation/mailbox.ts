@@ -11,6 +11,7 @@ import { accountBehind } from '../../src/webhook/doors.ts';
 import { statusOf, type Outcome } from '../../src/webhook/outcomes.ts';
 import type { Life } from './life.ts';
 import type { Plan } from './plan.ts';
+import { signatureHeader, Stranger, type Sheet } from './stranger.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
@@ -26,13 +27,6 @@ export interface MailboxOptions {
   readonly broken: (promise: string, what: string) => void;
 }
 
-interface Sheet {
-  readonly uri: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-const signatureHeader = 'X-Service-Hmac-SHA256';
 /** The longest that an answer may take (reference 6.3). */
 const answerWithin = 10_000;
 
@@ -46,6 +40,7 @@ export class Mailbox {
   calm = false;
   readonly #options: MailboxOptions;
   readonly #throws: Chance;
+  readonly #stranger: Stranger;
   /** Every key that the service ever signed with, and those of them that a signature was believed for. */
   readonly #keys = new Set<string>();
   readonly #believed = new Set<string>();
@@ -53,6 +48,12 @@ export class Mailbox {
   constructor(options: MailboxOptions) {
     this.#options = options;
     this.#throws = chance(seedOf(options.plan.seed, 'mailbox'));
+    const { life, plan, timeline, broken } = options;
+    const receive = async (sheet: Sheet): Promise<Outcome | undefined> => {
+      const process = life();
+      return process && this.#receive(process, sheet);
+    };
+    this.#stranger = new Stranger({ plan, timeline, receive, broken });
   }
 
   /** How the sandbox's letters leave. */
@@ -63,7 +64,8 @@ export class Mailbox {
     const happens = (rate: number): boolean => !this.calm && this.#throws.happens(rate);
     const later = (copy: Sheet, ms: number): void =>
       void sleep(timeline.clock, this.#throws.below(ms)).then(() => this.#deliver(copy));
-    if (happens(plan.forge)) void this.#forge(sheet);
+    const code = keyOf(body) === undefined ? keys().find((key) => body.includes(key)) : undefined;
+    if (happens(plan.forge)) void (code ? this.#stranger.introduce(sheet, code) : this.#stranger.forge(sheet));
     if (happens(plan.repeat)) later(sheet, 10_000);
     // Somebody on the way takes it and says thank you.
     if (happens(plan.lose)) return { status: 200 };
@@ -103,24 +105,6 @@ export class Mailbox {
     // A clock that was set may have made a day of it.
     if (outcome === 'wrong_signature' && plan.jumps === 0 && [...this.#believed].some(signedBy))
       broken('P2', 'a genuine delivery was refused whose key had been believed before');
-  }
-
-  /** What no service ever sent: true to the form, and signed by nobody. */
-  async #forge({ uri, headers, body }: Sheet): Promise<void> {
-    const { broken } = this.#options;
-    const life = this.#options.life();
-    if (!life) return;
-    const vendorid = String(1_000 + this.#throws.below(500));
-    const about = new URLSearchParams(body);
-    if (about.has('verifier')) about.delete('verifier');
-    about.set('object_id', vendorid);
-    about.set('name', 'bill_vendor.update');
-    const signature = Buffer.from(this.#throws.text(32, 'abcdefghij')).toString('base64');
-    const forged = { ...headers, 'content-type': 'application/x-www-form-urlencoded', [signatureHeader]: signature };
-    const outcome = await this.#receive(life, { uri, headers: forged, body: about.toString() });
-    if (statusOf[outcome] < 300) broken('P6', `a forged delivery about ${vendorid} was taken: ${outcome}`);
-    const stray = await this.#receive(life, { uri: `${uri}x`, headers, body });
-    if (stray !== 'unknown_path') broken('P6', `a delivery to a wrong path was not refused: ${stray}`);
   }
 
   async #receive(life: Life, { uri, headers, body }: Sheet): Promise<Outcome> {

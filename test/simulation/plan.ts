@@ -31,11 +31,14 @@ const ownKnobs = {
   vendorsRate: [600, 600, 60],
   /** How long a request and its answer travel at most, in milliseconds. */
   latency: [60, 60, 800, 4_000, 12_000],
+  /** What takes so long: everything, or lists alone, which news then overtakes. */
+  slow: ['all', 'all', 'lists'],
 
   minutes: [14, 22],
   /** Changes a minute. */
   changes: [2, 1, 6, 20],
-  hot: ['no', 'yes'],
+  /** Vendors that several people edit within a second; `again` once more, about when they are looked at a second time. */
+  hot: ['no', 'yes', 'again'],
   mass: ['none', 'none', 'import', 'delete_few', 'delete_many', 'both'],
 
   outage: ['none', 'none', '503', '401', '403', 'hang', 'reset', 'html', 'errors_in_200', 'empty_list'],
@@ -48,6 +51,8 @@ const ownKnobs = {
   stops: [0, 0, 2],
   suspends: [0, 0, 1],
   jumps: [0, 0, 2],
+  /** What somebody does to our callback at the service. */
+  callbackLost: ['no', 'no', 'no', 'removed', 'disabled'],
   busy: [0, 0, 3],
   full: [0, 0, 1],
 
@@ -122,4 +127,9 @@ export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
     }),
   );
   return { ...own, seed, world, faults, drawn };
+}
+
+/** How many vendors a page of this plan's world holds. */
+export function rowsOnPage({ rows, world }: Plan): number {
+  return { ignored: 15, capped: rows, honoured: rows, all: Infinity }[world.perPage];
 }

@@ -1,8 +1,9 @@
 /** What a simulation came to: without it, a green result may mean that nothing happened. */
 import type { RunReport } from '../../src/sync/pull.ts';
-import type { Auditor } from './auditor.ts';
 import type { Chronicle } from './chronicle.ts';
+import type { Follower } from './follower.ts';
 import type { Household } from './household.ts';
+import type { Calm } from './liveness.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './road.ts';
@@ -16,12 +17,12 @@ export interface Witnesses {
   readonly mailbox: Mailbox;
   readonly household: Household;
   readonly chronicle: Chronicle;
-  readonly auditor: Auditor;
+  readonly follower: Follower;
   readonly runs: readonly RunReport[];
-  readonly canaries: number;
+  readonly calm: Calm | undefined;
 }
 
-export function reachOf({ plan, road, mailbox, household, chronicle, auditor, runs, canaries }: Witnesses): Reach {
+export function reachOf({ plan, road, mailbox, household, chronicle, follower, runs, calm }: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
@@ -32,8 +33,9 @@ export function reachOf({ plan, road, mailbox, household, chronicle, auditor, ru
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
-    canaries,
-    absences: auditor.absences,
+    canaries: calm?.told === true ? 1 : 0,
+    renewals: calm?.renewed === true ? 1 : 0,
+    absences: follower.absences,
     'double edits in a second': chronicle.doubles.size,
     requests: count(road.arrivals),
   };

@@ -26,15 +26,24 @@ export interface RoadOptions {
   readonly trace: Trace;
 }
 
+/** What is not slow takes so long at most, in milliseconds. */
+const quick = 400;
+
 export class Road {
   /** Every request that reached the service, oldest first. */
   readonly arrivals: Arrival[] = [];
+  /** When each vendor was last asked for by its number, and answered. */
+  readonly asked = new Map<number, number>();
+  /** Pages of the vendor list that were asked for, and answered. */
+  readonly lists: { readonly at: number; readonly page: number }[] = [];
   /** Faults that truly happened, by kind. */
   readonly met = new Map<string, number>();
   /** Requests about callbacks that are under way. */
   handshaking = 0;
   /** Meets every request, in place of the plan's rates, while it is set. */
   outage: FaultKind | undefined;
+  /** What the answers about vendors wait for. */
+  #held: Promise<void> = Promise.resolve();
   /** Nothing goes wrong any more. */
   calm = false;
   readonly #options: RoadOptions;
@@ -58,7 +67,11 @@ export class Road {
         .finally(() => {
           if (about === 'callbacks') this.handshaking -= 1;
         })
-        .then((answer) => sleep(clock, this.#latency()).then(() => answer));
+        .then(async (answer) => {
+          await sleep(clock, this.#latency(url));
+          if (about === 'vendors') await this.#held;
+          return answer;
+        });
       answered.catch(() => undefined);
       const answer = await Promise.race([answered, aborted(signal)]);
       const { breakage } = answer;
@@ -68,12 +81,19 @@ export class Road {
     };
   }
 
+  /** Holds back what is answered about vendors from now on, until the function that it returns is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.#held = new Promise((resolve) => (release = resolve));
+    return release;
+  }
+
   async #travel(
     { url, method, body, life }: { url: URL; method: string; body: string; life: number },
     init: RequestInit | undefined,
   ): Promise<Awaited<ReturnType<Sandbox['handle']>>> {
     const { sandbox, timeline, trace } = this.#options;
-    await sleep(timeline.clock, this.#latency());
+    await sleep(timeline.clock, this.#latency(url));
     const fault = this.#fault();
     this.arrivals.push({ at: timeline.now, life, method, path: url.pathname, body });
     trace.say('request', life, method, url.pathname + url.search, fault ?? '');
@@ -81,6 +101,7 @@ export class Road {
       this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
       sandbox.faults.next({ kind: fault });
     }
+    this.#note(url, fault);
     const answer = await sandbox.handle({
       method,
       path: url.pathname,
@@ -92,6 +113,17 @@ export class Road {
     return answer;
   }
 
+  /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones. */
+  #note(url: URL, fault: FaultKind | undefined): void {
+    const target = targetOf(url.pathname);
+    const at = this.#options.timeline.now;
+    if (target?.resource !== 'vendors') return;
+    const isAnswered = fault === undefined || fault === 'wrong_page';
+    if (target.id !== undefined && (isAnswered || fault === 'empty_list')) this.asked.set(Number(target.id), at);
+    if (target.id === undefined && isAnswered && !url.searchParams.has('search[vis_state]'))
+      this.lists.push({ at, page: Number(url.searchParams.get('page')) });
+  }
+
   #fault(): FaultKind | undefined {
     if (this.calm) return undefined;
     if (this.outage) return this.outage;
@@ -99,8 +131,10 @@ export class Road {
     return (Object.entries(faults) as [FaultKind, number][]).find(([, rate]) => this.#throws.happens(rate))?.[0];
   }
 
-  #latency(): number {
-    const { latency } = this.#options.plan;
-    return this.calm ? 5 + this.#throws.below(50) : 5 + this.#throws.below(latency);
+  #latency(url: URL): number {
+    const { latency, slow } = this.#options.plan;
+    if (this.calm) return 5 + this.#throws.below(50);
+    const isQuick = slow === 'lists' && targetOf(url.pathname)?.id !== undefined;
+    return 5 + this.#throws.below(isQuick ? Math.min(latency, quick) : latency);
   }
 }

@@ -6,9 +6,10 @@ import { Sandbox } from '../../src/sandbox/service.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { Auditor } from './auditor.ts';
 import { Chronicle } from './chronicle.ts';
+import { Follower } from './follower.ts';
 import { Household } from './household.ts';
 import { settingsOf } from './life.ts';
-import { comeRight } from './liveness.ts';
+import { comeRight, type Calm } from './liveness.ts';
 import { Mailbox } from './mailbox.ts';
 import { account, foreignUri, token } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -49,7 +50,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     trace.say('BROKEN', words);
   };
   const runs: RunReport[] = [];
-  let canaries = 0;
+  let calm: Calm | undefined;
   const keys = (): string[] =>
     sandbox
       .callbacks(account)
@@ -78,16 +79,10 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const chronicle = new Chronicle(sandbox, timeline);
   const road = new Road({ plan, sandbox, timeline, trace });
   const settings = settingsOf(plan, folder);
-  const auditor = new Auditor({
-    plan,
-    timeline,
-    chronicle,
-    mailbox,
-    database: settings.database,
-    secrets: settings.secrets,
-    lag: settings.sync.lag,
-    broken: say,
-  });
+  const { lag } = settings.sync;
+  const follower = new Follower({ plan, chronicle, road, lag, broken: say });
+  const { database, secrets } = settings;
+  const auditor = new Auditor({ plan, follower, mailbox, database, secrets, lag, broken: say });
   const household: Household = new Household({
     plan,
     folder,
@@ -112,7 +107,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   process.on('unhandledRejection', unheard);
   try {
     planWorkload({ plan, desk, timeline, trace });
-    planTroubles({ plan, timeline, household, road, trace });
+    planTroubles({ plan, timeline, household, road, sandbox, trace });
     household.start();
     const look = (): void => {
       if (!road.calm) auditor.look();
@@ -124,8 +119,8 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     road.calm = mailbox.calm = true;
     road.outage = undefined;
     household.calm();
-    const scene = { plan, timeline, household, sandbox, chronicle, auditor, runs, trace, broken: say };
-    if (await comeRight(scene)) canaries += 1;
+    const scene = { plan, timeline, household, road, sandbox, chronicle, follower, auditor, runs, trace, broken: say };
+    calm = await comeRight(scene);
 
     for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
     const pathTokens = [...(household.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
@@ -141,6 +136,6 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-  const reach = reachOf({ plan, road, mailbox, household, chronicle, auditor, runs, canaries });
+  const reach = reachOf({ plan, road, mailbox, household, chronicle, follower, runs, calm });
   return { seed: plan.seed, broken, hash: trace.hash, reach };
 }

@@ -59,9 +59,10 @@ describe('planted faults', () => {
   });
 
   it.each(sabotages)('$name is found', { timeout: hang }, async (sabotage) => {
+    const { seed, knobs } = sabotage;
     const fleet = launch(1, sabotage);
     try {
-      const [outcome] = await outcomes(fleet, [{ seed: sabotage.seed }]);
+      const [outcome] = await outcomes(fleet, [{ seed, knobs: knobs === undefined ? undefined : drawnFrom(knobs) }]);
       expect(outcome?.broken).not.toEqual([]);
     } finally {
       fleet.close();

@@ -1,6 +1,8 @@
 /** What happens to the process and its machine while there are faults: when, and how bad. */
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { Household } from './household.ts';
+import { account, publicUrl } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './road.ts';
 import type { Timeline } from './timeline.ts';
@@ -11,13 +13,14 @@ export interface Scene {
   readonly timeline: Timeline;
   readonly household: Household;
   readonly road: Road;
+  readonly sandbox: Sandbox;
   readonly trace: Trace;
 }
 
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planTroubles({ plan, timeline, household, road, trace }: Scene): void {
+export function planTroubles({ plan, timeline, household, road, sandbox, trace }: Scene): void {
   const throws = chance(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
@@ -40,8 +43,17 @@ export function planTroubles({ plan, timeline, household, road, trace }: Scene):
   sometime(plan.full, 'full', () => (household.fullUntil = timeline.now + throws.below(2 * minute)));
   const { outage } = plan;
   if (outage !== 'none') {
-    const begin = throws.below(length);
+    // Some have no access from the very start, before anything is known.
+    const begin = throws.happens(0.25) ? 0 : throws.below(length);
     timeline.timer(begin, () => (road.outage = outage));
     timeline.timer(begin + plan.outageMinutes * minute, () => (road.outage = undefined));
   }
+  sometime(plan.callbackLost === 'no' ? 0 : 1, `callback ${plan.callbackLost}`, () => {
+    const callbacks = sandbox.callbacks(account);
+    for (const { id, uri } of callbacks.all()) {
+      if (!uri.startsWith(publicUrl)) continue;
+      if (plan.callbackLost === 'removed') callbacks.remove(id);
+      else callbacks.disable(timeline.clock.now(), id);
+    }
+  });
 }

@@ -15,6 +15,8 @@ export interface WorkloadOptions {
 }
 
 const minute = 60_000;
+/** After this, vendors whose deliveries brought nothing new, or several things, are looked at again. */
+const secondLook = 30_000;
 
 /** Plans all changes of the safety phase. */
 export function planWorkload({ plan, desk, timeline, trace }: WorkloadOptions): void {
@@ -27,12 +29,14 @@ export function planWorkload({ plan, desk, timeline, trace }: WorkloadOptions): 
     });
   for (let nth = 0; nth < plan.changes * plan.minutes; nth += 1)
     at(throws.below(length), 'change', () => happen(desk, throws));
-  if (plan.hot === 'yes')
+  if (plan.hot !== 'no')
     for (let nth = 0; nth < 5; nth += 1) {
       const begin = throws.below(length);
       const hot = throws.below(1_000_000);
       for (let edit = 0; edit < 2 + throws.below(4); edit += 1)
         at(begin + throws.below(900), 'hot', () => editHot(desk, hot, throws));
+      if (plan.hot === 'again')
+        at(begin + secondLook + throws.below(2 * plan.latency + 5_000), 'hot again', () => editHot(desk, hot, throws));
     }
   if (plan.mass === 'import' || plan.mass === 'both')
     at(throws.below(length), 'import', () => {

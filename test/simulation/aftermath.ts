@@ -1,0 +1,25 @@
+/** What the phase without faults is given to work with. */
+import type { Sandbox } from '../../src/sandbox/service.ts';
+import type { RunReport } from '../../src/sync/pull.ts';
+import type { Auditor } from './auditor.ts';
+import type { Chronicle } from './chronicle.ts';
+import type { Follower } from './follower.ts';
+import type { Household } from './household.ts';
+import type { Plan } from './plan.ts';
+import type { Road } from './road.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+export interface Aftermath {
+  readonly plan: Plan;
+  readonly timeline: Timeline;
+  readonly household: Household;
+  readonly road: Road;
+  readonly sandbox: Sandbox;
+  readonly chronicle: Chronicle;
+  readonly follower: Follower;
+  readonly auditor: Auditor;
+  readonly runs: readonly RunReport[];
+  readonly trace: Trace;
+  readonly broken: (promise: string, what: string) => void;
+}

@@ -1,0 +1,176 @@
+/** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
+import type Driver from 'better-sqlite3';
+import { parseInstant } from '../../src/clock.ts';
+import { account } from './names.ts';
+import { contentKey, type Chapter, type Chronicle } from './chronicle.ts';
+import type { Plan } from './plan.ts';
+import type { Road } from './road.ts';
+import { epoch } from './timeline.ts';
+
+interface Version {
+  readonly seq: number;
+  readonly vendorid: number;
+  readonly presence: string;
+  readonly vis_state: number | null;
+  readonly run_id: number | null;
+  readonly raw: string;
+}
+
+/** What the mirror held of a vendor when it was last looked at. */
+interface Held {
+  /** The chapter of the chronicle that it shows, or that explains its absence. */
+  readonly chapter: number;
+  readonly absent: boolean;
+  readonly deleted: boolean;
+}
+
+export interface FollowerOptions {
+  readonly plan: Plan;
+  readonly chronicle: Chronicle;
+  readonly road: Road;
+  /** How long the service may answer from an old copy, in milliseconds. */
+  readonly lag: number;
+  readonly broken: (promise: string, what: string) => void;
+}
+
+export class Follower {
+  readonly held = new Map<number, Held>();
+  /** Vendors that were called absent. */
+  absences = 0;
+  /** Runs whose absences a person has allowed begin after this one. */
+  allowed = false;
+  readonly #options: FollowerOptions;
+  readonly #runs = new Map<number, { began: number; absences: number }>();
+  #seq = 0;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  /** The run that began last, as far as it was looked; 0 before the first. */
+  get lastRun(): number {
+    return Math.max(0, ...this.#runs.keys());
+  }
+
+  /** Reads on in the history of the file. */
+  read(reader: Driver.Database): void {
+    const began = reader.prepare<[number], { id: number; started_at: string }>(
+      'SELECT id, started_at FROM runs WHERE id > ?',
+    );
+    for (const { id, started_at } of began.all(this.lastRun))
+      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch, absences: 0 });
+    const versions = reader
+      .prepare<[string, number], Version>(
+        'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
+      )
+      .all(account, this.#seq);
+    const { count = 0 } = reader.prepare<[], { count: number }>('SELECT count(*) AS count FROM vendors').get() ?? {};
+    for (const version of versions) {
+      this.#seq = version.seq;
+      if (version.presence === 'present') this.#seen(version);
+      else this.#absent(version, count);
+    }
+  }
+
+  /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
+  behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
+    return this.#options.chronicle.vendors.flatMap((vendorid) =>
+      doubtful.has(vendorid) ? [] : (this.gap(vendorid, moment) ?? []),
+    );
+  }
+
+  /** What the mirror lacks of a vendor as it was at a moment, in words. */
+  gap(vendorid: number, moment: number): string | undefined {
+    const { chronicle } = this.#options;
+    const due = chronicle.at(vendorid, moment);
+    const chapter = chronicle.of(vendorid)[due];
+    if (!chapter) return undefined;
+    const held = this.held.get(vendorid);
+    const alive = chapter.state === 0 || chapter.state === 2;
+    // Who was seen by nobody while they lived, and lives no more, is rightly not there.
+    const ended = chronicle.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
+    if (!held) return alive && ended < 0 ? `vendor ${vendorid} (${chapter.version}) is not in the mirror` : undefined;
+    const shown = chronicle.of(vendorid)[held.chapter];
+    // It may be again as it was before.
+    const again = chronicle.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
+    if (held.chapter >= due || (!held.absent && again >= due)) return undefined;
+    // What became of one that is no more, or was no more soon after, nobody may be able to tell.
+    if ((!alive || ended >= 0) && (held.absent || held.deleted)) return undefined;
+    return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state}); it was ${this.#told(vendorid)}`;
+  }
+
+  /** A vendor's life, as `version (state) at moment`. */
+  #told(vendorid: number): string {
+    const { chronicle } = this.#options;
+    return chronicle
+      .of(vendorid)
+      .map(({ version, state, at }) => `${version} (${state}) at ${at.toFixed(0)}`)
+      .join(', ');
+  }
+
+  /** P3: never backwards, and nothing that never was. */
+  #seen({ vendorid, raw, vis_state }: Version): void {
+    const { chronicle, broken } = this.#options;
+    const key = contentKey(JSON.parse(raw) as Record<string, unknown>);
+    const chapters = chronicle.of(vendorid);
+    const before = this.held.get(vendorid)?.chapter ?? 0;
+    const chapter = chapters.findIndex((told, index) => index >= before && told.key === key);
+    if (chapter < 0) {
+      const older = chapters.findLastIndex((told) => told.key === key);
+      if (older < 0) broken('P5', `vendor ${vendorid} shows what never was`);
+      else
+        broken(
+          'P3',
+          `vendor ${vendorid} went back from version ${chapters[before]?.version ?? 0} to ${chapters[older]?.version ?? 0}`,
+        );
+      return;
+    }
+    this.held.set(vendorid, { chapter, absent: false, deleted: vis_state === 1 });
+  }
+
+  /** P4: nobody who lives is called missing or gone, and never many at once. */
+  #absent({ vendorid, run_id, presence }: Version, residents: number): void {
+    const { chronicle, broken, lag, plan } = this.#options;
+    this.absences += 1;
+    const run = this.#runs.get(run_id ?? 0);
+    const before = this.held.get(vendorid);
+    const since = plan.jumps > 0 ? -Infinity : (run?.began ?? -Infinity) - lag;
+    const chapters = chronicle.of(vendorid);
+    const chapter = chapters.findIndex(({ state }, index) => {
+      const ended = chapters[index + 1]?.at ?? Infinity;
+      return index >= (before?.chapter ?? 0) && this.#mayBe(presence, state) && ended >= since;
+    });
+    // Who came back between two looks and ended again was unseen by both.
+    const end = chapters.find(({ state }, index) => index >= (before?.chapter ?? 0) && this.#mayBe(presence, state));
+    if (chapter < 0 || !end) {
+      broken('P4', `vendor ${vendorid} lives and was called ${presence}`);
+      return;
+    }
+    if (!run) broken('P4', `vendor ${vendorid} was called ${presence}, and no list was looked at`);
+    if (!this.#isProven(vendorid, presence, end.at))
+      broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
+    this.held.set(vendorid, { chapter, absent: true, deleted: false });
+    if (!run || before?.deleted === true || this.allowed) return;
+    run.absences += 1;
+    const limit = Math.max(plan.breaker, Math.floor(residents / 10));
+    if (run.absences > limit) broken('P4', `one run called ${run.absences} vendors absent, and ${limit} are allowed`);
+  }
+
+  /** Whether a state may be called so: a deleted vendor that the service shows by its number is not gone. */
+  #mayBe(presence: string, state: Chapter['state']): boolean {
+    const isShown = presence === 'gone' && this.#options.plan.world.readDeleted === 'shown';
+    return isShown ? state === 'vanished' : isEnd(state);
+  }
+
+  /** Whether the service was asked a second time after the end: by number, or by a list that was begun after another one. */
+  #isProven(vendorid: number, presence: string, end: number): boolean {
+    const { asked, lists } = this.#options.road;
+    if (presence === 'gone') return (asked.get(vendorid) ?? -Infinity) >= end;
+    const since = lists.filter(({ at }) => at >= end);
+    return since.some(({ page }, index) => index > 0 && page === 1);
+  }
+}
+
+function isEnd(state: Chapter['state']): boolean {
+  return state === 1 || state === 'vanished';
+}

@@ -1,0 +1,50 @@
+/**
+ * The callback is proven anew while a run is under way. What changed when nobody was told, the run has passed already: it is found by one that
+ * begins after the proof, for nobody joins a sweep that has begun (DESIGN 2, rule 10).
+ */
+import type { Aftermath } from './aftermath.ts';
+import { isHeard, reading } from './canary.ts';
+import { interval } from './life.ts';
+import { account } from './names.ts';
+import { rowsOnPage } from './plan.ts';
+
+const minute = 60_000;
+/** The service answers a request that is held back before the program gives it up. */
+const patience = 20_000;
+
+/** @returns whether there was such a moment. */
+export async function renewed(scene: Aftermath): Promise<boolean> {
+  const { plan, timeline, road, chronicle } = scene;
+  // One page shows everybody, as it is when it is asked for.
+  const onePage = chronicle.vendors.length + plan.world.unlistedIds <= rowsOnPage(plan);
+  if (!onePage || plan.world.listLag > 0) return false;
+  const before = road.lists.length;
+  const release = road.hold();
+  try {
+    if (!(await timeline.until(() => road.lists.length > before, 2 * interval * minute))) return false;
+    return await overtake(scene, release);
+  } finally {
+    release();
+  }
+}
+
+async function overtake(scene: Aftermath, release: () => void): Promise<boolean> {
+  const { timeline, household, sandbox, chronicle, follower, auditor, trace, broken } = scene;
+  const desk = sandbox.vendors(account);
+  const alive = desk.all().find((wire) => Number(wire['vis_state']) === 0);
+  if (!household.life || !alive) return false;
+  void household.life.desk.keeper.resendIfSilent();
+  if (!(await timeline.until(() => !isHeard(scene), patience / 4))) return false;
+  const vendorid = Number(alive['vendorid']);
+  desk.edit(vendorid, { phone: '+1 renewal' });
+  trace.say('renewal', vendorid);
+  const due = chronicle.at(vendorid, timeline.now);
+  if (!(await timeline.until(() => isHeard(scene), patience / 2))) return false;
+  await timeline.pass(1_000);
+  release();
+  await timeline.pass(reading(scene));
+  auditor.look();
+  if ((follower.held.get(vendorid)?.chapter ?? -1) < due)
+    broken('P1', 'what changed while the callback was proven anew was not looked for');
+  return true;
+}
