@@ -79,7 +79,7 @@ export class Proof {
       this.#clear();
       this.#joined.addAll(pass.ids);
     }
-    this.#passes += 1;
+    if (pass.whole) this.#passes += 1;
     this.#quiet = this.#joined.size === before ? this.#quiet + 1 : 0;
   }
 

@@ -13,6 +13,9 @@ export interface Walk {
   readonly apply: (page: VendorPage) => Promise<{ entered: boolean }>;
 }
 
+/** So few vendors on a page may come again by chance, in a list whose order changes with every request; then they must come again thrice more. */
+const few = 8;
+
 /** More pages than any account has; a service that claims more is not believed. */
 const mostPages = 200_000;
 
@@ -35,6 +38,13 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
     met.entered ||= entered;
   };
 
+  /** Whether page 1 is what this page shows, however often it is asked for. */
+  const standsStill = async (page: VendorPage): Promise<boolean> => {
+    for (let times = first.rows.length < few ? 3 : 1; times > 0; times--)
+      if (!isFirstAgain(page, await fetch(1))) return false;
+    return true;
+  };
+
   await take(first, 1);
   // Some services put everything on page 1 whatever was asked.
   if (met.rows === first.total && ids.size === met.rows) met.pages = 1;
@@ -44,7 +54,7 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
     async (asked) => {
       try {
         const page = await fetch(asked);
-        if (isFirstAgain(page, first) && (page.page !== asked || isFirstAgain(page, await fetch(1))))
+        if (isFirstAgain(page, first) && (page.page !== asked || (await standsStill(page))))
           throw pagingIgnored(asked, first);
         await take(page, asked);
       } catch (error) {
@@ -72,7 +82,7 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
 
 /** Whether a later page shows what the first one showed. */
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
-  if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
+  if (page.rows.length !== first.rows.length) return false;
   return page.page === 1 || idsOf(page).equals(idsOf(first));
 }
 

@@ -82,6 +82,7 @@ describe('a walk over all pages', () => {
   it.each([
     ['by its number', (page: number): Answer => ({ ...whole(1), page: Math.min(page, 1) })],
     ['by its rows alone', (page: number): Answer => ({ ...whole(1), page })],
+    ['by pages that are all empty', (page: number): Answer => ({ ...whole(page), ids: [] })],
   ])(
     'A4 recognises %s a service that answers every page as the first, after a handful of requests',
     async (_, answer) => {
@@ -95,14 +96,15 @@ describe('a walk over all pages', () => {
         apply: () => Promise.resolve({ entered: false }),
       });
       await expect(failure).rejects.toMatchObject({ code: 'paging_ignored', exit: 1 });
-      expect(asked.length).toBeLessThanOrEqual(4);
+      expect(asked.length).toBeLessThanOrEqual(5);
     },
   );
 
   it('A4 does not take a list that was shuffled into its first page again for one that ignores the page', async () => {
     let firsts = 0;
     const { pass } = await walked((page) => {
-      if (page === 1) return firsts++ === 0 ? whole(1) : { ...whole(1), ids: [5, 6] };
+      // By chance, page 1 shows the same two once more.
+      if (page === 1) return firsts++ < 2 ? whole(1) : { ...whole(1), ids: [5, 6] };
       return page === 2 ? { ...whole(2), ids: [1, 2] } : whole(page);
     });
     expect(pass.repeated).toBe(true);
