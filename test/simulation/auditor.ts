@@ -56,14 +56,19 @@ export class Auditor {
 
   /** Whether the callback was registered as often as a day allows. */
   registeredEnough(): boolean {
-    const [count = 0] = this.#ask(this.#options.secrets, 'SELECT count(*) FROM registrations');
+    const [count = 0] = this.#ask<number>(this.#options.secrets, 'SELECT count(*) FROM registrations');
     return count >= 3;
   }
 
-  #ask(file: string, sql: string): number[] {
+  /** Codes that the service has said are right. */
+  provenCodes(): string[] {
+    return this.#ask(this.#options.secrets, "SELECT verifier FROM verifiers WHERE state = 'proven'");
+  }
+
+  #ask<Value>(file: string, sql: string): Value[] {
     const reader = new Driver(file, { readonly: true });
     try {
-      return reader.prepare<[], number>(sql).pluck().all();
+      return reader.prepare<[], Value>(sql).pluck().all();
     } finally {
       reader.close();
     }

@@ -14,9 +14,10 @@ const prompt = 20_000;
 /** Where sixty requests a minute are allowed, a run may have used them. */
 const turn = 65_000;
 
-/** Whether the service tells us of changes, now. */
+/** Whether the service tells us of changes, now, and signs with a code that we believe in. */
 export function isHeard(scene: Aftermath): boolean {
-  return ourCallbacks(scene).some(({ verified, disabled }) => verified && !disabled);
+  const telling = ourCallbacks(scene).filter(({ verified, disabled }) => verified && !disabled);
+  return telling.length > 0 && telling.some(({ verifier }) => scene.auditor.provenCodes().includes(verifier));
 }
 
 /** How long it takes at most until a vendor that is to be read was read, in milliseconds. */
@@ -54,6 +55,7 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   const last = runs.length;
   await timeline.until(() => runs.length > last && runs.at(-1)!.trigger === 'schedule', 2 * interval * minute);
   await timeline.pass(10_000);
+  if (!isHeard(scene)) return false;
   const vendorid = Number(alive['vendorid']);
   desk.edit(vendorid, { phone: '+1 canary' });
   trace.say('canary', vendorid);
