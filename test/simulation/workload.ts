@@ -35,8 +35,10 @@ export function planWorkload({ plan, desk, timeline, trace }: WorkloadOptions): 
       const hot = throws.below(1_000_000);
       for (let edit = 0; edit < 2 + throws.below(4); edit += 1)
         at(begin + throws.below(900), 'hot', () => editHot(desk, hot, throws));
-      if (plan.hot === 'again')
-        at(begin + secondLook + throws.below(2 * plan.latency + 5_000), 'hot again', () => editHot(desk, hot, throws));
+      if (plan.hot !== 'again') continue;
+      const again = begin + secondLook + throws.below(2 * plan.latency + 5_000);
+      // Afterwards there is calm.
+      if (again < length) at(again, 'hot again', () => editHot(desk, hot, throws));
     }
   if (plan.mass === 'import' || plan.mass === 'both')
     at(throws.below(length), 'import', () => {
