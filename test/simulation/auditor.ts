@@ -5,12 +5,14 @@ import { parseInstant } from '../../src/clock.ts';
 import type { Follower } from './follower.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Plan } from './plan.ts';
+import type { Road } from './road.ts';
 import { epoch } from './timeline.ts';
 import { tears, type Known } from './whole.ts';
 
 export interface AuditorOptions {
   readonly plan: Plan;
   readonly follower: Follower;
+  readonly road: Pick<Road, 'lists'>;
   readonly mailbox: Mailbox;
   readonly database: string;
   readonly secrets: string;
@@ -106,6 +108,17 @@ export class Auditor {
     }
   }
 
+  /** Whether the last complete run was shown any list as it is: an account that seems to be empty nobody can tell from one that is. */
+  #wasShown(reader: Driver.Database): boolean {
+    const run = reader
+      .prepare<[], { began: string; ended: string }>(
+        `SELECT started_at AS began, finished_at AS ended FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`,
+      )
+      .get();
+    const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => (parseInstant(text ?? '') ?? 0) - epoch);
+    return this.#options.road.lists.some(({ at }) => at >= began && at <= ended);
+  }
+
   /** P7: what it claims to know, it knows. */
   #freshness(reader: Driver.Database): void {
     const { plan, broken, follower } = this.#options;
@@ -114,19 +127,10 @@ export class Auditor {
     const safe = reader.prepare<[], string>('SELECT safe_as_of FROM freshness').pluck().get();
     const moment = parseInstant(safe ?? '');
     if (moment === undefined) return;
-    // Where lists come empty, an account that seems to be empty nobody can tell from one that is.
-    const seen = reader
-      .prepare<[], number>(`SELECT seen FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`)
-      .pluck();
-    const active = reader.prepare<[], number>('SELECT count(*) FROM active_vendors').pluck();
-    if (showsEmptyLists(plan) && (seen.get() === 0 || active.get() === 0)) return;
+    if (!this.#wasShown(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
     const suspects = reader.prepare<[], number>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`).pluck();
     for (const gap of follower.behind(moment - epoch, new Set(suspects.all())))
       broken('P7', `“safe as of ${safe ?? ''}”, and ${gap}`);
   }
-}
-
-function showsEmptyLists({ faults, outage }: Plan): boolean {
-  return faults.empty_list !== undefined || outage === 'empty_list';
 }

@@ -82,7 +82,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const { lag } = settings.sync;
   const follower = new Follower({ plan, chronicle, road, lag, broken: say });
   const { database, secrets } = settings;
-  const auditor = new Auditor({ plan, follower, mailbox, database, secrets, lag, broken: say });
+  const auditor = new Auditor({ plan, follower, road, mailbox, database, secrets, lag, broken: say });
   const household: Household = new Household({
     plan,
     folder,
