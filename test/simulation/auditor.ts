@@ -12,7 +12,7 @@ import { tears, type Known } from './whole.ts';
 export interface AuditorOptions {
   readonly plan: Plan;
   readonly follower: Follower;
-  readonly road: Pick<Road, 'lists'>;
+  readonly road: Pick<Road, 'lists' | 'emptied'>;
   readonly mailbox: Mailbox;
   readonly database: string;
   readonly secrets: string;
@@ -108,15 +108,17 @@ export class Auditor {
     }
   }
 
-  /** Whether the last complete run was shown any list as it is: an account that seems to be empty nobody can tell from one that is. */
-  #wasShown(reader: Driver.Database): boolean {
+  /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
+  #wasDeceived(reader: Driver.Database): boolean {
     const run = reader
       .prepare<[], { began: string; ended: string }>(
         `SELECT started_at AS began, finished_at AS ended FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`,
       )
       .get();
     const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => (parseInstant(text ?? '') ?? 0) - epoch);
-    return this.#options.road.lists.some(({ at }) => at >= began && at <= ended);
+    const within = (at: number): boolean => at >= began && at <= ended;
+    const { lists, emptied } = this.#options.road;
+    return emptied.some(within) && !lists.some(({ at }) => within(at));
   }
 
   /** P7: what it claims to know, it knows. */
@@ -127,7 +129,7 @@ export class Auditor {
     const safe = reader.prepare<[], string>('SELECT safe_as_of FROM freshness').pluck().get();
     const moment = parseInstant(safe ?? '');
     if (moment === undefined) return;
-    if (!this.#wasShown(reader)) return;
+    if (this.#wasDeceived(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
     const suspects = reader.prepare<[], number>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`).pluck();
     for (const gap of follower.behind(moment - epoch, new Set(suspects.all())))

@@ -36,6 +36,8 @@ export class Road {
   readonly asked = new Map<number, number>();
   /** Pages of the vendor list that were asked for, and answered. */
   readonly lists: { readonly at: number; readonly page: number }[] = [];
+  /** When the vendor list was asked for, and came empty although it is not. */
+  readonly emptied: number[] = [];
   /** Faults that truly happened, by kind. */
   readonly met = new Map<string, number>();
   /** Requests about callbacks that are under way. */
@@ -120,8 +122,9 @@ export class Road {
     if (target?.resource !== 'vendors') return;
     const isAnswered = fault === undefined || fault === 'wrong_page';
     if (target.id !== undefined && (isAnswered || fault === 'empty_list')) this.asked.set(Number(target.id), at);
-    if (target.id === undefined && isAnswered && !url.searchParams.has('search[vis_state]'))
-      this.lists.push({ at, page: Number(url.searchParams.get('page')) });
+    if (target.id !== undefined || url.searchParams.has('search[vis_state]')) return;
+    if (isAnswered) this.lists.push({ at, page: Number(url.searchParams.get('page')) });
+    if (fault === 'empty_list') this.emptied.push(at);
   }
 
   #fault(): FaultKind | undefined {
