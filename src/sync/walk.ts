@@ -82,7 +82,7 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
 
 /** Whether a later page shows what the first one showed. */
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
-  if (page.rows.length !== first.rows.length) return false;
+  if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
   return page.page === 1 || idsOf(page).equals(idsOf(first));
 }
 

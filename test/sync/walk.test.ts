@@ -82,7 +82,6 @@ describe('a walk over all pages', () => {
   it.each([
     ['by its number', (page: number): Answer => ({ ...whole(1), page: Math.min(page, 1) })],
     ['by its rows alone', (page: number): Answer => ({ ...whole(1), page })],
-    ['by pages that are all empty', (page: number): Answer => ({ ...whole(page), ids: [] })],
   ])(
     'A4 recognises %s a service that answers every page as the first, after a handful of requests',
     async (_, answer) => {
