@@ -14,9 +14,14 @@ const prompt = 20_000;
 /** Where sixty requests a minute are allowed, a run may have used them. */
 const turn = 65_000;
 
-/** Whether the service tells us of changes, now, and signs with a code that we believe in. */
+/** What tells of an edit: the noun, or its verb where the service takes no noun. */
+const ofEdits: ReadonlySet<string> = new Set(['bill_vendor', 'bill_vendor.update']);
+
+/** Whether the service tells us of edits, now, and signs with a code that we believe in. */
 export function isHeard(scene: Aftermath): boolean {
-  const telling = ourCallbacks(scene).filter(({ verified, disabled }) => verified && !disabled);
+  const telling = ourCallbacks(scene).filter(
+    ({ event, verified, disabled }) => ofEdits.has(event) && verified && !disabled,
+  );
   return telling.length > 0 && telling.some(({ verifier }) => scene.auditor.provenCodes().includes(verifier));
 }
 
