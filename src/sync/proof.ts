@@ -38,7 +38,8 @@ export type Conclusion =
 
 /**
  * A list whose order changes with every request shows a vendor in about two passes of three. One that twenty passes did not
- * show (one chance in 400 million), the last five of which showed nothing new, is counted by the service and not readable.
+ * show (one chance in 400 million), the last five of which showed nothing new, is counted by the service and not readable. A pass in
+ * which a page was answered as another is none of the twenty.
  */
 const enoughPasses = 20;
 const quietPasses = 5;

@@ -27,6 +27,8 @@ export interface Desk {
   pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
   record(stamp: ReadStamp, row: VendorRow, road?: 'delivery' | 'write'): Promise<Verdict['kind']>;
   absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
+  /** A delivery about vendor 1 comes, and was received just now unless told. */
+  told(receivedAt?: number): Promise<void>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Closes the file and opens it anew. */
   reopen(): Promise<void>;
@@ -78,6 +80,11 @@ export async function openDesk(): Promise<Desk> {
       (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
     absence: async (stamp, vendorid) =>
       (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
+    async told(receivedAt = hands.wall) {
+      const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
+      const nobody = { businessId: null, identityId: null, userId: null };
+      await mirror.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt }]);
+    },
     query: (sql, ...values) => ask(path, sql, ...values),
     async reopen() {
       await mirror.close();

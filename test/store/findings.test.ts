@@ -7,15 +7,7 @@ async function foundAndTold(desk: Desk, later: number): Promise<Record<string, u
   const { mirror, hands } = desk;
   const run = await mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
   await mirror.addFindings(run, [{ kind: 'missed_update', vendorid: 1, fields: ['city'] }]);
-  const told = {
-    name: 'bill_vendor.update',
-    objectId: 1,
-    vendorid: 1,
-    businessId: null,
-    identityId: null,
-    userId: null,
-  };
-  await mirror.acceptDeliveries([{ accountId: account, ...told, receivedAt: hands.wall + later }]);
+  await desk.told(hands.wall + later);
   const [mark] = await mirror.dueMarks(account, 1);
   await mirror.settle(mark!, 'unchanged');
   return desk.query('SELECT found_at, explained_at, explanation FROM findings')[0]!;

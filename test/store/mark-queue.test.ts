@@ -3,22 +3,6 @@ import { expect, it } from 'vitest';
 import type { Mark } from '../../src/store/marks.ts';
 import { account, openDesk, type Desk } from './desk.ts';
 
-/** A delivery about vendor 1 comes. */
-async function told({ mirror, hands }: Desk): Promise<void> {
-  await mirror.acceptDeliveries([
-    {
-      accountId: account,
-      name: 'bill_vendor.update',
-      objectId: 1,
-      vendorid: 1,
-      businessId: null,
-      identityId: null,
-      userId: null,
-      receivedAt: hands.wall,
-    },
-  ]);
-}
-
 /** The mark of vendor 1, once it is due, and how long that took, in milliseconds. */
 async function due({ mirror, hands }: Desk): Promise<[mark: Mark, waited: number]> {
   const waited = (await mirror.untilNextMark(account)) ?? Infinity;
@@ -32,15 +16,15 @@ const secondLook = { delay: 60_000, reason: 'second_look', error: null } as cons
 
 it('C15 E7 a vendor that is told of faster than it can be read rests ever longer between readings that show nothing new', async () => {
   const desk = await openDesk();
-  await told(desk);
+  await desk.told();
   const pauses: number[] = [];
   for (let reading = 0; reading < 8; reading++) {
     const [mark, waited] = await due(desk);
     pauses.push(waited);
-    await told(desk);
+    await desk.told();
     const deferred = await desk.mirror.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
     expect(deferred).toBe(false);
-    await told(desk);
+    await desk.told();
   }
   expect(pauses).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   const [mark, waited] = await due(desk);
@@ -50,20 +34,20 @@ it('C15 E7 a vendor that is told of faster than it can be read rests ever longer
 
 it('C20 a vendor that is told of while it is given up is not given up, and rests', async () => {
   const desk = await openDesk();
-  await told(desk);
+  await desk.told();
   const [first] = await due(desk);
   await desk.mirror.defer(first, { delay: 5_000, reason: 'delivery', attempts: 12, error: 'It fails.' });
   const [mark] = await due(desk);
-  await told(desk);
+  await desk.told();
   await desk.mirror.park(mark, 'It fails.');
   expect(await due(desk)).toMatchObject([{ attempts: 12, reason: 'delivery' }, 30_000]);
 });
 
 it('C4 a vendor whose reading brought something is read again at once, if it was told of meanwhile', async () => {
   const desk = await openDesk();
-  await told(desk);
+  await desk.told();
   const [mark] = await due(desk);
-  await told(desk);
+  await desk.told();
   expect(await desk.mirror.settle(mark, 'applied')).toBe(false);
   expect((await due(desk))[1]).toBe(0);
 });
