@@ -1,10 +1,10 @@
 /** Holds the promises of the safety phase against what the mirror file shows, whenever it is asked to look (P2 to P7). */
 import { existsSync } from 'node:fs';
-import Driver from 'better-sqlite3';
 import { parseInstant } from '../../src/clock.ts';
 import type { Follower } from './follower.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Plan } from './plan.ts';
+import { Reader } from './reader.ts';
 import type { Road } from './road.ts';
 import { epoch } from './timeline.ts';
 import { tears, type Known } from './whole.ts';
@@ -19,71 +19,76 @@ export interface AuditorOptions {
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
+  /** Whether the program serves: where it does not, nobody keeps its file open. */
+  readonly serves: () => boolean;
 }
 
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
+  #reader: Reader | undefined;
 
   constructor(options: AuditorOptions) {
     this.#options = options;
   }
 
   look(): void {
-    const { broken, database, follower, mailbox } = this.#options;
+    const { broken, database, follower, mailbox, serves } = this.#options;
     if (!existsSync(database)) return;
-    const reader = new Driver(database, { readonly: true });
+    const reader = (this.#reader ??= new Reader(database));
     try {
       // A process that died before its first migration leaves an empty file.
-      const tables = reader.prepare<[], number>(`SELECT count(*) FROM sqlite_master`).pluck().get();
-      if (tables === 0 && mailbox.acknowledged.size === 0) return;
+      if (reader.rows(`SELECT 1 FROM sqlite_master`).length === 0 && mailbox.acknowledged.size === 0) return;
       this.#journal(reader);
       follower.read(reader);
       this.#settled(reader);
       for (const tear of tears(reader, this.#known)) broken('P5', tear);
       this.#freshness(reader);
     } finally {
-      reader.close();
+      if (!serves()) this.close();
     }
+  }
+
+  close(): void {
+    this.#reader?.close();
+    this.#reader = undefined;
   }
 
   /** Vendors of which deliveries are given up for now. */
   parked(): number[] {
-    return this.#ask(
+    return this.#ask<{ object_id: number }>(
       this.#options.database,
       `SELECT DISTINCT object_id FROM deliveries WHERE outcome = 'parked'
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE due_at IS NOT NULL)`,
-    );
+    ).map(({ object_id }) => object_id);
   }
 
   /** Whether the callback was registered as often as a day allows. */
   registeredEnough(): boolean {
-    const [count = 0] = this.#ask<number>(this.#options.secrets, 'SELECT count(*) FROM registrations');
-    return count >= 3;
+    return this.#ask(this.#options.secrets, 'SELECT 1 FROM registrations').length >= 3;
   }
 
   /** Codes that the service has said are right. */
   provenCodes(): string[] {
-    return this.#ask(this.#options.secrets, "SELECT verifier FROM verifiers WHERE state = 'proven'");
+    const sql = "SELECT verifier FROM verifiers WHERE state = 'proven'";
+    return this.#ask<{ verifier: string }>(this.#options.secrets, sql).map(({ verifier }) => verifier);
   }
 
-  #ask<Value>(file: string, sql: string): Value[] {
-    const reader = new Driver(file, { readonly: true });
+  #ask<Row>(file: string, sql: string): Row[] {
+    const reader = new Reader(file);
     try {
-      return reader.prepare<[], Value>(sql).pluck().all();
+      return reader.rows<Row>(sql);
     } finally {
       reader.close();
     }
   }
 
   /** P2: what was acknowledged is in the journal. P6: and nothing else. */
-  #journal(reader: Driver.Database): void {
+  #journal(reader: Reader): void {
     const { mailbox, broken } = this.#options;
-    const rows = reader
-      .prepare<[], { key: string; count: number }>(
-        `SELECT name || ' ' || object_id AS key, count(*) AS count FROM deliveries GROUP BY 1`,
-      )
-      .all();
+    const rows = reader.rows<{ key: string; count: number }>(
+      `SELECT name || ' ' || object_id AS key, count(*) AS count FROM deliveries GROUP BY 1`,
+    );
     const journal = new Map(rows.map(({ key, count }) => [key, count]));
     for (const [key, count] of mailbox.acknowledged)
       if ((journal.get(key) ?? 0) < count)
@@ -94,27 +99,25 @@ export class Auditor {
   }
 
   /** P2: a delivery is settled by a reading that began after it came. */
-  #settled(reader: Driver.Database): void {
+  #settled(reader: Reader): void {
     const { plan, broken, follower, lag } = this.#options;
     // A clock that was set tells nothing about moments.
     if (plan.jumps > 0) return;
-    const settled = reader.prepare<[], { vendorid: number; at: string }>(
+    const settled = reader.rows<{ vendorid: number; at: string }>(
       `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries WHERE outcome IN ('applied', 'unchanged')
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors) GROUP BY 1`,
     );
-    for (const { vendorid, at } of settled.all()) {
+    for (const { vendorid, at } of settled) {
       const gap = follower.gap(vendorid, (parseInstant(at) ?? 0) - epoch - lag);
       if (gap !== undefined) broken('P2', `a delivery of ${at} is settled, and ${gap}`);
     }
   }
 
   /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
-  #wasDeceived(reader: Driver.Database): boolean {
-    const run = reader
-      .prepare<[], { began: string; ended: string }>(
-        `SELECT started_at AS began, finished_at AS ended FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`,
-      )
-      .get();
+  #wasDeceived(reader: Reader): boolean {
+    const [run] = reader.rows<{ began: string; ended: string }>(
+      `SELECT started_at AS began, finished_at AS ended FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`,
+    );
     const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => (parseInstant(text ?? '') ?? 0) - epoch);
     const within = (at: number): boolean => at >= began && at <= ended;
     const { lists, emptied } = this.#options.road;
@@ -122,17 +125,18 @@ export class Auditor {
   }
 
   /** P7: what it claims to know, it knows. */
-  #freshness(reader: Driver.Database): void {
+  #freshness(reader: Reader): void {
     const { plan, broken, follower } = this.#options;
     // A clock that was set tells nothing about moments.
     if (plan.jumps > 0) return;
-    const safe = reader.prepare<[], string>('SELECT safe_as_of FROM freshness').pluck().get();
-    const moment = parseInstant(safe ?? '');
+    const [told] = reader.rows<{ safe_as_of: string | null }>('SELECT safe_as_of FROM freshness');
+    const safe = told?.safe_as_of ?? '';
+    const moment = parseInstant(safe);
     if (moment === undefined) return;
     if (this.#wasDeceived(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
-    const suspects = reader.prepare<[], number>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`).pluck();
-    for (const gap of follower.behind(moment - epoch, new Set(suspects.all())))
-      broken('P7', `“safe as of ${safe ?? ''}”, and ${gap}`);
+    const suspects = reader.rows<{ vendorid: number }>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`);
+    for (const gap of follower.behind(moment - epoch, new Set(suspects.map(({ vendorid }) => vendorid))))
+      broken('P7', `“safe as of ${safe}”, and ${gap}`);
   }
 }

@@ -8,6 +8,9 @@ export interface Task {
   readonly knobs?: Drawn | undefined;
 }
 
+// Making a stack is most of what an error costs, and errors are what a simulation is about.
+Error.stackTraceLimit = 3;
+
 process.on('message', ({ seed, knobs }: Task) => {
   void simulate(planOf(seed, knobs)).then((outcome) => process.send?.(outcome));
 });

@@ -13,32 +13,47 @@ export interface Fleet {
 const root = new URL('../..', import.meta.url).pathname;
 const crew = new URL('crew.ts', import.meta.url).pathname;
 
+interface Hand {
+  readonly child: ChildProcess;
+  seeds: number;
+}
+
+/** Lives that were killed leave promises behind that nobody keeps; a process that simulated so many seeds makes room for a new one. */
+const stint = 500;
+
 /** Starts `jobs` processes, of the program as it is or with a fault planted. */
 export function launch(jobs: number, sabotage?: Sabotage): Fleet {
   const env = { ...process.env, PLANTED: JSON.stringify(sabotage?.changes ?? []) };
   const execArgv = ['--import', `${root}.config/typescript-loader.js`];
-  const children = Array.from({ length: jobs }, () => fork(crew, { cwd: root, env, execArgv }));
+  const hire = (): Hand => ({ child: fork(crew, { cwd: root, env, execArgv }), seeds: 0 });
+  const hands = Array.from({ length: jobs }, hire);
   return {
     async *run(tasks) {
       const waiting = tasks[Symbol.iterator]();
-      const under = new Map<ChildProcess, Promise<{ child: ChildProcess; outcome: Outcome }>>();
-      const begin = (child: ChildProcess): void => {
+      const under = new Map<number, Promise<{ place: number; outcome: Outcome }>>();
+      const begin = (place: number): void => {
         const next = waiting.next();
-        if (next.done === true) return void under.delete(child);
-        const result = carryOut(child, next.value).then((outcome) => ({ child, outcome }));
+        if (next.done === true) return void under.delete(place);
+        const hand = hands[place]!;
+        const result = carryOut(hand.child, next.value).then((outcome) => ({ place, outcome }));
+        hand.seeds += 1;
         // Nobody waits for it where the fleet is closed before its end.
         result.catch(() => undefined);
-        under.set(child, result);
+        under.set(place, result);
       };
-      children.forEach(begin);
+      hands.forEach((_, place) => begin(place));
       while (under.size > 0) {
-        const { child, outcome } = await Promise.race(under.values());
-        begin(child);
+        const { place, outcome } = await Promise.race(under.values());
+        if (hands[place]!.seeds >= stint) {
+          hands[place]!.child.kill();
+          hands[place] = hire();
+        }
+        begin(place);
         yield outcome;
       }
     },
     close() {
-      for (const child of children) child.kill();
+      for (const { child } of hands) child.kill();
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
-import type Driver from 'better-sqlite3';
 import { parseInstant } from '../../src/clock.ts';
 import { account } from './names.ts';
 import { contentKey, type Chapter, type Chronicle } from './chronicle.ts';
 import type { Plan } from './plan.ts';
+import type { Reader } from './reader.ts';
 import type { Road } from './road.ts';
 import { epoch } from './timeline.ts';
 
@@ -53,22 +53,23 @@ export class Follower {
   }
 
   /** Reads on in the history of the file. */
-  read(reader: Driver.Database): void {
-    const began = reader.prepare<[number], { id: number; started_at: string }>(
+  read(reader: Reader): void {
+    const began = reader.rows<{ id: number; started_at: string }>(
       'SELECT id, started_at FROM runs WHERE id > ?',
+      this.lastRun,
     );
-    for (const { id, started_at } of began.all(this.lastRun))
+    for (const { id, started_at } of began)
       this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch, absences: 0 });
-    const versions = reader
-      .prepare<[string, number], Version>(
-        'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
-      )
-      .all(account, this.#seq);
-    const { count = 0 } = reader.prepare<[], { count: number }>('SELECT count(*) AS count FROM vendors').get() ?? {};
+    const versions = reader.rows<Version>(
+      'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
+      account,
+      this.#seq,
+    );
+    const residents = reader.rows('SELECT 1 FROM vendors').length;
     for (const version of versions) {
       this.#seq = version.seq;
       if (version.presence === 'present') this.#seen(version);
-      else this.#absent(version, count);
+      else this.#absent(version, residents);
     }
   }
 

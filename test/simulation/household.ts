@@ -1,5 +1,6 @@
 /** Keeps a process running, as an operator's machine does: starts it, starts it anew when it died, and lets it die. */
 import type Driver from 'better-sqlite3';
+import type { Settings } from '../../src/config.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { LifeClock } from './life-clock.ts';
 import { live, type Life } from './life.ts';
@@ -12,11 +13,12 @@ import type { Trace } from './trace.ts';
 export interface HouseholdOptions {
   readonly plan: Plan;
   readonly folder: string;
+  readonly settings: Settings;
   readonly timeline: Timeline;
   readonly road: Road;
   readonly trace: Trace;
   readonly onRun: (report: RunReport, life: number) => void;
-  /** The process is down, and the files are at rest. */
+  /** The process does not serve any more: it is about to end, or did. */
   readonly onDown: () => void;
 }
 
@@ -64,7 +66,7 @@ export class Household {
 
   /** Starts the process; where it cannot be started, again a little later. */
   start(): void {
-    const { plan, folder, timeline, road, trace, onRun } = this.#options;
+    const { plan, settings, timeline, road, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
     const clock = new LifeClock(timeline, this.#clock.behind, this.#clock.strayed);
@@ -73,7 +75,7 @@ export class Household {
     const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
     live({
       plan,
-      folder,
+      settings,
       number,
       clock,
       fetch: road.fetchFor(number, clock),
@@ -106,6 +108,7 @@ export class Household {
     this.life = undefined;
     this.counts.restarts += 1;
     trace.say('stop', life.number);
+    this.#options.onDown();
     void life.stop().then(() => {
       if (!life.clock.alive) return;
       this.#lieDown();

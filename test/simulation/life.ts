@@ -30,7 +30,7 @@ export const interval = 5;
 
 export interface LifeOptions {
   readonly plan: Plan;
-  readonly folder: string;
+  readonly settings: Settings;
   /** Which life of the installation this is, from 1: its process number. */
   readonly number: number;
   readonly clock: LifeClock;
@@ -76,8 +76,7 @@ export function settingsOf(plan: Plan, folder: string): Settings {
 
 /** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
 export async function live(options: LifeOptions): Promise<Life> {
-  const { plan, folder, number, clock, fetch, onRun } = options;
-  const settings = settingsOf(plan, folder);
+  const { plan, settings, number, clock, fetch, onRun } = options;
   const throws = chance(seedOf(plan.seed, 'dice', number));
   const dice: Dice = {
     bytes: (count) => Uint8Array.from({ length: count }, () => throws.below(256)),

@@ -34,7 +34,7 @@ const ownKnobs = {
   /** What takes so long: everything, or lists alone, which news then overtakes. */
   slow: ['all', 'all', 'lists'],
 
-  minutes: [14, 22],
+  minutes: [14, 10, 10, 22],
   /** Changes a minute. */
   changes: [2, 1, 6, 20],
   /** Vendors that several people edit within a second; `again` once more, about when they are looked at a second time. */

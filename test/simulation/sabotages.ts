@@ -96,7 +96,7 @@ export const sabotages: readonly Sabotage[] = [
   ),
   sabotage(
     'no reconciliation',
-    3,
+    9,
     "if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });",
     "if (latest?.outcome !== 'complete' && trigger !== 'schedule') await this.#runs.request({ kind, trigger });",
   ),
@@ -163,7 +163,9 @@ export const sabotages: readonly Sabotage[] = [
   ),
   {
     name: 'settled whatever came meanwhile',
-    seed: 164,
+    seed: 163,
+    knobs:
+      'readOne=405 vendors=3 concurrency=1 latency=12000 minutes=22 changes=1 fault:empty_list=0.1 crashes=1 answersLost=0.2 fault:truncated=0.1 fault:429=0.1 outage=503 outageMinutes=6',
     changes: [
       {
         search: "mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),",
@@ -174,7 +176,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'unseen once is gone',
-    seed: 5,
+    seed: 7,
     changes: [
       {
         search: 'await eachBounded(unseen.suspects, engine.concurrency, ask);',

@@ -82,10 +82,12 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const { lag } = settings.sync;
   const follower = new Follower({ plan, chronicle, road, lag, broken: say });
   const { database, secrets } = settings;
-  const auditor = new Auditor({ plan, follower, road, mailbox, database, secrets, lag, broken: say });
+  const serves = (): boolean => household.life !== undefined;
+  const auditor = new Auditor({ plan, follower, road, mailbox, database, secrets, lag, broken: say, serves });
   const household: Household = new Household({
     plan,
     folder,
+    settings,
     timeline,
     road,
     trace,

@@ -1,6 +1,6 @@
 /** Whether what a reader sees is whole (P5): every row, its children and its history tell the same story. */
-import type Driver from 'better-sqlite3';
 import { textFields } from '../../src/vendor.ts';
+import type { Reader } from './reader.ts';
 
 interface Row {
   readonly vendorid: number;
@@ -38,10 +38,9 @@ interface Children {
 export type Known = Map<string, Children>;
 
 /** What is torn, in words. */
-export function tears(reader: Driver.Database, known: Known): string[] {
+export function tears(reader: Reader, known: Known): string[] {
   const found = reader
-    .prepare<[], { vendorid: number; what: string }>(torn)
-    .all()
+    .rows<{ vendorid: number; what: string }>(torn)
     .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
   const balances = grouped(
     reader,
@@ -51,7 +50,7 @@ export function tears(reader: Driver.Database, known: Known): string[] {
     reader,
     'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults ORDER BY 1, 2',
   );
-  for (const { vendorid, raw } of reader.prepare<[], Row>('SELECT vendorid, raw FROM vendors').all()) {
+  for (const { vendorid, raw } of reader.rows<Row>('SELECT vendorid, raw FROM vendors')) {
     const told = known.get(raw) ?? childrenIn(raw);
     known.set(raw, told);
     if (balances(vendorid) !== told.balances) found.push(`vendor ${vendorid}: its balances differ from its record`);
@@ -71,9 +70,9 @@ function childrenIn(raw: string): Children {
   return { balances: money.sort().join(), taxes: levies.sort().join() };
 }
 
-function grouped(reader: Driver.Database, sql: string): (vendorid: number) => string {
+function grouped(reader: Reader, sql: string): (vendorid: number) => string {
   const texts = new Map<number, string[]>();
-  for (const { vendorid, text } of reader.prepare<[], { vendorid: number; text: string }>(sql).all())
+  for (const { vendorid, text } of reader.rows<{ vendorid: number; text: string }>(sql))
     texts.set(vendorid, [...(texts.get(vendorid) ?? []), text]);
   return (vendorid) => (texts.get(vendorid) ?? []).sort().join();
 }
