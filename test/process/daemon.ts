@@ -101,15 +101,15 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await later(10);
 }
 
-/** Life at the service: a change every few milliseconds, until told to stop. */
-export function flow({ sandbox, account }: EmbeddedSandbox, throws: Chance): () => void {
+/** Life at the service: a change every `pace` milliseconds, until told to stop. */
+export function flow({ sandbox, account }: EmbeddedSandbox, throws: Chance, pace = 10): () => void {
   const life = new AbortController();
   const stop = (): void => life.abort();
   onTestFinished(stop);
   void (async () => {
     while (!life.signal.aborted) {
       changeSomething(sandbox.vendors(account), throws);
-      await later(10);
+      await later(pace);
     }
   })();
   return stop;
