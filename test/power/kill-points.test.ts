@@ -16,7 +16,7 @@ import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
-const kills = Number(process.env['KILLS'] ?? 16);
+const kills = Number(process.env['KILLS'] ?? 36);
 /** Told where a test fails; SEED repeats it. */
 const seed = Number(process.env['SEED'] ?? 1);
 

@@ -10,7 +10,7 @@ import { build, ended, service } from './program.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = Number(process.env['SEED'] ?? 1);
-const kills = Number(process.env['KILLS'] ?? 12);
+const kills = Number(process.env['KILLS'] ?? 100);
 const stops = Number(process.env['STOPS'] ?? 8);
 
 /** The service has no copies that lag, so that nothing must be waited for; and a day of changes comes in seconds. */

@@ -54,13 +54,13 @@ export class Auditor {
     this.#reader = undefined;
   }
 
-  /** Vendors of which deliveries are given up for now. */
+  /** Deliveries that are given up for now, by their numbers in the journal. */
   parked(): number[] {
-    return this.#ask<{ object_id: number }>(
+    return this.#ask<{ id: number }>(
       this.#options.database,
-      `SELECT DISTINCT object_id FROM deliveries WHERE outcome = 'parked'
+      `SELECT id FROM deliveries WHERE outcome = 'parked'
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE due_at IS NOT NULL)`,
-    ).map(({ object_id }) => object_id);
+    ).map(({ id }) => id);
   }
 
   /** Whether the callback was registered as often as a day allows. */

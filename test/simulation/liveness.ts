@@ -122,7 +122,7 @@ async function approve({ plan, household, follower, timeline, broken, trace }: A
   return false;
 }
 
-/** Nothing is given up for good: a reconciliation reads it again; the second one, if one more delivery came just before the first. */
+/** No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. */
 async function nothingLeft({ timeline, follower, auditor, runs, broken }: Aftermath): Promise<void> {
   const parked = new Set(auditor.parked());
   if (parked.size === 0) return;
@@ -130,6 +130,6 @@ async function nothingLeft({ timeline, follower, auditor, runs, broken }: Afterm
   const reconciled = (): number =>
     runs.filter(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete').length;
   if (!(await timeline.until(() => reconciled() >= 2, longest))) return;
-  for (const vendorid of auditor.parked().filter((still) => parked.has(still)))
-    broken('P1', `vendor ${vendorid} was given up for good`);
+  for (const id of auditor.parked().filter((still) => parked.has(still)))
+    broken('P1', `delivery ${id} was given up for good`);
 }

@@ -12,7 +12,7 @@ import { drawnFrom } from './plan.ts';
 import { sabotages } from './sabotages.ts';
 import type { Outcome } from './simulate.ts';
 
-const seeds = process.env['SEEDS'] ?? '600';
+const seeds = process.env['SEEDS'] ?? '1500';
 /** Only against hanging. */
 const hang = 1_800_000;
 
