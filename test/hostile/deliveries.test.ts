@@ -10,6 +10,8 @@ import { account, delivery, hall, signed } from '../webhook/house.ts';
 
 /** How many bad deliveries come; a million nightly. */
 const bad = Number(process.env['BAD_DELIVERIES'] ?? 12_000);
+/** Letters that are written before they are sent. */
+const atOnce = 12_000;
 /** Told where a test fails; SEED repeats it. */
 const seed = Number(process.env['SEED'] ?? 1);
 
@@ -50,20 +52,28 @@ const sealed = (letter: Letter, signature: string): Letter => ({
 });
 
 describe('H1 bad deliveries', () => {
-  it(`${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`, async () => {
-    const place = await hall({ clock: systemClock });
-    const throws = chance(seedOf(seed, 'bad deliveries'));
-    const letters = Array.from({ length: bad }, (_, index) =>
-      spoilings[index % spoilings.length]!(signed(delivery), throws),
-    );
-    const answers = await flood(place, letters);
-    const statuses = Object.keys(answers).map(Number);
-    expect(statuses.filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
-    expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(bad);
-    expect(place.told).toMatchObject({ deliveries: 0, codes: 0 });
-    expect(await place.mirror.countMarks(account)).toBe(0);
-    expect(await flood(place, [signed(delivery)])).toEqual({ 200: 1 });
-  }, 600_000);
+  it(
+    `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`,
+    async () => {
+      const place = await hall({ clock: systemClock });
+      const throws = chance(seedOf(seed, 'bad deliveries'));
+      let answered = 0;
+      while (answered < bad) {
+        const letters = Array.from({ length: Math.min(atOnce, bad - answered) }, (_, index) =>
+          spoilings[index % spoilings.length]!(signed(delivery), throws),
+        );
+        const answers = await flood(place, letters);
+        const statuses = Object.keys(answers).map(Number);
+        expect(statuses.filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
+        expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(letters.length);
+        answered += letters.length;
+      }
+      expect(place.told).toMatchObject({ deliveries: 0, codes: 0 });
+      expect(await place.mirror.countMarks(account)).toBe(0);
+      expect(await flood(place, [signed(delivery)])).toEqual({ 200: 1 });
+    },
+    60_000 + bad * 5,
+  );
 });
 
 const python = `
