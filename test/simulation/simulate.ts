@@ -127,9 +127,11 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
     const pathTokens = [...(household.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
     household.close();
-    for (const secret of [token, ...keys(), ...pathTokens])
-      for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db')))
-        if (readFileSync(join(folder, name)).includes(secret)) say('P6', `${name} holds a secret`);
+    const known = [token, ...keys(), ...pathTokens];
+    for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db'))) {
+      const bytes = readFileSync(join(folder, name));
+      if (known.some((secret) => bytes.includes(secret))) say('P6', `${name} holds a secret`);
+    }
   } catch (error) {
     broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
