@@ -63,6 +63,12 @@ export class Auditor {
     ).map(({ id }) => id);
   }
 
+  /** Vendors that are to be read. */
+  marked(): number[] {
+    const sql = 'SELECT vendorid FROM dirty_vendors';
+    return this.#ask<{ vendorid: number }>(this.#options.database, sql).map(({ vendorid }) => vendorid);
+  }
+
   /** Whether the callback was registered as often as a day allows. */
   registeredEnough(): boolean {
     return this.#ask(this.#options.secrets, 'SELECT 1 FROM registrations').length >= 3;

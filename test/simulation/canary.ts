@@ -54,14 +54,20 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   const { plan, timeline, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
   if (plan.world.objectId === 'callback') return false;
   const desk = sandbox.vendors(account);
-  const alive = desk.all().find((wire) => Number(wire['vis_state']) === 0);
-  if (!alive) return false;
+  /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
+  const free = (): number | undefined =>
+    desk
+      .all()
+      .filter((wire) => Number(wire['vis_state']) === 0)
+      .map(({ vendorid }) => Number(vendorid))
+      .find((vendorid) => !auditor.marked().includes(vendorid));
+  if (free() === undefined) return false;
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
   await timeline.until(() => runs.length > last && runs.at(-1)!.trigger === 'schedule', 2 * interval * minute);
   await timeline.pass(10_000);
-  if (!isHeard(scene)) return false;
-  const vendorid = Number(alive['vendorid']);
+  const vendorid = free();
+  if (!isHeard(scene) || vendorid === undefined) return false;
   desk.edit(vendorid, { phone: '+1 canary' });
   trace.say('canary', vendorid);
   const due = chronicle.at(vendorid, timeline.now);

@@ -80,9 +80,10 @@ async function wholeRun({ plan, timeline, follower, runs }: Aftermath): Promise<
   return telling()[0];
 }
 
-/** Whether `total` counts vendors that lists do not show. */
+/** Whether `total` counts vendors that a list does not show: the one of all, or one that is asked for by state. */
 function hiddenIn({ world }: Plan): number {
-  return world.total === 'counts_hidden' && world.listDeleted === 'hidden' ? 1 : 0;
+  const hides = world.listDeleted === 'hidden' || world.visStateFilter === 'honoured';
+  return world.total === 'counts_hidden' && hides ? 1 : 0;
 }
 
 /** Whether the service shows nothing past its first page. */
