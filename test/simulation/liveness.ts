@@ -123,14 +123,19 @@ async function approve({ plan, household, follower, timeline, broken, trace }: A
   return false;
 }
 
-/** No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. */
-async function nothingLeft({ timeline, follower, auditor, runs, broken }: Aftermath): Promise<void> {
-  const parked = new Set(auditor.parked());
+/**
+ * No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. Where
+ * more and more come for a number that nobody knows, they are given up again.
+ */
+async function nothingLeft({ timeline, follower, road, auditor, runs, broken }: Aftermath): Promise<void> {
+  const begun = timeline.now;
+  const parked = new Set(auditor.parked().map(({ id }) => id));
   if (parked.size === 0) return;
   const last = follower.lastRun;
   const reconciled = (): number =>
     runs.filter(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete').length;
   if (!(await timeline.until(() => reconciled() >= 2, longest))) return;
-  for (const id of auditor.parked().filter((still) => parked.has(still)))
-    broken('P1', `delivery ${id} was given up for good`);
+  for (const { id, vendorid } of auditor.parked())
+    if (parked.has(id) && (road.asked.get(vendorid) ?? -Infinity) < begun)
+      broken('P1', `delivery ${id} was given up for good`);
 }
