@@ -55,12 +55,11 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   if (plan.world.objectId === 'callback') return false;
   const desk = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
-  const free = (): number | undefined =>
-    desk
-      .all()
-      .filter((wire) => Number(wire['vis_state']) === 0)
-      .map(({ vendorid }) => Number(vendorid))
-      .find((vendorid) => !auditor.marked().includes(vendorid));
+  const free = (): number | undefined => {
+    const marked = new Set(auditor.marked());
+    const alive = desk.all().filter((wire) => Number(wire['vis_state']) === 0);
+    return alive.map(({ vendorid }) => Number(vendorid)).find((vendorid) => !marked.has(vendorid));
+  };
   if (free() === undefined) return false;
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
