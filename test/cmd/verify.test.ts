@@ -40,7 +40,7 @@ describe('verify', () => {
           1087  only in source  –
       "
     `);
-    expect(stderr).toContain('vendor-mirror: 6BApk: 3 vendors differ.\n  Run `vendor-mirror reconcile`.\n');
+    expect(stderr).toBe('vendor-mirror: 6BApk: 3 vendors differ.\n  Run `vendor-mirror reconcile`.\n');
 
     const json = await line.run('verify', '--account', '6BApk', '--json');
     expect(json.status).toBe(1);

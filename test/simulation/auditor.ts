@@ -54,13 +54,13 @@ export class Auditor {
     this.#reader = undefined;
   }
 
-  /** Deliveries that are given up for now. */
-  parked(): { readonly id: number; readonly vendorid: number }[] {
-    return this.#ask(
+  /** Deliveries that are given up for now, by their numbers in the journal. */
+  parked(): number[] {
+    return this.#ask<{ id: number }>(
       this.#options.database,
-      `SELECT id, object_id AS vendorid FROM deliveries WHERE outcome = 'parked'
+      `SELECT id FROM deliveries WHERE outcome = 'parked'
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE due_at IS NOT NULL)`,
-    );
+    ).map(({ id }) => id);
   }
 
   /** Vendors that are to be read. */

@@ -80,10 +80,14 @@ async function wholeRun({ plan, timeline, follower, runs }: Aftermath): Promise<
   return telling()[0];
 }
 
-/** Whether `total` counts vendors that a list does not show: the one of all, or one that is asked for by state. */
+/** Whether `total` counts vendors that lists do not show. */
 function hiddenIn({ world }: Plan): number {
-  const hides = world.listDeleted === 'hidden' || world.visStateFilter === 'honoured';
-  return world.total === 'counts_hidden' && hides ? 1 : 0;
+  return world.total === 'counts_hidden' && world.listDeleted === 'hidden' ? 1 : 0;
+}
+
+/** Whether a list that is asked for by state counts vendors of another. */
+function countsOthers({ world }: Plan): boolean {
+  return world.total === 'counts_hidden' && world.visStateFilter === 'honoured';
 }
 
 /** Whether the service shows nothing past its first page. */
@@ -97,7 +101,7 @@ function isBlind({ plan, chronicle }: Aftermath): boolean {
  */
 function looksBlind(plan: Plan): boolean {
   const { pastEnd, order, unlistedIds } = plan.world;
-  return (pastEnd === 'last' || order === 'shuffled') && unlistedIds + hiddenIn(plan) > 0;
+  return (pastEnd === 'last' || order === 'shuffled') && (unlistedIds + hiddenIn(plan) > 0 || countsOthers(plan));
 }
 
 /**
@@ -123,19 +127,14 @@ async function approve({ plan, household, follower, timeline, broken, trace }: A
   return false;
 }
 
-/**
- * No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. Where
- * more and more come for a number that nobody knows, they are given up again.
- */
-async function nothingLeft({ timeline, follower, road, auditor, runs, broken }: Aftermath): Promise<void> {
-  const begun = timeline.now;
-  const parked = new Set(auditor.parked().map(({ id }) => id));
+/** No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. */
+async function nothingLeft({ timeline, follower, auditor, runs, broken }: Aftermath): Promise<void> {
+  const parked = new Set(auditor.parked());
   if (parked.size === 0) return;
   const last = follower.lastRun;
   const reconciled = (): number =>
     runs.filter(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete').length;
   if (!(await timeline.until(() => reconciled() >= 2, longest))) return;
-  for (const { id, vendorid } of auditor.parked())
-    if (parked.has(id) && (road.asked.get(vendorid) ?? -Infinity) < begun)
-      broken('P1', `delivery ${id} was given up for good`);
+  for (const id of auditor.parked().filter((still) => parked.has(still)))
+    broken('P1', `delivery ${id} was given up for good`);
 }
