@@ -25,6 +25,12 @@ export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 
 
 export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
 
+/** What was delivered about a vendor and given up, up to the delivery `upTo`. */
+export interface ParkedDeliveries {
+  readonly vendorid: number;
+  readonly upTo: number;
+}
+
 export interface Deliveries {
   /**
    * Journals deliveries and marks their vendors. Runs inside a transaction.
@@ -34,6 +40,8 @@ export interface Deliveries {
   accept(deliveries: readonly NewDelivery[]): boolean[];
   /** The deliveries about a vendor that are not settled, oldest first. */
   open(key: Key): OpenDelivery[];
+  /** What an account was told of and has given up, whatever was delivered since. */
+  parked(account: { account_id: string }): ParkedDeliveries[];
   /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
   lastUnanswered(key: Key): string | null;
   /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
@@ -86,6 +94,11 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       .where('id', '<=', at.upTo)
       .where('outcome', 'in', ['pending', 'parked']),
   );
+  // The index holds what is not settled, which is little; others go through the whole journal.
+  const givenUp = sqlite.prepare<{ account_id: string }, ParkedDeliveries>(`
+    SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
+    WHERE account_id = @account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    GROUP BY object_id`);
   const parked = parkedVendors(sqlite);
 
   return {
@@ -115,6 +128,7 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
       return taken;
     },
     open: (key) => open.all(key),
+    parked: (account) => givenUp.all(account),
     lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,
     settle: (key, upTo, outcome, now) =>
       // A parked one is given up only until the next reconciliation.

@@ -4,7 +4,7 @@
  */
 import { timestamp, type Clock } from '../clock.ts';
 import type { Counter } from './counter.ts';
-import type { Deliveries, OpenDelivery, SettledOutcome } from './deliveries.ts';
+import type { Deliveries, OpenDelivery, ParkedDeliveries, SettledOutcome } from './deliveries.ts';
 import type { Database } from './database.ts';
 import type { Findings } from './findings.ts';
 import { ofVendor, type Key } from './held.ts';
@@ -41,6 +41,10 @@ export interface QueueDeeds {
   park(mark: Mark, error: string): Promise<void>;
   /** Parked marks of an account. */
   parkedMarks(accountId: string): Promise<Mark[]>;
+  /** Parked deliveries of an account; where more came since, their vendor's mark is not parked any more. */
+  parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]>;
+  /** Settles parked deliveries about a vendor that does not exist. The mark stands for what came after them. */
+  dismiss(accountId: string, parked: ParkedDeliveries): Promise<void>;
 }
 
 export interface QueueParts {
@@ -147,5 +151,10 @@ export function queueDeeds(
         else marks.rest(mark, mark.attempts, error);
       }),
     parkedMarks: (accountId) => database.read(() => parked.all({ account_id: accountId })),
+    parkedDeliveries: (accountId) => database.read(() => deliveries.parked({ account_id: accountId })),
+    dismiss: (accountId, { vendorid, upTo }) =>
+      database.writeInOrder(() =>
+        deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', clock.now()),
+      ),
   };
 }

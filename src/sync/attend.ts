@@ -25,18 +25,22 @@ const longestPause = 3_600_000;
 /** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
 export async function attend(engine: Engine, mark: Mark, attendance: Attendance): Promise<void> {
   const told = await engine.mirror.openDeliveries(mark);
-  let sighting: Sighting;
-  try {
-    sighting = await engine.reader.read(mark.vendorid, attendance);
-  } catch (error) {
-    if (attendance.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
-    return tryLater(engine, mark, asMirrorError(error));
-  }
+  const sighting = await sight(engine, mark.vendorid, attendance);
   if (sighting.kind === 'refused') return tryLater(engine, mark, sighting.error);
   if (sighting.kind === 'absent') return notYet(engine, mark);
   attendance.onVerdict?.(sighting.verdict);
   const { verdict } = sighting;
   return conclude(engine, mark, verdict.kind === 'updated' && !isNews(verdict) ? 'unchanged' : verdict.kind, told);
+}
+
+/** Reads a vendor; a failure refuses it. @throws as `attend`. */
+export async function sight({ reader }: Engine, vendorid: number, attendance: Attendance): Promise<Sighting> {
+  try {
+    return await reader.read(vendorid, attendance);
+  } catch (error) {
+    if (attendance.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
+    return { kind: 'refused', error: asMirrorError(error) };
+  }
 }
 
 /** Ends a mark whose vendor was read, or puts it off for a second look. `told` are the deliveries that had come before. */

@@ -2,6 +2,7 @@
 import { parseInstant } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { VendorPage } from '../reading.ts';
+import type { ParkedDeliveries } from '../store/deliveries.ts';
 import type { Finding } from '../store/findings.ts';
 import { roomForDeliveries } from '../store/file-systems.ts';
 import type { Mirror } from '../store/mirror.ts';
@@ -14,7 +15,7 @@ import { FieldWatch } from './field-watch.ts';
 import { IdSet } from './id-set.ts';
 import { sweepContext } from './sweep-context.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
-import { everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
+import { dismissParked, everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
 import { Tally } from './tally.ts';
 import { inTurns } from './turns.ts';
 import { sortUnseen, type Unseen } from './unseen.ts';
@@ -117,7 +118,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     signal: options.signal,
     onProgress: options.onProgress,
   };
-  if (options.kind === 'reconcile') await wakeParked(engine);
+  const parked = options.kind === 'reconcile' ? await wakeParked(engine) : [];
   const stamp = await mirror.takeStamp();
   const marks = await mirror.dueMarks(accountId, everyMark);
   const marked = new Set(marks.map(({ vendorid }) => vendorid));
@@ -154,7 +155,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const believed = shown > 0 || approved >= unseen.suspects.length;
   if (believed) await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
-  const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, news, notes };
+  const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, parked, news, notes };
   const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   const left = !needed
@@ -163,14 +164,15 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
       ? await resolveByNumber(resolution, believed)
       : await resolveBySweep(resolution, believed);
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
+  await dismissParked(resolution, offered);
   if (shown === 0 && (await mirror.someActive(accountId, 1)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
   if (unseen.guardedSeq === undefined) return run.startedAt;
   return Math.min(run.startedAt, parseInstant(await mirror.runBefore(accountId, unseen.guardedSeq)) ?? 0);
 }
 
-/** What was given up is read again. */
-async function wakeParked({ mirror, accountId }: Engine): Promise<void> {
+/** What was given up is read again. @returns the deliveries that were given up before now. */
+async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {
   const parked = await mirror.parkedMarks(accountId);
   await mirror.markVendors(
     accountId,
@@ -178,6 +180,7 @@ async function wakeParked({ mirror, accountId }: Engine): Promise<void> {
     'reconcile',
     0,
   );
+  return mirror.parkedDeliveries(accountId);
 }
 
 /** A vendor that several passes showed counts once. */

@@ -12,7 +12,7 @@ export type Sighting =
   | { readonly kind: 'record'; readonly verdict: Verdict }
   /** The service knows no such vendor. What that proves depends on who asks. */
   | { readonly kind: 'absent'; readonly stamp: ReadStamp }
-  /** No access says nothing about the vendor. */
+  /** No access, or no answer, says nothing about the vendor. */
   | { readonly kind: 'refused'; readonly error: MirrorError };
 
 export interface ReadOptions {

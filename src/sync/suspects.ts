@@ -2,11 +2,12 @@
 import { sleep } from '../clock.ts';
 import { eachBounded } from '../lifecycle.ts';
 import type { ReadStamp } from '../reading.ts';
+import type { ParkedDeliveries } from '../store/deliveries.ts';
 import type { Mark } from '../store/marks.ts';
 import type { SweepContext } from '../store/reading-deeds.ts';
 import type { Absence } from '../store/readings.ts';
 import type { Run } from '../store/runs.ts';
-import { attend, conclude, notYet, type Attendance } from './attend.ts';
+import { attend, conclude, notYet, sight, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
 import type { IdSet } from './id-set.ts';
 import { sweep, type Sweep } from './sweep.ts';
@@ -27,6 +28,8 @@ export interface Resolution {
   readonly stamp: ReadStamp;
   /** Marks that were due before the sweep began. */
   readonly marks: readonly Mark[];
+  /** Deliveries that were given up before the sweep began. */
+  readonly parked: readonly ParkedDeliveries[];
   /** Vendors whose content the run has changed. */
   readonly news: ReadonlySet<number>;
   readonly notes: string[];
@@ -101,6 +104,28 @@ async function answerMarks({ engine, news }: Resolution, marks: readonly Mark[],
     if (seen.has(mark.vendorid)) await conclude(engine, mark, news.has(mark.vendorid) ? 'updated' : 'unchanged');
     else await notYet(engine, mark);
   }
+}
+
+/**
+ * Ends the deliveries that were given up before the sweep began, and whose vendor neither the list nor a reading shows. Marks alone would
+ * not end them: each further delivery about the same number puts its mark off.
+ */
+export async function dismissParked(
+  { engine, attendance, tally, seen, shown, parked }: Resolution,
+  offered: boolean,
+): Promise<void> {
+  if (parked.length === 0) return;
+  const { mirror, accountId, concurrency } = engine;
+  const open = new Set((await mirror.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
+  const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
+  await eachBounded(left, concurrency, async (deliveries) => {
+    if (offered) {
+      const sighting = await sight(engine, deliveries.vendorid, attendance);
+      if (sighting.kind === 'record') tally.addVerdict(sighting.verdict);
+      if (sighting.kind !== 'absent') return;
+    } else if (shown === 0) return;
+    await mirror.dismiss(accountId, deliveries);
+  });
 }
 
 async function applyAbsence(

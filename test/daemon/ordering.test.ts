@@ -126,6 +126,23 @@ describe('a delivery that leads nowhere', () => {
     expect(at.runs.at(-1)?.outcome).toBe('complete');
   });
 
+  it.each([[[]], [['readOne=404']]])(
+    'C7 C8 C20 that was given up ends as not found by the next reconciliation although another followed, in the world %j',
+    async (world) => {
+      const at = await livingHouse({ world });
+      const outcomes = (): string[] =>
+        at.query<{ outcome: string }>('SELECT outcome FROM deliveries ORDER BY id').map(({ outcome }) => outcome);
+      const emit = (): void => at.sandbox.emit(account, 'bill_vendor.update', 999_999);
+      emit();
+      await at.clock.until('it is parked', () => outcomes()[0] === 'parked', 600_000);
+      emit();
+      await at.clock.until('another came', () => outcomes().length === 2);
+      const { signal } = new AbortController();
+      await at.beside((installation) => installation.pull(account, { kind: 'reconcile', trigger: 'command', signal }));
+      expect(outcomes()).toEqual(['not_found', 'pending']);
+    },
+  );
+
   it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
     const at = await livingHouse({ world: ['objectId=callback'] });
     const id = someVendor(at);

@@ -32,4 +32,11 @@ export const keptSeeds: readonly KeptSeed[] = [
     taught:
       'mirror time does not pass while the machine is off: what the guard still covers is known of only up to then',
   },
+  {
+    seed: 17935,
+    knobs:
+      'visStateFilter=ignored listLag=2 objectId=callback fault:429_date=0.02 fault:html=0.1 fault:errors_in_200=0.1 fault:hang=0.02 fault:reset_after=0.02 fault:truncated=0.1 fault:wrong_page=0.02 rows=100 latency=12000 slow=lists changes=6 mass=import outage=empty_list outageMinutes=6 crashes=4 restarts=1 stops=2 jumps=2 full=1 forge=0.2 vendors=1',
+    taught:
+      'a delivery that was given up ends with the next reconciliation, whatever was delivered about the same number since',
+  },
 ];

@@ -220,7 +220,7 @@ export const sabotages: readonly Sabotage[] = [
     'if (!given) return false;',
     'if (!given || verifiers.length > 0) return verifiers.length > 0;',
   ),
-  sabotage('given up for good', 4, "if (options.kind === 'reconcile') await wakeParked(engine);", ''),
+  sabotage('given up for good', 4, "options.kind === 'reconcile' ? await wakeParked(engine) : []", '[]'),
   sabotage(
     'a vendor and its children in two transactions',
     11,
