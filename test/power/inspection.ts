@@ -62,7 +62,9 @@ async function opened(
 function lost(sqlite: Sqlite, acknowledged: readonly number[]): Fault[] {
   const kept = new Set(sqlite.prepare<[], number>('SELECT user_id FROM deliveries').pluck().all());
   const gone = acknowledged.filter((number) => !kept.has(number));
-  return gone.length === 0 ? [] : [{ kind: 'lost', what: `${gone.length} of ${acknowledged.length} acknowledged` }];
+  return gone.length === 0
+    ? []
+    : [{ kind: 'lost', what: `${gone.length} of ${acknowledged.length} acknowledged: ${gone.join()}` }];
 }
 
 function torn(what: string | undefined): Fault[] {

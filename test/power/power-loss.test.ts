@@ -136,7 +136,7 @@ describe.skipIf(untappable !== undefined)(
       async () => {
         const count = Math.ceil((states * 2) / 3);
         const { faults, telling } = await survey(await deliveries(), count);
-        expect(faults.slice(0, 5), `${faults.length} of ${count} states`).toEqual([]);
+        expect(faults.slice(0, 5), `${faults.length} of ${count} states, last ${faults.at(-1)?.at}`).toEqual([]);
         expect(telling).toBeGreaterThan(count / 2);
       },
       240_000 + states * 60,
