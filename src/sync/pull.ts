@@ -156,7 +156,8 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (believed) await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
   const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, parked, news, notes };
-  const needed = unseen.suspects.length > 0 || unseen.hidden.length > 0 || (await mirror.countMarks(accountId)) > 0;
+  const unanswered = unseen.suspects.length + unseen.hidden.length + parked.length;
+  const needed = unanswered > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   const left = !needed
     ? 0

@@ -1,5 +1,6 @@
 /** Who wins, when, and who is waited for: the exact interleavings, through the running daemon. */
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../src/clock.ts';
 import { account, livingHouse, type House } from './house.ts';
 import { someVendor } from './letters.ts';
 import { isPage, slowRoad } from './slow-road.ts';
@@ -142,6 +143,42 @@ describe('a delivery that leads nowhere', () => {
       expect(outcomes()).toEqual(['not_found', 'pending']);
     },
   );
+
+  it('C20 is not ended by a list alone where it was given up again while the list was read', async () => {
+    let slow = false;
+    let refused = false;
+    const at: House = await livingHouse({
+      settings: {
+        service: {
+          baseUrl: 'https://service.example',
+          auth: { accessToken: 'a-token' },
+          paging: { perPage: 5, concurrency: 1 },
+        },
+      },
+      road: (fetch) => async (input, init) => {
+        const url = new URL(input instanceof Request ? input.url : input);
+        if (refused && url.pathname.endsWith('/999999')) return new Response('', { status: 403 });
+        if (slow && isPage(url)) await sleep(at.clock, 25_000);
+        return fetch(input, init);
+      },
+    });
+    const outcomes = (): unknown[] => at.query('SELECT outcome FROM deliveries ORDER BY id');
+    const isParked = (): boolean => at.query('SELECT 1 FROM dirty_vendors WHERE due_at IS NULL').length > 0;
+    const emit = (): void => at.sandbox.emit(account, 'bill_vendor.update', 999_999);
+    emit();
+    await at.clock.until('it is parked', isParked, 600_000);
+    slow = true;
+    emit();
+    const { signal } = new AbortController();
+    const run = at.beside((installation) =>
+      installation.pull(account, { kind: 'reconcile', trigger: 'command', signal }),
+    );
+    await at.clock.until('it waits again', () => !isParked(), 60_000);
+    await at.clock.until('it is parked again', isParked, 600_000);
+    refused = true;
+    expect((await run).outcome).toBe('complete');
+    expect(outcomes()).toEqual([{ outcome: 'parked' }, { outcome: 'parked' }]);
+  });
 
   it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
     const at = await livingHouse({ world: ['objectId=callback'] });
