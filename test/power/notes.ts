@@ -6,8 +6,8 @@ export type Note =
   | { readonly kind: 'written'; readonly path: string; readonly at: number; readonly data: Buffer }
   | { readonly kind: 'truncated'; readonly path: string; readonly size: number }
   | { readonly kind: 'renamed'; readonly path: string; readonly to: string }
-  /** A 2xx left, to the port of the other side. */
-  | { readonly kind: 'answered'; readonly port: number }
+  /** A 2xx left a process, to the port of the other side. */
+  | { readonly kind: 'answered'; readonly process: number; readonly port: number }
   | { readonly kind: 'failed'; readonly path: string; readonly what: string };
 
 const headSize = 15;
@@ -44,7 +44,7 @@ function noteOf(kind: string, path: string, position: number, data: Buffer): Not
     case 'r':
       return { kind: 'renamed', path, to: data.toString('utf8') };
     case 'a':
-      return { kind: 'answered', port: position };
+      return { kind: 'answered', process: data.readInt32LE(), port: position };
     case 'x':
       return { kind: 'failed', path, what: data.toString('utf8') };
     default:

@@ -8,9 +8,9 @@ import type { Sqlite } from '../../src/store/driver.ts';
 import { memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { build, ended, place, service, type Place } from '../process/program.ts';
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
-import { filesIn, recorded, statesOf, type Recording } from './recording.ts';
+import { filesIn, recorded, statesOf, type AnswerOf, type Recording } from './recording.ts';
 import { compileTap, untappable } from './tap.ts';
-import { deliver, introduce, quietDaemon, startTapped, watch, type Answer } from './tapped.ts';
+import { deliver, introduce, quietDaemon, startTapped, watch } from './tapped.ts';
 
 /** How many states of the disk are looked at; 3,000 unless told. */
 const states = Number(process.env['STATES'] ?? 3_000);
@@ -43,7 +43,7 @@ async function deliveries(imports: readonly string[] = []): Promise<Lived> {
     .vendors(sandbox.account)
     .all()
     .map(({ vendorid }) => Number(vendorid));
-  const answers: Answer[] = [];
+  const answers: AnswerOf[] = [];
   for (const [first, signal] of [
     [1, 'SIGTERM'],
     [201, 'SIGKILL'],
@@ -53,14 +53,17 @@ async function deliveries(imports: readonly string[] = []): Promise<Lived> {
     const listener = await watch(daemon).serving;
     const numbers = Array.from({ length: 200 }, (_, index) => first + index);
     const vendorOf = (number: number): number => vendorids[number % vendorids.length]!;
-    answers.push(...(await deliver(`${listener}${path}`, { numbers, lanes: 4, vendorOf })));
+    const given = await deliver(`${listener}${path}`, { numbers, lanes: 4, vendorOf });
+    answers.push(...given.map((answer) => ({ ...answer, process: daemon.pid! })));
     daemon.kill(signal);
     await exited;
   }
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   const known = vendorsAt(at);
   const isWhole = (sqlite: Sqlite): string | undefined => strange(sqlite, [known]);
-  return { ...recorded(log, { folder: at.folder, before, answers }), isWhole };
+  const recording = recorded(log, { folder: at.folder, before, answers });
+  expect(recording.notes.filter(({ kind }) => kind === 'answered')).toHaveLength(answers.length);
+  return { ...recording, isWhole };
 }
 
 /** Two pulls, the second of which finds changes. */

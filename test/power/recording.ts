@@ -6,12 +6,17 @@ import { Disk } from './disk.ts';
 import { readNotes, type Note } from './notes.ts';
 import type { Answer } from './tapped.ts';
 
+/** An answer, and the process that gave it: ports are used again. */
+export interface AnswerOf extends Answer {
+  readonly process: number;
+}
+
 export interface Recording {
   readonly folder: string;
   /** What was in the folder when it began. */
   readonly before: ReadonlyMap<string, Buffer>;
   readonly notes: readonly Note[];
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AnswerOf[];
 }
 
 export interface State {
@@ -41,8 +46,10 @@ export function* statesOf({ before, notes, answers }: Recording, seed: number, c
     index % 2 === 0 && answered.length > 0 ? throws.pick(answered) : throws.below(notes.length + 1),
   ).sort((one, other) => one - other);
   const disk = new Disk(before);
-  const deliveryOf = new Map(answers.map(({ port, nth, delivery }) => [`${port} ${nth}`, delivery]));
-  const onPort = new Map<number, number>();
+  const deliveryOf = new Map(
+    answers.map(({ process, port, nth, delivery }) => [`${process} ${port} ${nth}`, delivery]),
+  );
+  const onConnection = new Map<string, number>();
   const acknowledged: number[] = [];
   let [replayed, sofar] = [0, 0];
   for (const [index, moment] of moments.entries()) {
@@ -51,9 +58,10 @@ export function* statesOf({ before, notes, answers }: Recording, seed: number, c
       disk.replay(note);
       if (note.kind !== 'answered') continue;
       sofar += 1;
-      const nth = (onPort.get(note.port) ?? 0) + 1;
-      onPort.set(note.port, nth);
-      const delivery = deliveryOf.get(`${note.port} ${nth}`);
+      const connection = `${note.process} ${note.port}`;
+      const nth = (onConnection.get(connection) ?? 0) + 1;
+      onConnection.set(connection, nth);
+      const delivery = deliveryOf.get(`${connection} ${nth}`);
       if (delivery !== undefined) acknowledged.push(delivery);
     }
     const name = `seed ${seed}, state ${index}, after ${moment} of ${notes.length} notes`;

@@ -8,8 +8,8 @@
  *   TAP_KILL     KINDS:NTH         SIGKILL before that one
  *
  * A note: kind, length of the path, length of the data, position, path, data. Kinds: o made, w written, t truncated, s file
- * synced, d folder synced, u unlinked, r renamed (data: the new path), a answered (position: the port of the other side),
- * x failed (data: the kind).
+ * synced, d folder synced, u unlinked, r renamed (data: the new path), a answered (position: the port of the other side;
+ * data: the process), x failed (data: the kind).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -161,23 +161,29 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
   DONE(written, 'w', path, at, data, (uint32_t)written);
 }
 
-/* Deliveries are acknowledged here. */
-static void answers(int fd, const void *data, size_t size) {
+/* The port of the other side, where this is an answer 2xx: deliveries are acknowledged so. */
+static int answers(int fd, const void *data, size_t size) {
   struct sockaddr_in other;
   socklen_t length = sizeof other;
-  if (notes < 0 || size < 12 || memcmp(data, "HTTP/1.1 2", 10) != 0) return;
-  if (getpeername(fd, (struct sockaddr *)&other, &length) != 0 || other.sin_family != AF_INET) return;
+  if (notes < 0 || size < 12 || memcmp(data, "HTTP/1.1 2", 10) != 0) return -1;
+  if (getpeername(fd, (struct sockaddr *)&other, &length) != 0 || other.sin_family != AF_INET) return -1;
+  return ntohs(other.sin_port);
+}
+
+static ssize_t answer(int fd, int port, const struct iovec *parts, int count) {
   pthread_mutex_lock(&lock);
   if (springs(&killing, 'a')) kill(getpid(), SIGKILL);
-  note('a', "", ntohs(other.sin_port), "", 0);
-  pthread_mutex_unlock(&lock);
+  ssize_t written = REAL(writev)(fd, parts, count);
+  int32_t process = getpid();
+  DONE(written, 'a', "", port, &process, sizeof process);
 }
 
 ssize_t write(int fd, const void *data, size_t size) {
   const char *path = path_of(fd);
   if (!path) {
-    answers(fd, data, size);
-    return REAL(write)(fd, data, size);
+    int port = answers(fd, data, size);
+    struct iovec whole = {(void *)data, size};
+    return port < 0 ? REAL(write)(fd, data, size) : answer(fd, port, &whole, 1);
   }
   if (meets_fault('w', path)) return -1;
   off64_t at = fcntl(fd, F_GETFL) & O_APPEND ? lseek64(fd, 0, SEEK_END) : lseek64(fd, 0, SEEK_CUR);
@@ -186,8 +192,8 @@ ssize_t write(int fd, const void *data, size_t size) {
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-  if (count > 0) answers(fd, parts[0].iov_base, parts[0].iov_len);
-  return REAL(writev)(fd, parts, count);
+  int port = count > 0 ? answers(fd, parts[0].iov_base, parts[0].iov_len) : -1;
+  return port < 0 ? REAL(writev)(fd, parts, count) : answer(fd, port, parts, count);
 }
 
 int ftruncate64(int fd, off64_t size) {
