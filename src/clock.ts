@@ -74,6 +74,11 @@ function abortReason(signal: AbortSignal | undefined): Error {
   return reason instanceof Error ? reason : new Error('Aborted.');
 }
 
+/** As HTTP writes it: `Fri, 09 Oct 2020 15:25:05 GMT`. */
+export function httpDate(ms: number): string {
+  return new Date(ms).toUTCString();
+}
+
 /** SQLite's own form, UTC: `2026-11-20 18:17:00.123`. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);

@@ -1,10 +1,11 @@
 /** Faults of the service and of the road to it: by rate, or the next time something is asked. */
+import { httpDate } from '../clock.ts';
 import { unauthenticated } from './access.ts';
 import type { SandboxRequest } from './call.ts';
 import type { Chance } from './chance.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import { htmlPage, type Area } from './refusal.ts';
-import { httpDate, type Answer, type Breakage, type Reply } from './reply.ts';
+import type { Answer, Breakage, Reply } from './reply.ts';
 
 export interface ScriptedFault {
   readonly kind: FaultKind;

@@ -1,5 +1,6 @@
 /** What the service answers: first in JSON's terms, then as bytes. */
 import { constants, gzipSync } from 'node:zlib';
+import { httpDate } from '../clock.ts';
 
 /** A JSON payload, an HTML page, or nothing. */
 export interface Reply {
@@ -63,23 +64,4 @@ export function success(result: unknown, status = 200): Reply {
 /** The answer to a deletion: an empty response, or none. */
 export function deleted(status: '200' | '204'): Reply {
   return status === '204' ? { status: 204 } : { status: 200, payload: { response: {} } };
-}
-
-const dateParts = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'UTC',
-  weekday: 'short',
-  day: '2-digit',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-
-/** `Fri, 09 Oct 2020 15:25:05 GMT` */
-export function httpDate(ms: number): string {
-  const part = Object.fromEntries(dateParts.formatToParts(ms).map(({ type, value }) => [type, value]));
-  const { weekday, day, month, year, hour, minute, second } = part;
-  return `${weekday}, ${day} ${month} ${year} ${hour}:${minute}:${second} GMT`;
 }
