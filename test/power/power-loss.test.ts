@@ -55,6 +55,8 @@ async function deliveries(imports: readonly string[] = []): Promise<Lived> {
     const vendorOf = (number: number): number => vendorids[number % vendorids.length]!;
     const given = await deliver(`${listener}${path}`, { numbers, lanes: 4, vendorOf });
     answers.push(...given.map((answer) => ({ ...answer, process: daemon.pid! })));
+    // An answer is noted once it left: what is answered after it comes when the note is there.
+    expect((await fetch(listener!)).ok).toBe(false);
     daemon.kill(signal);
     await exited;
   }
