@@ -162,7 +162,7 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at) {
 }
 
 /* The port of the other side, where this is an answer 2xx: deliveries are acknowledged so. */
-static int answers(int fd, const void *data, size_t size) {
+static int port_answered(int fd, const void *data, size_t size) {
   struct sockaddr_in other;
   socklen_t length = sizeof other;
   if (notes < 0 || size < 12 || memcmp(data, "HTTP/1.1 2", 10) != 0) return -1;
@@ -181,7 +181,7 @@ static ssize_t answer(int fd, int port, const struct iovec *parts, int count) {
 ssize_t write(int fd, const void *data, size_t size) {
   const char *path = path_of(fd);
   if (!path) {
-    int port = answers(fd, data, size);
+    int port = port_answered(fd, data, size);
     struct iovec whole = {(void *)data, size};
     return port < 0 ? REAL(write)(fd, data, size) : answer(fd, port, &whole, 1);
   }
@@ -192,7 +192,7 @@ ssize_t write(int fd, const void *data, size_t size) {
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-  int port = count > 0 ? answers(fd, parts[0].iov_base, parts[0].iov_len) : -1;
+  int port = count > 0 ? port_answered(fd, parts[0].iov_base, parts[0].iov_len) : -1;
   return port < 0 ? REAL(writev)(fd, parts, count) : answer(fd, port, parts, count);
 }
 
