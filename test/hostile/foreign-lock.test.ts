@@ -49,19 +49,26 @@ describe('a program that holds the write lock', () => {
     expect((await send([1]))[0]?.status).toBe(200);
 
     const release = await lock(at.database);
-    const answered = new AbortController();
-    const refused = send([2, 3, 4]).finally(() => answered.abort());
-    let healthy = 0;
-    while (!answered.signal.aborted) healthy += (await fetch(`${listener}/healthz`)).status === 200 ? 1 : 0;
-    expect((await refused).map(({ status }) => status)).toEqual([503, 503, 503]);
-    // The loop was never blocked for longer than one try for the lock: others were served again and again meanwhile.
-    expect(healthy).toBeGreaterThan(3);
+    /** @returns how often others were served while three deliveries waited to be refused. */
+    const servedMeanwhile = async (): Promise<number> => {
+      const answered = new AbortController();
+      const refused = send([2, 3, 4]).finally(() => answered.abort());
+      let healthy = 0;
+      while (!answered.signal.aborted) healthy += (await fetch(`${listener}/healthz`)).status === 200 ? 1 : 0;
+      expect((await refused).map(({ status }) => status)).toEqual([503, 503, 503]);
+      return healthy;
+    };
+    // The loop is never blocked for longer than one try for the lock: others are served again and again meanwhile. A machine that
+    // leaves the daemon no processor may hide that once, a loop that waits for the lock hides it every time.
+    let served = 0;
+    for (let round = 0; round < 5 && served <= 3; round++) served = await servedMeanwhile();
+    expect(served).toBeGreaterThan(3);
     await release();
     expect((await send([5, 6])).map(({ status }) => status)).toEqual([200, 200]);
     daemon.kill('SIGTERM');
     await once(daemon, 'exit');
     expect(at.query('SELECT user_id FROM deliveries ORDER BY user_id').map((row) => row['user_id'])).toEqual([1, 5, 6]);
-  }, 60_000);
+  }, 120_000);
 
   it.skipIf(!existsSync('/proc/self/fd'))(
     'F4 is waited for by a pull, which then is complete',
