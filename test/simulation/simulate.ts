@@ -99,7 +99,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
         report.trigger,
         report.outcome,
         JSON.stringify(report.counts),
-        report.error?.message ?? '',
+        report.error?.message.replaceAll(folder, '') ?? '',
       );
       auditor.look();
     },

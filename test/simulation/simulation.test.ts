@@ -35,7 +35,8 @@ describe('simulated worlds', () => {
   });
 
   it('the same seed has the same trace', { timeout: hang }, async () => {
-    const tasks = [11, 12, 13, 14, 15, 16, 17, 18].map((seed) => ({ seed }));
+    // In the last of them a run fails whose error names the file.
+    const tasks = [11, 12, 13, 14, 15, 16, 17, 5040].map((seed) => ({ seed }));
     const traces = async (): Promise<Map<number, string>> =>
       new Map((await outcomes(fleet, tasks)).map(({ seed, hash }) => [seed, hash]));
     expect(await traces()).toEqual(await traces());
