@@ -15,8 +15,9 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     environment: 'node',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Only against hanging: no test is about its own time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     restoreMocks: true,

@@ -13,7 +13,7 @@ const program = join(packageRoot, 'dist/cmd/main.js');
 
 beforeAll(() => {
   if (!existsSync(program)) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
-}, 120_000);
+});
 
 interface Ended {
   readonly status: number | null;

@@ -34,4 +34,4 @@ it('F12 is not called fresh before it was swept, and then is as the source, deaf
   desk.edit(third!, { city: 'Heard' });
   await at.clock.until('it is heard', () => at.query(`SELECT 1 FROM vendors WHERE city = 'Heard'`).length > 0);
   expect(at.query(`SELECT source FROM vendors WHERE city = 'Heard'`)).toEqual([{ source: 'delivery' }]);
-}, 60_000);
+});

@@ -111,5 +111,5 @@ describe.skipIf(!pythonVersion)(`E1, E2 signatures${pythonVersion ? '' : ' (not 
       expect(isSigned(pairs, signature, [other, key]), line).toBe(true);
       expect(isSigned(pairs, signature, [other]), line).toBe(false);
     }
-  }, 120_000);
+  });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { build, place, service } from '../process/program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** What a name may hold to make a terminal, a log or a spreadsheet lie. */
 const names = [
@@ -56,4 +56,4 @@ it('H9 H10 what stands in a name steers no terminal, forges no line, and is no f
   const cells = readFileSync(csv, 'utf8');
   expect(cells).toContain(`"'=HYPERLINK(""http`);
   expect(cells).not.toMatch(/(^|,)"?[=+@]|(^|,)"?-2/m);
-}, 120_000);
+});

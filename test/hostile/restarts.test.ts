@@ -7,7 +7,7 @@ import { daemonPlace, flow, taken } from '../process/daemon.ts';
 import { build, service } from '../process/program.ts';
 import { drivers, hasShell, shells } from '../process/readers.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3']).status === 0;
 
@@ -67,4 +67,4 @@ it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is
     expect(states.filter(([held, torn]) => held! < 100 || torn !== 0)).toEqual([]);
     expect(states.length).toBeGreaterThan(0);
   }
-}, 180_000);
+});

@@ -45,7 +45,7 @@ describe('P8 a service that wants to keep us busy for ever', () => {
     const run = await at.pull();
     expect([run.outcome, run.error?.code]).toEqual(['incomplete', 'sweep_incomplete']);
     expect(run.requests).toBeLessThan(tooMany);
-  }, 60_000);
+  });
 
   it('with a thousand million pages of nothing: a walk ends where no account can reach', async () => {
     let asked = 0;
@@ -56,7 +56,7 @@ describe('P8 a service that wants to keep us busy for ever', () => {
       apply: () => Promise.resolve({ entered: false }),
     });
     expect([asked, pass.ids.size]).toEqual([200_000, 0]);
-  }, 60_000);
+  });
 
   it('with pages of which most are empty: each is asked for once, and once more for the proof', async () => {
     const at = await bentLists((list, page) => {
@@ -65,7 +65,7 @@ describe('P8 a service that wants to keep us busy for ever', () => {
     const run = await at.pull();
     expect([run.outcome, run.requests < 700]).toEqual(['complete', true]);
     expect(run.notes.join()).toContain('more vendors than it shows');
-  }, 60_000);
+  });
 
   it.each([-1, 1.5, 1e300, '1e9', 'many', null, true, [3], { pages: 3 }])('with %j pages', async (pages) => {
     const at = await bentLists((list) => void Object.assign(list, { pages }));

@@ -127,7 +127,7 @@ describe('F7 a damaged mirror', () => {
       ends[moved ? 'moved' : refusal === undefined ? 'opened' : 'refused'] += 1;
     }
     expect(ends.moved).toBeGreaterThan(30);
-  }, 120_000);
+  });
 });
 
 describe('a file that is not to be trusted any more', () => {
@@ -177,7 +177,7 @@ describe('F9 a file that was replaced while it was open', () => {
 });
 
 describe('a daemon that finds its mirror damaged at the start', () => {
-  beforeAll(build, 120_000);
+  beforeAll(build);
 
   it('F7 says so, moves it aside, makes a new one that equals the source, and keeps the secrets', async () => {
     const sandbox = await service({ vendors: 60 });

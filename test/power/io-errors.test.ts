@@ -35,7 +35,7 @@ const isFile = (path: string): boolean => /\.db(-wal|-journal)?$/.test(path);
 const nameOf = ({ kinds, nth, errno, on }: Failure): string =>
   `seed ${seed}, ${kinds}:${nth}:${errno}${on ? ':on' : ''}`;
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 describe.skipIf(untappable !== undefined)(
   `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,

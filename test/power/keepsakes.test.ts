@@ -15,7 +15,7 @@ const states = Math.ceil(Number(process.env['STATES'] ?? 3_000) / 15);
 /** Told where a test fails; SEED repeats it. */
 const seed = Number(process.env['SEED'] ?? 1);
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** What is found after each loss of power, one after the other. */
 function* found(life: Recording): Generator<State & { ask: (file: string, sql: string) => unknown }> {

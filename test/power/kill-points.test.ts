@@ -43,7 +43,7 @@ function isMigrated(database: string): boolean {
   }
 }
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 describe.skipIf(untappable !== undefined)(
   `a kill${untappable === undefined ? '' : ` (not here: ${untappable})`}`,

@@ -131,7 +131,7 @@ async function survey(life: Lived, count: number): Promise<{ faults: (Fault & { 
   return { faults, telling };
 }
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 describe.skipIf(untappable !== undefined)(
   `a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,

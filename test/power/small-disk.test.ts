@@ -26,7 +26,7 @@ function onSmallDisk(at: Place): { grow: () => void } {
   return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
 }
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 describe.skipIf(!mayMount)(
   `a disk of one megabyte${mayMount ? '' : ' (not here: this user may not mount one)'}`,
@@ -41,7 +41,7 @@ describe.skipIf(!mayMount)(
       disk.grow();
       expect((await at.run('sync')).status).toBe(0);
       expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
-    }, 120_000);
+    });
 
     it('F3 C12 makes a daemon answer 503 and live on, and more room makes it take deliveries again', async () => {
       const sandbox = await service({ vendors: 20 });
@@ -65,6 +65,6 @@ describe.skipIf(!mayMount)(
       await once(daemon, 'exit');
       const acknowledged = answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
       expect(await inspect(at.folder, { acknowledged, isWhole: () => undefined })).toEqual([]);
-    }, 120_000);
+    });
   },
 );

@@ -6,7 +6,7 @@ import { packageRoot } from '../mirror-file.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, ended, place, service, type Place } from './program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */
 const [heap, files] = [40, 320];
@@ -28,7 +28,7 @@ it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more 
   const { status, stderr } = await ended(confined(at, 'sync'));
   expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
   expect(at.query('SELECT count(*) AS held FROM vendors')).toEqual([{ held: 10_000 }]);
-}, 120_000);
+});
 
 it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliveries', async () => {
   const sandbox = await service({ vendors: 50 });
@@ -55,4 +55,4 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
   child.kill('SIGTERM');
   const { status, stderr } = await over;
   expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
-}, 120_000);
+});

@@ -4,7 +4,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { defaultWorld } from '../../src/sandbox/worlds.ts';
 import { build, place, service, type Ended } from './program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const nowhere = { baseUrl: 'http://127.0.0.1:9', token: 'unused' };
 const ignoring = { ...defaultWorld, paging: 'ignored' } as const;

@@ -5,7 +5,7 @@ import { build, ended, place, service } from './program.ts';
 
 const [perPage, pages] = [15, 10];
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Resolves once vendors were asked for `nth` times. Until `over` the last page is not answered, so that no run is whole. */
 function asked({ sandbox }: EmbeddedSandbox, nth: number, over: Promise<unknown>): Promise<void> {

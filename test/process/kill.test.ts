@@ -13,7 +13,7 @@ const kills = Number(process.env['KILLS'] ?? 50);
 /** Told where a test fails; SEED repeats it. */
 const seed = Number(process.env['SEED'] ?? 1);
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Kills a sync at some moment: while it opens its files, while pages come, or while it closes. */
 async function killSomewhere(at: Place, sandbox: EmbeddedSandbox, nth: number): Promise<void> {

@@ -7,7 +7,7 @@ import { askShell, drivers, hasShell, shells } from './readers.ts';
 const [perPage, pages] = [15, 40];
 const total = perPage * pages;
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Vendors, those of the second edition, and those whose parts are not of one edition; in one statement, hence of one moment. */
 const census = `
@@ -63,7 +63,7 @@ describe('readers beside a sync', () => {
         expect(between.length, `${reader} saw the middle of it`).toBeGreaterThan(0);
       }
     }
-  }, 120_000);
+  });
 
   const unasked = hasShell ? (process.getuid?.() === 0 ? '' : ' (not asked: needs root)') : ' (not asked: no sqlite3)';
   it.skipIf(unasked !== '')(`F15 P5 open the file afterwards without any right to write${unasked}`, async () => {

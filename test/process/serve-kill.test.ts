@@ -24,7 +24,7 @@ const troubled = () =>
     deliveries: { delay: [0, 100], lose: 0.05, repeat: 0.1, reorder: 0.1, late: 0.02 },
   });
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 it(
   `P2 F2 C5 killed ${kills} times under a flow of deliveries, it has what it acknowledged, and one reconciliation makes all equal`,

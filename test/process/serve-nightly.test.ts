@@ -6,7 +6,7 @@ import { activeDifferences } from '../sync/equal.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, service } from './program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** Longer than the gap watch bears. */
 const asleep = 100_000;
@@ -42,5 +42,5 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
     renameSync(at.database, `${at.database}.moved`);
     expect(await daemon.ended).toBe(74);
     expect(daemon.stderr()).toContain(`${at.database} was moved or deleted while it was in use.`);
-  }, 150_000);
+  });
 });

@@ -6,7 +6,7 @@ import { memory, temporaryFolder } from '../mirror-file.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, service } from './program.ts';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** A `systemd-notify` that writes down what it is asked for, with its whole environment. */
 function notifier(): { folder: string; said: () => string } {

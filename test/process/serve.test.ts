@@ -15,7 +15,7 @@ import { build, service } from './program.ts';
 /** The service has no copies that lag, so that nothing must be waited for. */
 const settings = 'sync: { lag: 0s, secondLook: 1s }';
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 120_000 });

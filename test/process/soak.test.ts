@@ -38,7 +38,7 @@ function peak(samples: readonly Sample[]): Sample {
   return { rssMb: highest('rssMb'), descriptors: highest('descriptors'), walMb: highest('walMb') };
 }
 
-beforeAll(build, 120_000);
+beforeAll(build);
 
 it.runIf(minutes > 0 && process.platform === 'linux')(
   `J5 for ${minutes} minutes under load it takes no more memory, descriptors and journal than at first`,

@@ -100,5 +100,5 @@ describe('pulls while vendors come, go and move', () => {
       expect(activeDifferences(story.at), where).toEqual([]);
       await story.at.close();
     }
-  }, 120_000);
+  });
 });

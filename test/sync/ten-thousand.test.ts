@@ -19,6 +19,5 @@ describe('ten thousand vendors over pages of fifteen', () => {
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
       expect(activeDifferences(at)).toEqual([]);
     },
-    120_000,
   );
 });
