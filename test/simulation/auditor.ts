@@ -26,7 +26,7 @@ export interface AuditorOptions {
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
-  #reader: Reader | undefined;
+  readonly #readers = new Map<string, Reader>();
 
   constructor(options: AuditorOptions) {
     this.#options = options;
@@ -35,10 +35,10 @@ export class Auditor {
   look(): void {
     const { broken, database, follower, mailbox, serves } = this.#options;
     if (!existsSync(database)) return;
-    const reader = (this.#reader ??= new Reader(database));
+    const reader = this.#reader(database);
     try {
       // A process that died before its first migration leaves an empty file.
-      if (reader.rows(`SELECT 1 FROM sqlite_master`).length === 0 && mailbox.acknowledged.size === 0) return;
+      if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && mailbox.acknowledged.size === 0) return;
       this.#journal(reader);
       follower.read(reader);
       this.#settled(reader);
@@ -50,8 +50,8 @@ export class Auditor {
   }
 
   close(): void {
-    this.#reader?.close();
-    this.#reader = undefined;
+    for (const reader of this.#readers.values()) reader.close();
+    this.#readers.clear();
   }
 
   /** Deliveries that are given up for now, by their numbers in the journal. */
@@ -81,12 +81,17 @@ export class Auditor {
   }
 
   #ask<Row>(file: string, sql: string): Row[] {
-    const reader = new Reader(file);
     try {
-      return reader.rows<Row>(sql);
+      return this.#reader(file).rows<Row>(sql);
     } finally {
-      reader.close();
+      if (!this.#options.serves()) this.close();
     }
+  }
+
+  #reader(file: string): Reader {
+    const reader = this.#readers.get(file) ?? new Reader(file);
+    this.#readers.set(file, reader);
+    return reader;
   }
 
   /** P2: what was acknowledged is in the journal. P6: and nothing else. */

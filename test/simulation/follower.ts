@@ -65,11 +65,11 @@ export class Follower {
       account,
       this.#seq,
     );
-    const residents = reader.rows('SELECT 1 FROM vendors').length;
+    const [residents] = reader.rows<{ count: number }>('SELECT count(*) AS count FROM vendors');
     for (const version of versions) {
       this.#seq = version.seq;
       if (version.presence === 'present') this.#seen(version);
-      else this.#absent(version, residents);
+      else this.#absent(version, residents?.count ?? 0);
     }
   }
 

@@ -5,6 +5,9 @@ import type { Reader } from './reader.ts';
 interface Row {
   readonly vendorid: number;
   readonly raw: string;
+  readonly columns: string;
+  /** Its state, where the service reported it. */
+  readonly reported: number | null;
 }
 
 interface Money {
@@ -12,35 +15,39 @@ interface Money {
   readonly code: string;
 }
 
-const plain = [...textFields, 'is_1099'].map((field) => `v.${field} IS NOT json_extract(v.raw, '$.${field}')`);
+type Plain = string | number | boolean | null | undefined;
 
-const torn = `
-  SELECT v.vendorid, 'its columns differ from its record' AS what FROM vendors v WHERE ${plain.join(' OR ')}
-  UNION ALL
-  SELECT v.vendorid, 'its history differs from it' FROM vendors v LEFT JOIN vendor_versions o
+const plain = [...textFields, 'is_1099'];
+
+/** %Q writes a value as a statement would hold it: nothing and an empty text differ. */
+const rows = `
+  SELECT vendorid, raw, printf('${plain.map(() => '%Q').join()}', ${plain.join()}) AS columns,
+    CASE vis_state_source WHEN 'reported' THEN vis_state END AS reported FROM vendors`;
+
+const tornHistories = `
+  SELECT v.vendorid, 'its history differs from it' AS what FROM vendors v LEFT JOIN vendor_versions o
     ON o.account_id = v.account_id AND o.vendorid = v.vendorid AND o.valid_to IS NULL
-    GROUP BY v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS NOT v.raw OR max(o.vis_state) IS NOT v.vis_state
+    GROUP BY v.account_id, v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS NOT v.raw OR max(o.vis_state) IS NOT v.vis_state
       OR (v.presence <> 'suspect' AND max(o.presence) IS NOT v.presence)
   UNION ALL
   SELECT o.vendorid, 'its history is of nobody' FROM vendor_versions o
-    WHERE NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)
-  UNION ALL
-  SELECT v.vendorid, 'its state differs from its record' FROM vendors v
-    WHERE v.vis_state_source = 'reported' AND v.vis_state <> CAST(json_extract(v.raw, '$.vis_state') AS INTEGER)`;
+    WHERE NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
 
-/** What a record says of its children, as texts that can be compared with rows. */
-interface Children {
+/** What a record says, in the form in which rows can be compared with it. */
+interface Told {
+  readonly columns: string;
+  readonly state: number;
   readonly balances: string;
   readonly taxes: string;
 }
 
 /** Most records stay as they are from one look to the next. */
-export type Known = Map<string, Children>;
+export type Known = Map<string, Told>;
 
 /** What is torn, in words. */
 export function tears(reader: Reader, known: Known): string[] {
   const found = reader
-    .rows<{ vendorid: number; what: string }>(torn)
+    .rows<{ vendorid: number; what: string }>(tornHistories)
     .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
   const balances = grouped(
     reader,
@@ -50,16 +57,19 @@ export function tears(reader: Reader, known: Known): string[] {
     reader,
     'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults ORDER BY 1, 2',
   );
-  for (const { vendorid, raw } of reader.rows<Row>('SELECT vendorid, raw FROM vendors')) {
-    const told = known.get(raw) ?? childrenIn(raw);
+  for (const { vendorid, raw, columns, reported } of reader.rows<Row>(rows)) {
+    const told = known.get(raw) ?? toldBy(raw);
     known.set(raw, told);
-    if (balances(vendorid) !== told.balances) found.push(`vendor ${vendorid}: its balances differ from its record`);
-    if (taxes(vendorid) !== told.taxes) found.push(`vendor ${vendorid}: its taxes differ from its record`);
+    const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
+    if (columns !== told.columns) differs('columns differ');
+    if (reported !== null && reported !== told.state) differs('state differs');
+    if (balances(vendorid) !== told.balances) differs('balances differ');
+    if (taxes(vendorid) !== told.taxes) differs('taxes differ');
   }
   return found;
 }
 
-function childrenIn(raw: string): Children {
+function toldBy(raw: string): Told {
   const told = JSON.parse(raw) as Readonly<Record<string, unknown>>;
   const money = (['outstanding', 'overdue'] as const).flatMap((kind) =>
     amounts(told[`${kind}_balance`]).map(({ amount, code }) => `${kind}${code}${amount}`),
@@ -67,7 +77,18 @@ function childrenIn(raw: string): Children {
   const levies = (told['tax_defaults'] as Readonly<Record<string, unknown>>[]).map(
     (tax) => `${String(tax['taxid'])}${String(tax['name'])}${String(tax['amount'])}${Number(tax['enabled'])}`,
   );
-  return { balances: money.sort().join(), taxes: levies.sort().join() };
+  return {
+    columns: plain.map((field) => quoted(told[field] as Plain)).join(),
+    state: Number(told['vis_state']),
+    balances: money.sort().join(),
+    taxes: levies.sort().join(),
+  };
+}
+
+/** As %Q writes it. */
+function quoted(value: Plain): string {
+  if (value === null || value === undefined) return 'NULL';
+  return `'${String(typeof value === 'boolean' ? Number(value) : value).replaceAll("'", "''")}'`;
 }
 
 function grouped(reader: Reader, sql: string): (vendorid: number) => string {
