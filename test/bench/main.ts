@@ -1,33 +1,47 @@
 /** `npm run bench`: measures the rows that are asked for, one after the other, and prints what came out. */
-import { parseArgs } from 'node:util';
-import { bench } from './bench.ts';
+import { Command, Option } from 'commander';
+import { wholeFrom } from '../../src/cmd/option-values.ts';
+import { bench, rows } from './bench.ts';
 import { ownProcesses } from './host.ts';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true },
-    json: { type: 'boolean', default: false },
-    picture: { type: 'string' },
-    vendors: { type: 'string', default: '100000' },
-    'per-page': { type: 'string', default: '100' },
-    samples: { type: 'string', default: '5' },
-    deliveries: { type: 'string', default: '20000' },
-    accounts: { type: 'string', default: '1000' },
-  },
-});
+interface Asked {
+  readonly only: readonly string[];
+  readonly json?: boolean;
+  readonly picture?: string;
+  readonly vendors: number;
+  readonly perPage: number;
+  readonly samples: number;
+  readonly deliveries: number;
+  readonly accounts: number;
+}
+
+const {
+  only,
+  json = false,
+  picture,
+  ...sizes
+} = new Command('npm run bench --')
+  .description('Measures what the program does against a floor that does the same with nothing around it.')
+  .addOption(
+    new Option('--only <row...>', 'what to measure')
+      .choices([...rows.map(({ name }) => name), 'growth'])
+      .default([], 'all'),
+  )
+  .option('--json', 'all samples')
+  .option('--picture <file>', 'where to draw how costs grow, as SVG')
+  .option('--vendors <count>', 'in a pull', wholeFrom(1), 100_000)
+  .option('--per-page <count>', 'rows on a page', wholeFrom(1), 100)
+  .option('--samples <count>', 'of each side', wholeFrom(1), 5)
+  .option('--deliveries <count>', 'in a sample', wholeFrom(1), 20_000)
+  .option('--accounts <count>', 'the most of them', wholeFrom(1), 1_000)
+  .parse()
+  .opts<Asked>();
 
 await bench({
-  only: values.only ?? [],
-  json: values.json,
-  picture: values.picture,
-  sizes: {
-    host: ownProcesses,
-    vendors: Number(values.vendors),
-    perPage: Number(values['per-page']),
-    samples: Number(values.samples),
-    deliveries: Number(values.deliveries),
-    accounts: Number(values.accounts),
-  },
+  only,
+  json,
+  picture,
+  sizes: { host: ownProcesses, ...sizes },
   print: (text) => process.stdout.write(text),
   remark: (text) => process.stderr.write(text),
 });

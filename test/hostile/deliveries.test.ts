@@ -5,15 +5,16 @@ import { Secret } from '../../src/log.ts';
 import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
 import { parseForm } from '../../src/webhook/form.ts';
 import { isSigned } from '../../src/webhook/signature.ts';
+import { asked } from '../asked.ts';
 import { flood } from '../webhook/flood.ts';
 import { account, delivery, hall, signed } from '../webhook/house.ts';
 
 /** How many bad deliveries come; a million nightly. */
-const bad = Number(process.env['BAD_DELIVERIES'] ?? 12_000);
+const bad = asked('BAD_DELIVERIES', 12_000);
 /** Letters that are written before they are sent. */
 const atOnce = 12_000;
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
 type Letter = ReturnType<typeof signed>;
 

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { asked } from '../asked.ts';
 import { build, service } from '../process/program.ts';
 import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './lives.ts';
 import { untappable, type Failure } from './tap.ts';
 
 /** How many operations fail, one in each life; nightly as many as there are. */
-const failures = Number(process.env['IO_ERRORS'] ?? 16);
+const failures = asked('IO_ERRORS', 16);
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
 const errnos = ['ENOSPC', 'EIO', 'EDQUOT'] as const;
 

@@ -2,6 +2,7 @@ import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { asked } from '../asked.ts';
 import { memory, temporaryFolder } from '../mirror-file.ts';
 import { daemonPlace, until } from '../process/daemon.ts';
 import { build, ended, place, service } from '../process/program.ts';
@@ -11,9 +12,9 @@ import { compileTap, untappable } from './tap.ts';
 import { startTapped } from './tapped.ts';
 
 /** How many states of the disk are looked at for each. */
-const states = Math.ceil(Number(process.env['STATES'] ?? 3_000) / 15);
+const states = Math.ceil(asked('STATES', 3_000) / 15);
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
 beforeAll(build);
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
+import { asked } from '../asked.ts';
 import { memory, temporaryFolder } from '../mirror-file.ts';
 import { daemonPlace, until } from '../process/daemon.ts';
 import { build, ended, place, service } from '../process/program.ts';
@@ -16,11 +17,11 @@ import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
-const kills = Number(process.env['KILLS'] ?? 36);
+const kills = asked('KILLS', 36);
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
-const handshakes = Number(process.env['HANDSHAKES'] ?? 6);
+const handshakes = asked('HANDSHAKES', 6);
 
 /** All that changes or syncs a file. */
 const everything = 'wstuor';

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/churn.ts';
 import { chance } from '../../src/sandbox/chance.ts';
 import type { Sqlite } from '../../src/store/driver.ts';
+import { asked } from '../asked.ts';
 import { memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { build, ended, place, service, type Place } from '../process/program.ts';
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
@@ -13,9 +14,9 @@ import { compileTap, untappable } from './tap.ts';
 import { deliver, introduce, quietDaemon, startTapped, watch } from './tapped.ts';
 
 /** How many states of the disk are looked at; 3,000 unless told. */
-const states = Number(process.env['STATES'] ?? 3_000);
+const states = asked('STATES', 3_000);
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
 /** What SQLite would do were it not told otherwise: a commit is on disk some time after it was promised. */
 const lazySync = `data:text/javascript,${encodeURIComponent(`

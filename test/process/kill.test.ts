@@ -6,12 +6,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import { changeSomething } from '../../src/sandbox/churn.ts';
+import { asked } from '../asked.ts';
 import { activeDifferences } from '../sync/equal.ts';
 import { build, ended, place, service, type Place } from './program.ts';
 
-const kills = Number(process.env['KILLS'] ?? 50);
+const kills = asked('KILLS', 50);
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
+const seed = asked('SEED', 1);
 
 beforeAll(build);
 

@@ -4,14 +4,15 @@ import { connect } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { asked } from '../asked.ts';
 import { activeDifferences } from '../sync/equal.ts';
 import { daemonPlace, flow, isTaken, missing, taken } from './daemon.ts';
 import { build, ended, service } from './program.ts';
 
 /** Told where a test fails; SEED repeats it. */
-const seed = Number(process.env['SEED'] ?? 1);
-const kills = Number(process.env['KILLS'] ?? 100);
-const stops = Number(process.env['STOPS'] ?? 8);
+const seed = asked('SEED', 1);
+const kills = asked('KILLS', 100);
+const stops = asked('STOPS', 8);
 
 /** The service has no copies that lag, so that nothing must be waited for; and a day of changes comes in seconds. */
 const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }';

@@ -3,12 +3,13 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { asked } from '../asked.ts';
 import { activeDifferences } from '../sync/equal.ts';
 import { daemonPlace, flow, missing } from './daemon.ts';
 import { build, ended, service } from './program.ts';
 
-const minutes = Number(process.env['SOAK'] ?? 0);
-const seed = Number(process.env['SEED'] ?? 1);
+const minutes = asked('SOAK', 0);
+const seed = asked('SEED', 1);
 /** Milliseconds between two looks. */
 const pace = 5_000;
 /** Milliseconds between two changes at the service. */

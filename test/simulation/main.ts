@@ -1,38 +1,49 @@
-/**
- * npm run simulate -- [--seeds N] [--from S] [--jobs J] [--sabotage NAME] [--knobs "NAME=VALUE …"] [--trace]
- *
- * Exits with 1 where a promise was broken, or where too little was reached to say that none was; with a sabotage, where nothing was.
- */
-import { parseArgs } from 'node:util';
+/** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a sabotage, where nobody found it. */
+import { Command, Option } from 'commander';
+import { wholeFrom } from '../../src/cmd/option-values.ts';
 import { launch } from './fleet.ts';
 import { drawnFrom, planOf } from './plan.ts';
 import { account } from './report.ts';
 import { sabotages } from './sabotages.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1' },
-    from: { type: 'string', default: '1' },
-    jobs: { type: 'string', default: '2' },
-    sabotage: { type: 'string' },
-    knobs: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-  },
-});
-const from = Number(values.from);
-const knobs = values.knobs === undefined ? undefined : drawnFrom(values.knobs);
+const {
+  seeds,
+  from,
+  jobs,
+  knobs,
+  trace = false,
+  ...asked
+} = new Command('npm run simulate --')
+  .description('Runs the program in worlds that seeds draw, and holds its promises against what is true there.')
+  .option('--seeds <count>', 'how many', wholeFrom(1), 1)
+  .option('--from <seed>', 'the first of them', wholeFrom(1), 1)
+  .option('--jobs <count>', 'how many processes', wholeFrom(1), 2)
+  .addOption(
+    new Option('--sabotage <name>', 'a fault to plant: ends with the seed that finds it').choices(
+      sabotages.map(({ name }) => name),
+    ),
+  )
+  .option('--knobs <words>', 'NAME=VALUE …: everything else is plain, and no seed draws its own', drawnFrom)
+  .option('--trace', 'one seed, told line by line')
+  .parse()
+  .opts<{
+    seeds: number;
+    from: number;
+    jobs: number;
+    sabotage?: string;
+    knobs?: ReturnType<typeof drawnFrom>;
+    trace?: boolean;
+  }>();
 
-if (values.trace) {
+if (trace) {
   const { simulate } = await import('./simulate.ts');
   const { broken, hash } = await simulate(planOf(from, knobs), (line) => console.log(line));
   console.log(hash, broken);
 } else {
-  const sabotage = sabotages.find(({ name }) => name === values.sabotage);
-  if (values.sabotage !== undefined && !sabotage)
-    throw new Error(`The sabotages are: ${sabotages.map(({ name }) => name).join(', ')}.`);
-  const fleet = launch(Number(values.jobs), sabotage);
+  const sabotage = sabotages.find(({ name }) => name === asked.sabotage);
+  const fleet = launch(jobs, sabotage);
   try {
-    process.exitCode = (await account({ fleet, from, seeds: Number(values.seeds), knobs, sabotage })) ? 0 : 1;
+    process.exitCode = (await account({ fleet, from, seeds, knobs, sabotage })) ? 0 : 1;
   } finally {
     fleet.close();
   }

@@ -1,4 +1,5 @@
 /** What one seed holds: a world, a program's settings, what people do, and what goes wrong. Every point is a knob with a plain value. */
+import { InvalidArgumentError } from 'commander';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import { faultKinds, type FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { parseWorld, worldAxes, type World } from '../../src/sandbox/worlds.ts';
@@ -102,14 +103,14 @@ export function wordsOf(drawn: Drawn): string {
     .join(' ');
 }
 
-/** The other way round. @throws Error where there is no such knob, or it has no such value. */
+/** The other way round. @throws InvalidArgumentError where there is no such knob, or it has no such value. */
 export function drawnFrom(words: string): Drawn {
   return Object.fromEntries(
     words.split(/\s+/).flatMap((word) => {
       if (word === '') return [];
       const [, name = '', text = ''] = /^(.*)=(.*)$/.exec(word) ?? [];
       const value = knobs[name]?.find((known) => String(known) === text);
-      if (value === undefined) throw new Error(`There is no “${word}” among the knobs.`);
+      if (value === undefined) throw new InvalidArgumentError(`There is no “${word}” among the knobs.`);
       return [[name, value]];
     }),
   );

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asked } from '../asked.ts';
 import { packageRoot } from '../mirror-file.ts';
 import { sourceTree } from '../source-tree.ts';
 import type { Task } from './crew.ts';
@@ -12,7 +13,7 @@ import { drawnFrom } from './plan.ts';
 import { sabotages } from './sabotages.ts';
 import type { Outcome } from './simulate.ts';
 
-const seeds = process.env['SEEDS'] ?? '1500';
+const seeds = String(asked('SEEDS', 1_500));
 /** Only against hanging. */
 const hang = 1_800_000;
 

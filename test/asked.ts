@@ -1,0 +1,7 @@
+/** How much whoever runs the tests asks for, and from which seed: `name` in the environment, or what is usual. @throws Error where it is no number. */
+export function asked(name: string, usual: number): number {
+  const text = process.env[name];
+  if (text === undefined) return usual;
+  if (!/^[1-9]\d*$/.test(text)) throw new Error(`${name}=${text} proves nothing: it must be a whole number from 1.`);
+  return Number(text);
+}
