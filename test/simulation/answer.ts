@@ -10,7 +10,7 @@ export function responseOf(answer: Answer, signal: AbortSignal): Response {
   return {
     status,
     type: 'default',
-    headers: new Headers(answer.headers),
+    headers: { get: (name: string) => answer.headers[name.toLowerCase()] ?? null },
     body: empty ? null : bodyOf(answer.body, breakage, signal),
   } as unknown as Response;
 }
