@@ -25,10 +25,10 @@ const {
   .addOption(
     new Option('--only <row...>', 'what to measure')
       .choices([...rows.map(({ name }) => name), 'growth'])
-      .default([], 'all'),
+      .default([], 'all rows'),
   )
   .option('--json', 'all samples')
-  .option('--picture <file>', 'where to draw how costs grow, as SVG')
+  .option('--picture <file>', 'measure how costs grow too, and draw it there, as SVG')
   .option('--vendors <count>', 'in a pull', wholeFrom(1), 100_000)
   .option('--per-page <count>', 'rows on a page', wholeFrom(1), 100)
   .option('--samples <count>', 'of each side; 9 of status and help, 1 of memory', wholeFrom(1), 5)
