@@ -39,13 +39,24 @@ export interface Statement<Args, Row> {
 }
 
 /**
- * Prepares what `build` describes. `at.name` stands where the argument `name` goes, with the argument's own type, so that
- * the types of arguments and columns are checked against each other.
+ * What `build` describes, prepared as it is asked for the first time: most commands need few of all statements. `at.name`
+ * stands where the argument `name` goes, with the argument's own type, so that the types of arguments and columns are checked
+ * against each other.
  */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
   build: (at: Args) => Compilable<Row>,
 ): Statement<Args, Row> {
+  let known: Statement<Args, Row> | undefined;
+  const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
+  return {
+    run: (args) => prepared().run(args),
+    get: (args) => prepared().get(args),
+    all: (args) => prepared().all(args),
+  };
+}
+
+function prepare<Args extends object, Row>(sqlite: Sqlite, build: (at: Args) => Compilable<Row>): Statement<Args, Row> {
   const at = new Proxy({} as Args, { get: (_, name) => new Placeholder(name) });
   const { sql, parameters } = build(at).compile();
   const prepared = sqlite.prepare<unknown[], Row>(sql);
