@@ -161,15 +161,19 @@ export class Database {
       try {
         return attempt();
       } catch (error) {
-        const said = catalogued(error, this.path);
-        if (said instanceof MirrorError && endsTrust(error)) {
-          this.#distrust = said;
-          this.#onDistrust?.(said);
-        }
-        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw said;
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.#said(error);
         await sleep(this.#clock, 10 + 40 * this.#dice.fraction());
       }
     }
+  }
+
+  #said(error: unknown): unknown {
+    const said = catalogued(error, this.path);
+    if (said instanceof MirrorError && endsTrust(error)) {
+      this.#distrust = said;
+      this.#onDistrust?.(said);
+    }
+    return said;
   }
 }
 
