@@ -64,7 +64,18 @@ export function openSlots(expression: string, timezone: string): Slots {
   };
 
   const everyHourNamed = new Set(hour).size === 24;
-  return { after: (instant) => (everyHourNamed ? everyHour(instant, zone.offset(instant)) : namedHours(instant)) };
+  /** A slot, and an instant after which no other comes before it. */
+  let known = { since: Infinity, slot: -Infinity };
+  return {
+    after(instant) {
+      if (instant < known.since || instant >= known.slot)
+        known = {
+          since: instant,
+          slot: everyHourNamed ? everyHour(instant, zone.offset(instant)) : namedHours(instant),
+        };
+      return known.slot;
+    },
+  };
 }
 
 export interface ScheduleOptions {
