@@ -80,7 +80,7 @@ function addressOf(call: Call, baseUrl: string): URL {
   const url = new URL(path, base.origin);
   if (url.origin !== base.origin || url.pathname !== path)
     throw new MirrorError('bug', `A request was about to leave for an address outside of ${base.origin}.`);
-  for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.append(name, value);
+  url.search = new URLSearchParams(call.query).toString();
   return url;
 }
 
