@@ -43,15 +43,12 @@ export function encodeReply(reply: Reply, acceptEncoding: string, now: number): 
   const plain = Buffer.from(text);
   const compress = plain.length > 0 && /\bgzip\b/.test(acceptEncoding);
   const type = reply.html === undefined ? 'application/json' : 'text/html; charset=utf-8';
+  const headers: Record<string, string> = { ...standingHeaders, date: httpDate(now) };
+  if (plain.length > 0) headers['content-type'] = type;
+  if (compress) headers['content-encoding'] = 'gzip';
   return {
     status: reply.status,
-    headers: {
-      ...standingHeaders,
-      date: httpDate(now),
-      ...(plain.length > 0 ? { 'content-type': type } : {}),
-      ...(compress ? { 'content-encoding': 'gzip' } : {}),
-      ...reply.headers,
-    },
+    headers: Object.assign(headers, reply.headers),
     body: compress ? gzipSync(plain, { level: constants.Z_BEST_SPEED }) : plain,
   };
 }

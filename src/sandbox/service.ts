@@ -157,7 +157,7 @@ export class Sandbox {
     const account = this.#accounts.get(target.account);
     const metered = account?.meters?.[target.area].count(this.#clock.now());
     const reply = metered?.allowed === false ? tooMany : await this.#reply(request, target, account, grant);
-    return { ...reply, headers: { ...metered?.headers, ...reply.headers } };
+    return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
   }
 
   async #reply(

@@ -1,6 +1,6 @@
 /**
- * The vendors of one account: the truth, and the near past for copies that lag. Vendors that nobody has changed are not
- * kept but invented again when asked for, so that a hundred thousand cost a hundred kilobytes.
+ * The vendors of one account: the truth, and the near past for copies that lag. Of the vendors that nobody has changed only
+ * some are kept and the rest invented again when asked for, so that a hundred thousand cost a few hundred kilobytes.
  */
 import { firstState, idOf, indexOf, inventVendor } from './invent.ts';
 import type { VendorRecord } from './vendor-record.ts';
@@ -26,6 +26,9 @@ export interface BookView {
   readonly record: (index: number) => VendorRecord;
 }
 
+/** So many of the vendors that nobody has changed are kept. */
+const keptInventions = 200;
+
 interface Held {
   readonly record: VendorRecord;
   readonly version: number;
@@ -41,6 +44,7 @@ interface Past {
 export class VendorBook {
   readonly #options: BookOptions;
   readonly #changed = new Map<number, Held>();
+  readonly #invented = new Map<number, Held>();
   #marks: Uint8Array;
   #length: number;
   /** What was before each change, oldest first. */
@@ -125,7 +129,11 @@ export class VendorBook {
   }
 
   #invent(index: number): Held {
-    return { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
+    const known = this.#invented.get(index);
+    if (known) return known;
+    const held = { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
+    if (this.#invented.size < keptInventions) this.#invented.set(index, held);
+    return held;
   }
 
   #write(index: number, record: VendorRecord, version: number): void {

@@ -18,6 +18,8 @@ export class VendorDesk {
   readonly #clock: Clock;
   readonly #announce: (event: string, vendorid: number) => void;
   readonly #onChange: OnChange;
+  /** What was sent of records that are still held. */
+  readonly #wires = { list: new WeakMap<VendorRecord, Wire>(), single: new WeakMap<VendorRecord, Wire>() };
 
   constructor(
     options: BookOptions,
@@ -64,7 +66,7 @@ export class VendorDesk {
     this.#updates.touch(index);
     this.#onChange(record.vendorid, 1);
     this.#announce('bill_vendor.create', record.vendorid);
-    return vendorOnWire(record, this.#world, 'single');
+    return this.wire(record, 'single');
   }
 
   /**
@@ -143,6 +145,15 @@ export class VendorDesk {
     return mark === unreadable ? 'unreadable' : view.record(index);
   }
 
+  /** The record as a list of this world sends it, or a read by id. */
+  wire(record: VendorRecord, where: 'list' | 'single'): Wire {
+    const known = this.#wires[where].get(record);
+    if (known) return known;
+    const wire = vendorOnWire(record, this.#world, where);
+    this.#wires[where].set(record, wire);
+    return wire;
+  }
+
   /** The order of this world's list, now. */
   sequence(throws: Chance): Sequence {
     const { order } = this.#world;
@@ -154,8 +165,7 @@ export class VendorDesk {
   #everyone(where: 'list' | 'single'): Wire[] {
     const { marks, record } = this.#book.now();
     const wires: Wire[] = [];
-    for (const [index, mark] of marks.entries())
-      if (mark < unreadable) wires.push(vendorOnWire(record(index), this.#world, where));
+    for (const [index, mark] of marks.entries()) if (mark < unreadable) wires.push(this.wire(record(index), where));
     return wires;
   }
 
@@ -174,7 +184,7 @@ export class VendorDesk {
     if (record.updated !== held.updated) this.#updates.touch(index);
     this.#onChange(id, this.#book.version(index));
     for (const event of events) this.#announce(`bill_vendor.${event}`, id);
-    return vendorOnWire(record, this.#world, 'single');
+    return this.wire(record, 'single');
   }
 
   /** The verbs that this world says when a vendor moves to `state`. */

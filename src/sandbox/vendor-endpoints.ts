@@ -5,7 +5,7 @@ import { denied, unknownResource, unsupported } from './refusal.ts';
 import { success, type Reply } from './reply.ts';
 import { readVendorWish, requireOnCreate } from './vendor-body.ts';
 import { listVendors } from './vendor-list.ts';
-import { vendorOnWire, type Wire } from './vendor-record.ts';
+import type { Wire } from './vendor-record.ts';
 
 export function answerVendors(call: Call): Reply {
   const { method } = call.request;
@@ -21,7 +21,7 @@ function list({ request, account, grant, world, throws }: Call): Reply {
   requireScope(grant, vendorsRead);
   const view = account.vendors.view(copyAge(world.listLag, throws.fraction()));
   const { rows, numbers } = listVendors(view, account.vendors.sequence(throws), request.query, world);
-  return success({ bill_vendors: rows.map((row) => vendorOnWire(row, world, 'list')), ...numbers });
+  return success({ bill_vendors: rows.map((row) => account.vendors.wire(row, 'list')), ...numbers });
 }
 
 function create(call: Call): Reply {
@@ -38,7 +38,7 @@ function readOne({ account, grant, world, throws, request }: Call, id: string): 
   const found = account.vendors.find(idNumber(id), copyAge(world.readLag, throws.fraction()));
   if (found === 'unreadable') throw denied(1003, 'Access denied.');
   if (!found || (found.state === 1 && world.readDeleted === '404')) throw unknownVendor(id);
-  return success({ bill_vendor: vendorOnWire(found, world, 'single') });
+  return success({ bill_vendor: account.vendors.wire(found, 'single') });
 }
 
 function edit(call: Call, id: string): Reply {

@@ -57,7 +57,7 @@ export interface VendorRecord {
 }
 
 /** A JSON object as it is sent. */
-export type Wire = Record<string, unknown>;
+export type Wire = Readonly<Record<string, unknown>>;
 
 /** The record as the service sends it in this world, keys in alphabetical order as captured. */
 export function vendorOnWire(record: VendorRecord, world: World, where: 'list' | 'single'): Wire {

@@ -1,7 +1,6 @@
 /** Everything that was ever true of every vendor, as the service itself knows it, hidden version numbers and all. */
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { VendorDesk } from '../../src/sandbox/vendor-desk.ts';
-import { vendorOnWire } from '../../src/sandbox/vendor-record.ts';
 import { account } from './names.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -19,13 +18,11 @@ export class Chronicle {
   readonly #chapters = new Map<number, Chapter[]>();
   readonly #timeline: Timeline;
   readonly #desk: VendorDesk;
-  readonly #sandbox: Sandbox;
   /** Vendors that were changed twice or more within one second. */
   readonly doubles = new Set<number>();
 
   constructor(sandbox: Sandbox, timeline: Timeline) {
     this.#timeline = timeline;
-    this.#sandbox = sandbox;
     this.#desk = sandbox.vendors(account);
     for (const wire of this.#desk.all()) this.#write(Number(wire['vendorid']), 1);
     sandbox.onChange(({ vendorid, version }) => this.#write(vendorid, version));
@@ -57,7 +54,7 @@ export class Chronicle {
       chapters.push({ at, version, state: 'vanished', key: undefined });
       return;
     }
-    const key = contentKey(vendorOnWire(record, this.#sandbox.world, 'list'));
+    const key = contentKey(this.#desk.wire(record, 'list'));
     // What nobody can see is no change.
     if (key !== before?.key) chapters.push({ at, version, state: record.state, key });
   }
