@@ -49,9 +49,9 @@ export class Household {
       opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
       before: (sqlite, writes) => {
         const now = options.timeline.now;
-        if (!this.#connections.get(sqlite)?.alive) throw busy();
-        if (writes && now < this.lockedUntil) throw busy();
-        if (writes && now < this.fullUntil) throw full();
+        if (!this.#connections.get(sqlite)?.alive) throw busy;
+        if (writes && now < this.lockedUntil) throw busy;
+        if (writes && now < this.fullUntil) throw full;
         if (writes) this.#edge('beforeCommit');
       },
       after: (_, writes) => {
@@ -134,7 +134,7 @@ export class Household {
     if (this.#edgesLeft > 0) return;
     this.counts[where] += 1;
     this.#die();
-    throw busy();
+    throw busy;
   }
 
   #die(): void {

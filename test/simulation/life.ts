@@ -22,7 +22,6 @@ import { account, publicUrl, token } from './names.ts';
 import type { Plan } from './plan.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const defaults = readFileSync(join(root, 'config/default.yaml'), 'utf8');
 const metrics = createMetrics();
 
 /** Minutes between two reconciliations. */
@@ -50,28 +49,38 @@ export interface Life {
   stop(): Promise<void>;
 }
 
+/** What is the same for every seed is read once. */
+const settled = parseSettings({
+  defaults: readFileSync(join(root, 'config/default.yaml'), 'utf8'),
+  name: 'settings',
+  env: {},
+  readFile: String,
+  text: JSON.stringify({
+    accounts: [account],
+    service: { baseUrl: 'https://service.example', auth: { accessToken: token } },
+    listener: { publicUrl },
+    schedule: { reconcile: `*/${interval} * * * *` },
+  }),
+});
+const slots = {
+  reconcile: openSlots(settled.schedule.reconcile, settled.schedule.timezone),
+  pull: openSlots(settled.schedule.pull, settled.schedule.timezone),
+};
+
 export function settingsOf(plan: Plan, folder: string): Settings {
-  return parseSettings({
-    defaults,
-    name: 'settings',
-    env: {},
-    readFile: String,
-    text: JSON.stringify({
-      accounts: [account],
-      database: join(folder, 'vendors.db'),
-      secrets: join(folder, 'secrets.db'),
-      service: {
-        baseUrl: 'https://service.example',
-        auth: { accessToken: token },
-        paging: { perPage: plan.rows, concurrency: plan.concurrency },
-        extraWalks: plan.extraWalks,
-        rateLimit: { vendors: `${plan.vendorsRate}/60s` },
-      },
-      listener: { publicUrl },
-      schedule: { reconcile: `*/${interval} * * * *` },
-      sync: { breaker: { vendors: plan.breaker } },
-    }),
-  });
+  const { service, sync } = settled;
+  return {
+    ...settled,
+    database: join(folder, 'vendors.db'),
+    secrets: join(folder, 'secrets.db'),
+    service: {
+      ...service,
+      paging: { ...service.paging, perPage: plan.rows, concurrency: plan.concurrency },
+      extraWalks: plan.extraWalks,
+      rateLimit: { ...service.rateLimit, vendors: { requests: plan.vendorsRate, per: 60_000 } },
+    },
+    sync: { ...sync, breaker: { ...sync.breaker, vendors: plan.breaker } },
+  };
 }
 
 /** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
@@ -115,7 +124,7 @@ export async function live(options: LifeOptions): Promise<Life> {
   const schedules = (['reconcile', 'pull'] as const).map((kind) =>
     createSchedule({
       name: kind,
-      slots: openSlots(settings.schedule[kind], settings.schedule.timezone),
+      slots: slots[kind],
       clock,
       dice,
       log: silentLog,

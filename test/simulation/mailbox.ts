@@ -98,8 +98,8 @@ export class Mailbox {
   /** A key that was believed once is good for at least a day. */
   #judge({ headers, body }: Sheet, outcome: Outcome | undefined): void {
     const { broken, plan } = this.#options;
-    const signedBy = (key: string): boolean =>
-      sign([...new URLSearchParams(body)], key, plan.world) === headers[signatureHeader];
+    const parameters = [...new URLSearchParams(body)];
+    const signedBy = (key: string): boolean => sign(parameters, key, plan.world) === headers[signatureHeader];
     if (outcome === 'accepted' && ![...this.#believed].some(signedBy))
       for (const key of [...this.#keys].filter(signedBy)) this.#believed.add(key);
     // A clock that was set may have made a day of it.
@@ -144,6 +144,9 @@ function keyOf(body: string): string | undefined {
   return told.has('verifier') ? undefined : `${told.get('name') ?? ''} ${told.get('object_id') ?? ''}`;
 }
 
+/** Nobody hangs up. */
+const listening = new AbortController().signal;
+
 function requestOf(path: string, headers: Readonly<Record<string, string>>, body: string): HttpRequest {
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
@@ -154,6 +157,6 @@ function requestOf(path: string, headers: Readonly<Record<string, string>>, body
     headers: Object.fromEntries(lower),
     headersDistinct: Object.fromEntries(lower.map(([name, value]) => [name, [value]])),
     body: Buffer.from(body),
-    signal: new AbortController().signal,
+    signal: listening,
   };
 }

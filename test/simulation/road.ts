@@ -59,7 +59,7 @@ export class Road {
   /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
   fetchFor(life: number, clock: LifeClock): typeof globalThis.fetch {
     return async (input, init) => {
-      const url = new URL(input instanceof Request ? input.url : input);
+      const url = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
       const signal = init?.signal ?? new AbortController().signal;
       signal.throwIfAborted();
       const method = init?.method ?? 'GET';

@@ -18,6 +18,8 @@ export interface Tap {
 
 const taps = new Map<string, Tap>();
 const seen = new WeakMap<Sqlite, Tap>();
+/** Connections that just now need not wait for the disk. */
+const eased = new WeakSet<Sqlite>();
 
 /** Taps all files whose path begins with `folder`. */
 export function tapInto(folder: string, tap: Tap): () => void {
@@ -26,8 +28,8 @@ export function tapInto(folder: string, tap: Tap): () => void {
 }
 
 /** The error that makes the program wait and try again: for somebody whose clock has ended, for ever. */
-export const busy = (): Error => new Driver.SqliteError('database is locked', 'SQLITE_BUSY');
-export const full = (): Error => new Driver.SqliteError('database or disk is full', 'SQLITE_FULL');
+export const busy: Error = new Driver.SqliteError('database is locked', 'SQLITE_BUSY');
+export const full: Error = new Driver.SqliteError('database or disk is full', 'SQLITE_FULL');
 
 function tapOf(sqlite: Sqlite): Tap | undefined {
   const known = seen.get(sqlite);
@@ -47,10 +49,11 @@ const { transaction, pragma } = prototype;
 
 prototype.pragma = function (this: Sqlite, source, options) {
   if (!tapOf(this)) return pragma.call(this, source, options);
+  // Two of these stand around every commit that nobody waits for. Power is never lost here, so they would only cost.
+  if (source === 'synchronous = NORMAL') return void eased.add(this);
+  if (source === 'synchronous = FULL' && eased.delete(this)) return undefined;
   // A lock is waited for in virtual time only.
-  const tapped = source.startsWith('busy_timeout') ? 'busy_timeout = 0' : source;
-  // Two of these stand around every commit that nobody waits for, and a statement made for each would cost more than they do.
-  return tapped.startsWith('synchronous = ') ? this.exec(`PRAGMA ${tapped}`) : pragma.call(this, tapped, options);
+  return pragma.call(this, source.startsWith('busy_timeout') ? 'busy_timeout = 0' : source, options);
 };
 
 prototype.transaction = function (this: Sqlite, deed: (...values: unknown[]) => unknown) {
