@@ -61,6 +61,13 @@ export function launch(jobs: number, sabotage?: Sabotage): Fleet {
   };
 }
 
+/** All outcomes, in any order. */
+export async function outcomes(fleet: Fleet, tasks: readonly Task[]): Promise<Outcome[]> {
+  const all: Outcome[] = [];
+  for await (const outcome of fleet.run(tasks)) all.push(outcome);
+  return all;
+}
+
 function carryOut(child: ChildProcess, task: Task): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null): void => reject(new Error(`The process of seed ${task.seed} ended: ${code}.`));

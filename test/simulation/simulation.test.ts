@@ -5,23 +5,13 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked } from '../asked.ts';
 import { packageRoot } from '../mirror-file.ts';
-import { sourceTree } from '../source-tree.ts';
-import type { Task } from './crew.ts';
-import { launch, type Fleet } from './fleet.ts';
+import { launch, outcomes, type Fleet } from './fleet.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { drawnFrom } from './plan.ts';
-import { sabotages } from './sabotages.ts';
-import type { Outcome } from './simulate.ts';
 
 const seeds = String(asked('SEEDS', 1_500));
 /** Only against hanging. */
 const hang = 1_800_000;
-
-async function outcomes(fleet: Fleet, tasks: readonly Task[]): Promise<Outcome[]> {
-  const all: Outcome[] = [];
-  for await (const outcome of fleet.run(tasks)) all.push(outcome);
-  return all;
-}
 
 describe('simulated worlds', () => {
   let fleet: Fleet;
@@ -46,28 +36,5 @@ describe('simulated worlds', () => {
   it('seeds that once broke a promise break none', { timeout: hang }, async () => {
     const tasks = keptSeeds.map(({ seed, knobs }) => ({ seed, knobs: drawnFrom(knobs) }));
     expect((await outcomes(fleet, tasks)).flatMap(({ broken }) => broken)).toEqual([]);
-  });
-});
-
-describe('planted faults', () => {
-  it('are planted where the source can take them', () => {
-    const source = sourceTree('src')
-      .map((file) => file.text)
-      .join('\n');
-    const misplaced = sabotages.flatMap(({ name, changes }) =>
-      changes.filter(({ search }) => source.split(search).length !== 2).map(({ search }) => `${name}: ${search}`),
-    );
-    expect(misplaced).toEqual([]);
-  });
-
-  it.each(sabotages)('$name is found', { timeout: hang }, async (sabotage) => {
-    const { seed, knobs } = sabotage;
-    const fleet = launch(1, sabotage);
-    try {
-      const [outcome] = await outcomes(fleet, [{ seed, knobs: knobs === undefined ? undefined : drawnFrom(knobs) }]);
-      expect(outcome?.broken).not.toEqual([]);
-    } finally {
-      fleet.close();
-    }
   });
 });
