@@ -111,6 +111,25 @@ describe('slots through daylight saving', () => {
       { numRuns: 60 },
     );
   });
+
+  it('B5 the first slot after an instant is the same whatever was asked before', () => {
+    const zones = ['Europe/Berlin', 'America/New_York', 'UTC'];
+    const expressions = ['*/15 * * * *', '30 2 * * *', '30 1 25-31 3,10 *'];
+    // Hours of a month in which the clocks of both zones change.
+    const instants = fc.array(fc.integer({ min: 0, max: 31 * 24 }), { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(fc.constantFrom(...zones), fc.constantFrom(...expressions), instants, (zone, expression, asked) => {
+        const slots = openSlots(expression, zone);
+        for (const nth of asked) {
+          const instant = Date.UTC(2026, 9, 15) + nth * hour;
+          const slot = openSlots(expression, zone).after(instant);
+          for (const at of [instant, slot - 1]) expect(slots.after(at)).toBe(slot);
+          expect(slots.after(slot)).toBe(openSlots(expression, zone).after(slot));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
 });
 
 /** A clock whose wall time can be set, beside monotonic time that cannot. */
