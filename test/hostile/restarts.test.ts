@@ -50,13 +50,13 @@ it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is
   const reading = Promise.all(Array.from({ length: 8 }, (_, nth) => kinds[nth % 3]!(at.database, census, over.signal)));
   const stopFlow = flow(world, chance(1));
   try {
-    await taken(world, 20);
+    await taken(first, world, 20);
     expect(await first.end('SIGTERM'), first.stderr()).toBe(0);
     const second = await at.serve();
-    await taken(world, 20);
+    await taken(second, world, 20);
     await second.end('SIGKILL');
     const third = await at.serve();
-    await taken(world, 20);
+    await taken(third, world, 20);
     stopFlow();
     expect(await third.end('SIGTERM'), third.stderr()).toBe(0);
   } finally {

@@ -1,6 +1,7 @@
 /** `serve` in a process of its own: its settings, its ports, its log, and a service whose deliveries come to it. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -37,7 +38,7 @@ export async function daemonPlace(
   settings = '',
   env: Readonly<Record<string, string>> = {},
 ): Promise<DaemonPlace> {
-  const [listenerPort, adminPort] = await freePorts();
+  const [listenerPort, adminPort] = [await freePort(), await freePort()];
   const at = place(service, {
     env,
     settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
@@ -58,17 +59,23 @@ ${settings}`,
   };
 }
 
-/** Two ports that nobody listens on. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      return (server.address() as AddressInfo).port;
-    }),
-  );
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return [ports[0] ?? 0, ports[1] ?? 0];
+/**
+ * A port that nobody listens on, and none that the system gives to those who connect (Linux: 32768 and up): a daemon that is
+ * started again must find it free.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const server = createServer();
+    const isFree = once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.listen(port, '127.0.0.1');
+    if (!(await isFree)) continue;
+    await once(server.close(), 'close');
+    return port;
+  }
 }
 
 function watched(child: ChildProcess): Serving {
@@ -120,14 +127,18 @@ export function isTaken({ kind, outcome }: Attempt): boolean {
   return outcome === 'acknowledged' && (kind === 'event' || kind === 'repeat');
 }
 
-/** Resolves with the nth delivery taken from now on. */
-export function taken({ sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
-  return new Promise((resolve) => {
+/** Resolves with the nth delivery that the daemon takes from now on; rejects if it ends before. */
+export function taken(daemon: Serving, { sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     let left = nth;
     const stop = sandbox.onDelivery((attempt) => {
       if (!isTaken(attempt) || --left > 0) return;
       stop();
       resolve();
+    });
+    void daemon.ended.then(() => {
+      stop();
+      reject(new Error(`The daemon ended by itself:\n${daemon.stderr()}`));
     });
   });
 }

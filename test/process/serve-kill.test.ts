@@ -38,7 +38,7 @@ it(
       const daemon = at.launch();
       // The first life lasts until the callback is verified; some later ones end before they have begun.
       const starting = nth > 0 && throws.happens(0.25);
-      await (starting ? later(throws.below(600)) : taken(world, 1 + throws.below(30)));
+      await (starting ? later(throws.below(600)) : taken(daemon, world, 1 + throws.below(30)));
       await later(throws.below(12));
       await daemon.end('SIGKILL');
       expect(missing(at, world), `seed ${seed}, kill ${nth}`).toEqual([]);
@@ -67,7 +67,7 @@ it(
     for (let nth = 0; nth < stops; nth++) {
       const where = `seed ${seed}, stop ${nth}`;
       const daemon = await at.serve();
-      await (throws.happens(0.3) ? later(throws.below(300)) : taken(world, 1 + throws.below(40)));
+      await (throws.happens(0.3) ? later(throws.below(300)) : taken(daemon, world, 1 + throws.below(40)));
       expect(await daemon.end(throws.pick(['SIGTERM', 'SIGINT'])), `${where}: ${daemon.stderr()}`).toBe(0);
       expect(daemon.stderr(), where).toContain('"msg":"stopped"');
       expect(missing(at, world), where).toEqual([]);

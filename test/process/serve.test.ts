@@ -101,7 +101,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     const world = await service({ deliveries: { delay: [0, 0] } });
     const { at, daemon } = await living(world);
     for (let nth = 0; nth < 20; nth++) world.sandbox.faults.next({ kind: 'hang' });
-    const told = taken(world, 20);
+    const told = taken(daemon, world, 20);
     for (const id of idsAt(world).slice(0, 20)) world.sandbox.vendors(world.account).edit(id, { city: 'Oslo' });
     await told;
     expect(missing(at, world)).toEqual([]);
@@ -141,7 +141,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     const { at, daemon } = await living(world);
     daemon.child.kill('SIGSTOP');
     const before = posts;
-    const told = taken(world, 20);
+    const told = taken(daemon, world, 20);
     for (const id of idsAt(world).slice(0, 20)) world.sandbox.vendors(world.account).edit(id, { city: 'Oslo' });
     await until(() => posts === before + 20);
     daemon.child.kill('SIGCONT');
