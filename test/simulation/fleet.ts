@@ -21,8 +21,11 @@ interface Hand {
 /** Lives that were killed leave promises behind that nobody keeps; a process that simulated so many seeds makes room for a new one. */
 const stint = 800;
 
-/** With a process for each core, what helps one from aside is taken from another; and most of what is made lives no longer than its seed. */
-const engine = ['--single-threaded', '--max-semi-space-size=64'];
+/**
+ * With a process for each core, what helps one from aside is taken from another; most of what is made lives no longer than its
+ * seed; and what little runs often is not worth much of the compiler's time.
+ */
+const engine = ['--single-threaded', '--max-semi-space-size=64', '--max-inlined-bytecode-size-cumulative=300'];
 
 /** Starts `jobs` processes, of the program as it is or with a fault planted. */
 export function launch(jobs: number, sabotage?: Sabotage): Fleet {
