@@ -13,6 +13,7 @@ export interface Arrival {
 }
 
 export interface VendorRow {
+  readonly note?: string | null;
   readonly vendorid: number;
   readonly vis_state: number | string;
   readonly city: string | null;

@@ -13,6 +13,23 @@ async function edit({ ask }: Bench, id: number, bill_vendor: object): Promise<Ve
 
 const errorOf = ({ json }: Told) => json.response.errors[0];
 
+describe('what a list leaves out', () => {
+  it.each([
+    ['no', [undefined, 'Net 30', undefined]],
+    ['yes', ['Net 30', 'Net 30', 'Net 30']],
+  ] as const)('noteInList=%s: a read by id shows the note, whatever was listed before', async (noteInList, shown) => {
+    const place = bench([`noteInList=${noteInList}`]);
+    const { vendorid } = await create(place, { note: 'Net 30' });
+    const listed = async (): Promise<unknown> => {
+      const { bill_vendors } = (await place.ask('GET', `${vendorsPath}?per_page=100`)).json.response.result;
+      return bill_vendors.find((row: VendorRow) => row.vendorid === vendorid)?.note;
+    };
+    const read = async (): Promise<unknown> =>
+      (await place.ask('GET', `${vendorsPath}/${vendorid}`)).json.response.result.bill_vendor.note;
+    expect([await listed(), await read(), await listed()]).toEqual(shown);
+  });
+});
+
 describe('states of a vendor (reference 3.1)', () => {
   it('none → 0: create sets both times', async () => {
     expect(await create(bench())).toMatchObject({

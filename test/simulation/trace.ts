@@ -1,6 +1,7 @@
 /** What happened, in order: a hash of all of it, and the lines themselves where somebody wants to read them. */
 import { createHash } from 'node:crypto';
 
+/** So many are hashed at once: for each alone, the call would cost more than the hash. */
 const manyLines = 64;
 
 export class Trace {
