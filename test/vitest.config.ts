@@ -1,10 +1,31 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What is replaced in these for the whole process would be met by others. */
 const alone = ['test/store/file-systems.test.ts'];
 
 /** These keep every core busy by themselves, and are measured. */
 const first = ['test/simulation/simulation.test.ts'];
+
+/** These take longest. */
+const long = [
+  'test/process/serve-kill.test.ts',
+  'test/process/kill.test.ts',
+  'test/power/kill-points.test.ts',
+  'test/power/power-loss.test.ts',
+  'test/power/io-errors.test.ts',
+  'test/simulation/sabotages.test.ts',
+  'test/daemon/churn.test.ts',
+];
+
+/** Begins with what takes longest, so that no core waits at the end while another works alone. */
+class LongFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(specifications);
+    const isLong = ({ moduleId }: TestSpecification): boolean => long.some((file) => moduleId.endsWith(`/${file}`));
+    return [...sorted.filter(isLong), ...sorted.filter((specification) => !isLong(specification))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -13,7 +34,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
-    sequence: { groupOrder: 1 },
+    sequence: { groupOrder: 1, sequencer: LongFirst },
     restoreMocks: true,
     projects: [
       { extends: true, test: { name: 'first', include: first, sequence: { groupOrder: 0 } } },
