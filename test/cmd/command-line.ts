@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { systemDice, type Clock } from '../../src/clock.ts';
 import type { Edge, Input, Output } from '../../src/cmd/edge.ts';
 import { runProgram } from '../../src/cmd/program.ts';
-import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { memory, packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
 interface Outcome {
@@ -42,7 +42,7 @@ export interface CommandLineOptions {
 }
 
 export function commandLine(options: CommandLineOptions = {}): CommandLine {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
   const settings = join(folder, 'mirror.yaml');
   const clock = options.clock ?? virtualClock();

@@ -15,7 +15,7 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
-import { ask, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, memory, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { patientClock, type PatientClock } from './patient-clock.ts';
 
 export const account = '6BApk';
@@ -72,7 +72,7 @@ const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: 
 /** Opens the daemon, and starts it unless `start` says otherwise. */
 export async function house(options: HouseOptions = {}): Promise<House> {
   const clock = patientClock();
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(memory);
   const log: Entry[] = [];
   const [runs, requests, fatal]: [RunReport[], string[], MirrorError[]] = [[], [], []];
   const agent = new Agent({ keepAlive: true });

@@ -15,7 +15,7 @@ import { pathTokensOf } from '../../src/webhook/doors.ts';
 import { Keeper } from '../../src/webhook/keeper.ts';
 import { createListener } from '../../src/webhook/listener.ts';
 import type { Outcome } from '../../src/webhook/outcomes.ts';
-import { migrations, temporaryFolder } from '../mirror-file.ts';
+import { memory, migrations, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';
@@ -50,7 +50,7 @@ const quick = (): VirtualClock => virtualClock({ auto: true, deadline: 5_000 });
 
 /** Files and a listener; nobody outside. */
 export async function hall(options: HallOptions = {}): Promise<Hall> {
-  const { clock = quick(), folder = temporaryFolder(), log = silentLog } = options;
+  const { clock = quick(), folder = temporaryFolder(memory), log = silentLog } = options;
   const mirror = await openMirror({
     path: join(folder, 'vendors.db'),
     migrations,
