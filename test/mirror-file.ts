@@ -1,5 +1,5 @@
 /** A mirror file for tests: made by the migrations, filled row by row. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +11,6 @@ import { mirrorOptions } from '../src/store/mirror.ts';
 
 export const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
-
-/** Where a commit costs no turn of a disk, for tests whose proof does not depend on one. */
-export const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** A folder that goes away with the test. */
 export function temporaryFolder(within = tmpdir()): string {

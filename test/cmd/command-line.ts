@@ -5,7 +5,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { systemDice, type Clock } from '../../src/clock.ts';
 import type { Edge, Input, Output } from '../../src/cmd/edge.ts';
 import { runProgram } from '../../src/cmd/program.ts';
-import { memory, packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 
 interface Outcome {

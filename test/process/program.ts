@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { ask, memory, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
 
 const program = join(packageRoot, 'dist/cmd/main.js');
 

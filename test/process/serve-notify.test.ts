@@ -2,7 +2,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memory, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { temporaryFolder } from '../mirror-file.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, service } from './program.ts';
 

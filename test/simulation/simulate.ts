@@ -1,9 +1,9 @@
 /** One seed, from its first request to its last: a phase with faults, in which nothing may go wrong, and one without, in which all must come right. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../src/sandbox/service.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
+import { memory } from '../memory.ts';
 import { Auditor } from './auditor.ts';
 import { Chronicle } from './chronicle.ts';
 import { Follower } from './follower.ts';
@@ -29,8 +29,6 @@ export interface Outcome {
   readonly reach: Reach;
 }
 
-/** Where files live that nobody needs afterwards: in memory, where there is such a place. */
-const place = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const minute = 60_000;
 /** A reader comes by so often, whatever the program does; in milliseconds. */
 const betweenLooks = 2.9 * minute;
@@ -39,7 +37,7 @@ const enough = 20;
 
 /** Runs a plan to its end; `listen` hears every line of the trace. */
 export async function simulate(plan: Plan, listen?: (line: string) => void): Promise<Outcome> {
-  const folder = mkdtempSync(join(place, 'simulation-'));
+  const folder = mkdtempSync(join(memory, 'simulation-'));
   const timeline = new Timeline();
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];

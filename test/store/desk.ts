@@ -5,7 +5,8 @@ import type { Clock } from '../../src/clock.ts';
 import type { ReadStamp, VendorRow } from '../../src/reading.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/readings.ts';
-import { ask, memory, migrations, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { ask, migrations, temporaryFolder } from '../mirror-file.ts';
 
 export const lag = 5_000;
 export const account = 'one';

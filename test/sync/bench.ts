@@ -10,7 +10,8 @@ import { Sandbox, type SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { PullOptions } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
-import { ask, memory, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { ask, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';

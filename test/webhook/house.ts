@@ -15,7 +15,8 @@ import { pathTokensOf } from '../../src/webhook/doors.ts';
 import { Keeper } from '../../src/webhook/keeper.ts';
 import { createListener } from '../../src/webhook/listener.ts';
 import type { Outcome } from '../../src/webhook/outcomes.ts';
-import { memory, migrations, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../memory.ts';
+import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';

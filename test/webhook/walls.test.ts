@@ -1,7 +1,6 @@
 /** H4: requests that two readers would read differently. What is not plain HTTP/1.1 is refused, and ends its connection. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { memory, temporaryFolder } from '../mirror-file.ts';
 import { delivery, hall, signed, type Hall } from './house.ts';
 import { isFine, pathOf, raw, request, send } from './raw.ts';
 
@@ -148,7 +147,7 @@ function behindMany(text: string): string {
 it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...strangers])(
   'H4 %s: refused, the connection ends, nothing is stored, and the next delivery is taken',
   async (_, bytes) => {
-    const place = await hall({ clock: systemClock, folder: temporaryFolder(memory) });
+    const place = await hall({ clock: systemClock });
     const answers = await send(place, bytes(place));
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     expect(statuses.filter((status) => status < 400 || status > 499)).toEqual([]);
@@ -163,7 +162,7 @@ describe('H4 what is plain HTTP/1.1 is read as one would read it', () => {
     ['a delivery in chunks', inChunks(chunks)],
     ['a delivery behind empty lines', (place) => `\r\n\r\n${withLines()(place)}`],
   ])('%s is taken', async (_, bytes) => {
-    const place = await hall({ clock: systemClock, folder: temporaryFolder(memory) });
+    const place = await hall({ clock: systemClock });
     expect(await raw(place, bytes(place))).toBe('HTTP/1.1 200 OK');
     expect(place.told.deliveries).toBe(1);
   });
