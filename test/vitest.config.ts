@@ -16,6 +16,7 @@ const long = [
   'test/power/io-errors.test.ts',
   'test/simulation/sabotages.test.ts',
   'test/daemon/churn.test.ts',
+  'test/sync/ten-thousand.test.ts',
 ];
 
 /** Begins with what takes longest, so that no core waits at the end while another works alone. */
