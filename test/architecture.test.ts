@@ -154,7 +154,6 @@ describe('the house', () => {
       'package.json',
       'src',
       'test',
-      'tsconfig.build.json',
       'tsconfig.json',
     ];
     expect(topLevel().filter((name) => !allowed.includes(name))).toEqual([]);
