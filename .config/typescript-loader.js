@@ -1,8 +1,8 @@
 /**
  * Lets Node run this project's TypeScript as it stands: types are blanked out file by file, once for each text. For development only.
  *
- * PLANTED holds, as JSON, a list of `{search, replace}`: text that is put in place of other text as the source is loaded, which is how a
- * test plants a fault without touching it.
+ * A module that is imported with `?planted=` and a list of `{search, replace}` as JSON is loaded anew, with all that it imports, and
+ * that text in place of the other: this is how a test plants a fault without touching the source.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -13,16 +13,24 @@ import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) register(import.meta.url);
 
-const planted = JSON.parse(process.env.PLANTED ?? '[]');
 const source = join(import.meta.dirname, '../src/');
 const cache = join(import.meta.dirname, '../node_modules/.cache/typescript-loader');
 
+/** @type {import('node:module').ResolveHook} */
+export async function resolve(specifier, context, next) {
+  const resolved = await next(specifier, context);
+  const { search } = new URL(context.parentURL ?? resolved.url);
+  return search !== '' && resolved.url.endsWith('.ts') ? { ...resolved, url: resolved.url + search } : resolved;
+}
+
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, next) {
-  if (!url.startsWith('file:') || !url.endsWith('.ts')) return next(url, context);
+  const { protocol, pathname, searchParams } = new URL(url);
+  if (protocol !== 'file:' || !pathname.endsWith('.ts')) return next(url, context);
   const path = fileURLToPath(url);
+  const planted = path.startsWith(source) ? JSON.parse(searchParams.get('planted') ?? '[]') : [];
   let text = await readFile(path, 'utf8');
-  for (const { search, replace } of planted) if (path.startsWith(source)) text = text.replace(search, () => replace);
+  for (const { search, replace } of planted) text = text.replace(search, () => replace);
   const kept = join(cache, `${createHash('sha256').update(path).update(text).digest('hex')}.js`);
   const blanked = await readFile(kept, 'utf8').catch(() => blank(path, text, kept));
   return { format: 'module', source: blanked, shortCircuit: true };

@@ -1,7 +1,6 @@
 /** Several processes that simulate, each one seed at a time. */
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Task } from './crew.ts';
-import type { Sabotage } from './sabotages.ts';
 import type { Outcome } from './simulate.ts';
 
 export interface Fleet {
@@ -27,11 +26,10 @@ const stint = 800;
  */
 const engine = ['--single-threaded', '--max-semi-space-size=64', '--max-inlined-bytecode-size-cumulative=300'];
 
-/** Starts `jobs` processes, of the program as it is or with a fault planted. */
-export function launch(jobs: number, sabotage?: Sabotage): Fleet {
-  const env = { ...process.env, PLANTED: JSON.stringify(sabotage?.changes ?? []) };
+/** Starts `jobs` processes. */
+export function launch(jobs: number): Fleet {
   const execArgv = [...engine, '--import', `${root}.config/typescript-loader.js`];
-  const hire = (): Hand => ({ child: fork(crew, { cwd: root, env, execArgv }), seeds: 0 });
+  const hire = (): Hand => ({ child: fork(crew, { cwd: root, execArgv }), seeds: 0 });
   const hands = Array.from({ length: jobs }, hire);
   return {
     async *run(tasks) {

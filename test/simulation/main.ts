@@ -41,7 +41,7 @@ if (trace) {
   console.log(hash, broken);
 } else {
   const sabotage = sabotages.find(({ name }) => name === asked.sabotage);
-  const fleet = launch(jobs, sabotage);
+  const fleet = launch(jobs);
   try {
     process.exitCode = (await account({ fleet, from, seeds, knobs, sabotage })) ? 0 : 1;
   } finally {

@@ -24,7 +24,11 @@ const noteEvery = 1_000;
 
 /** @returns whether all is well: nothing broke and enough was reached, or the sabotage was found. */
 export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign): Promise<boolean> {
-  const tasks = Array.from({ length: seeds }, (_, index) => ({ seed: from + index, knobs }));
+  const tasks = Array.from({ length: seeds }, (_, index) => ({
+    seed: from + index,
+    knobs,
+    planted: sabotage?.changes,
+  }));
   const coverage = new Coverage();
   const failed: Outcome[] = [];
   let reach: Reach = {};

@@ -1,11 +1,15 @@
 /** Whether the simulation finds what is wrong: faults that are planted in the program. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sourceTree } from '../source-tree.ts';
-import { launch, outcomes } from './fleet.ts';
+import { launch, outcomes, type Fleet } from './fleet.ts';
 import { drawnFrom } from './plan.ts';
 import { sabotages } from './sabotages.ts';
 
 describe('planted faults', () => {
+  let fleet: Fleet;
+  beforeAll(() => void (fleet = launch(1)));
+  afterAll(() => fleet.close());
+
   it('are planted where the source can take them', () => {
     const source = sourceTree('src')
       .map((file) => file.text)
@@ -16,14 +20,9 @@ describe('planted faults', () => {
     expect(misplaced).toEqual([]);
   });
 
-  it.each(sabotages)('$name is found', async (sabotage) => {
-    const { seed, knobs } = sabotage;
-    const fleet = launch(1, sabotage);
-    try {
-      const [outcome] = await outcomes(fleet, [{ seed, knobs: knobs === undefined ? undefined : drawnFrom(knobs) }]);
-      expect(outcome?.broken).not.toEqual([]);
-    } finally {
-      fleet.close();
-    }
+  it.each(sabotages)('$name is found', async ({ seed, knobs, changes }) => {
+    const turned = knobs === undefined ? undefined : drawnFrom(knobs);
+    const [outcome] = await outcomes(fleet, [{ seed, knobs: turned, planted: changes }]);
+    expect(outcome?.broken).not.toEqual([]);
   });
 });
