@@ -11,13 +11,17 @@ export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]
       .query<Wire & { vendorid: number }>('SELECT * FROM vendors WHERE account_id = ?', account)
       .map((row) => [row.vendorid, row]),
   );
-  const balances = bench.query<{ vendorid: number; kind: string; amount: string; code: string }>(
-    'SELECT * FROM vendor_balances WHERE account_id = ? ORDER BY code',
-    account,
+  const balances = byVendor(
+    bench.query<{ vendorid: number; kind: string; amount: string; code: string }>(
+      'SELECT * FROM vendor_balances WHERE account_id = ? ORDER BY code',
+      account,
+    ),
   );
-  const taxes = bench.query<Wire & { vendorid: number }>(
-    'SELECT * FROM vendor_tax_defaults WHERE account_id = ? ORDER BY taxid',
-    account,
+  const taxes = byVendor(
+    bench.query<Wire & { vendorid: number }>(
+      'SELECT * FROM vendor_tax_defaults WHERE account_id = ? ORDER BY taxid',
+      account,
+    ),
   );
   const found: string[] = [];
   for (const wire of source) {
@@ -35,14 +39,12 @@ export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]
     for (const [field, value] of Object.entries(wire)) {
       if (field === 'outstanding_balance' || field === 'overdue_balance') {
         const kind = field.replace('_balance', '');
-        const held = balances
-          .filter((b) => b.vendorid === vendorid && b.kind === kind)
+        const held = (balances.get(vendorid) ?? [])
+          .filter((balance) => balance.kind === kind)
           .map(({ amount, code }) => ({ amount, code }));
         say(field, held, amountsOf(value));
       } else if (field === 'tax_defaults') {
-        const held = taxes
-          .filter((tax) => tax.vendorid === vendorid)
-          .map((tax) => taxOf({ ...tax, enabled: tax['enabled'] === 1 }));
+        const held = (taxes.get(vendorid) ?? []).map((tax) => taxOf({ ...tax, enabled: tax['enabled'] === 1 }));
         say(field, held, [...(value as Wire[])].sort((a, b) => Number(a['taxid']) - Number(b['taxid'])).map(taxOf));
       } else if (field === 'is_1099') say(field, row[field], Number(value));
       else if (field === 'vis_state') say(field, row[field], Number(value));
@@ -64,6 +66,16 @@ export function activeDifferences(bench: Pick<Bench, 'query' | 'sandbox'>): stri
     .filter(({ vendorid }) => !numbers.has(vendorid))
     .map(({ vendorid }) => `${vendorid} is present here, and not at the service`);
   return [...differences(bench, alive), ...tooMany];
+}
+
+function byVendor<Row extends { readonly vendorid: number }>(rows: readonly Row[]): ReadonlyMap<number, Row[]> {
+  const grouped = new Map<number, Row[]>();
+  for (const row of rows) {
+    const group = grouped.get(row.vendorid);
+    if (group) group.push(row);
+    else grouped.set(row.vendorid, [row]);
+  }
+  return grouped;
 }
 
 function taxOf(tax: Wire): unknown[] {
