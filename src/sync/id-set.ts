@@ -3,7 +3,9 @@
 export class IdSet implements Iterable<number> {
   #ids = new Float64Array(1_024);
   #length = 0;
-  /** How many at the front are sorted and distinct. */
+  /** Where sorted stretches begin, each at least twice as long as the next. */
+  #starts: number[] = [];
+  /** Where the last of them ends. */
   #sorted = 0;
 
   constructor(ids: Iterable<number> = []) {
@@ -25,15 +27,13 @@ export class IdSet implements Iterable<number> {
     return this.#settled().length;
   }
 
+  /** May be asked between additions: each number is sorted a few times, and not each time. */
   has(id: number): boolean {
-    const ids = this.#settled();
-    let [low, high] = [0, ids.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((ids[middle] ?? Infinity) < id) low = middle + 1;
-      else high = middle;
-    }
-    return ids[low] === id;
+    this.#sortTail();
+    return this.#starts.some((start, index) => {
+      const end = this.#starts[index + 1] ?? this.#sorted;
+      return holds(this.#ids.subarray(start, end), id);
+    });
   }
 
   equals(other: IdSet): boolean {
@@ -47,12 +47,42 @@ export class IdSet implements Iterable<number> {
   }
 
   #settled(): Float64Array {
-    if (this.#sorted < this.#length) {
-      const ids = this.#ids.subarray(0, this.#length).sort();
-      let kept = 0;
-      for (const id of ids) if (kept === 0 || ids[kept - 1] !== id) ids[kept++] = id;
-      this.#length = this.#sorted = kept;
+    if (this.#starts.length > 1 || this.#sorted < this.#length) {
+      this.#starts = [];
+      this.#sortFrom(0);
     }
     return this.#ids.subarray(0, this.#length);
   }
+
+  /** Sorts what was added, together with the stretches before it that are not twice as long. */
+  #sortTail(): void {
+    if (this.#sorted === this.#length) return;
+    let begin = this.#sorted;
+    for (;;) {
+      const start = this.#starts.at(-1);
+      if (start === undefined || begin - start >= 2 * (this.#length - begin)) break;
+      this.#starts.pop();
+      begin = start;
+    }
+    this.#sortFrom(begin);
+  }
+
+  #sortFrom(start: number): void {
+    const ids = this.#ids.subarray(start, this.#length).sort();
+    let kept = 0;
+    for (const id of ids) if (kept === 0 || ids[kept - 1] !== id) ids[kept++] = id;
+    this.#starts.push(start);
+    this.#length = this.#sorted = start + kept;
+  }
+}
+
+/** Whether `id` is one of these, which ascend. */
+function holds(ids: Float64Array, id: number): boolean {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] ?? Infinity) < id) low = middle + 1;
+    else high = middle;
+  }
+  return ids[low] === id;
 }
