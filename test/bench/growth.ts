@@ -23,11 +23,14 @@ const steady = 100_000;
 export async function measureGrowth(sizes: Sizes, remark: (text: string) => void): Promise<Curve[]> {
   const first: Point[] = [];
   const again: Point[] = [];
+  const newborn: Point[] = [];
   for (const vendors of decades(1_000, sizes.vendors * 10)) {
     remark(`measuring ${vendors} vendors\n`);
+    const each = (ms: number): Point => ({ size: vendors, cost: (ms / vendors) * 1_000 });
     const { firstMs, againMs } = await twoPulls({ ...sizes, vendors });
-    first.push({ size: vendors, cost: (firstMs / vendors) * 1_000 });
-    again.push({ size: vendors, cost: (againMs / vendors) * 1_000 });
+    first.push(each(firstMs));
+    again.push(each(againMs));
+    newborn.push(each((await twoPulls({ ...sizes, vendors }, true)).firstMs));
   }
   const accounts: Point[] = [];
   for (const count of decades(1, sizes.accounts)) {
@@ -36,6 +39,7 @@ export async function measureGrowth(sizes: Sizes, remark: (text: string) => void
   }
   return [
     { name: 'first pull, per vendor', unit: 'µs', points: first },
+    { name: 'first pull of new vendors, per vendor', unit: 'µs', points: newborn },
     { name: 'unchanged pull, per vendor', unit: 'µs', points: again },
     { name: `first pull of ${sizes.perPage} vendors, per account`, unit: 'ms', points: accounts },
   ];
@@ -48,8 +52,8 @@ function decades(first: number, last: number): number[] {
   return sizes;
 }
 
-function twoPulls(sizes: Sizes): Promise<{ firstMs: number; againMs: number }> {
-  return withService(sizes, async ({ told: { baseUrl } }) => {
+function twoPulls(sizes: Sizes, newborn = false): Promise<{ firstMs: number; againMs: number }> {
+  return withService({ ...sizes, newborn }, async ({ told: { baseUrl } }) => {
     const firsts: number[] = [];
     const agains: number[] = [];
     for (let sample = 0; sample < (sizes.vendors < steady ? sizes.samples : 1); sample += 1)

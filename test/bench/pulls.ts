@@ -5,16 +5,16 @@ import { withFolder } from './folder.ts';
 import type { Place } from './installation.ts';
 import { finished, type Standing } from './host.ts';
 import type { PullTold } from './pull.ts';
-import type { ServiceQuestion, ServiceTold } from './service.ts';
+import type { ServiceParams, ServiceQuestion, ServiceTold } from './service.ts';
 
 /** The service, and how it is told of edits. */
 type Service = Standing<ServiceTold, ServiceQuestion, void>;
 
 export async function withService<T>(
-  { host, vendors, perPage }: Pick<Sizes, 'host' | 'vendors' | 'perPage'>,
+  { host, vendors, perPage, newborn }: Pick<Sizes, 'host'> & ServiceParams,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
-  const service = (await host.standing('service', { vendors, perPage })) as Service;
+  const service = (await host.standing('service', { vendors, perPage, newborn })) as Service;
   try {
     return await work(service);
   } finally {

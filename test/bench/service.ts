@@ -2,11 +2,13 @@
 import { createServer } from 'node:http';
 import type { JobResult } from './job.ts';
 import { closed, listening } from './sockets.ts';
-import { firstId, pageText, vendorText } from './texts.ts';
+import { firstId, textsOf } from './texts.ts';
 
 export interface ServiceParams {
   readonly vendors: number;
   readonly perPage: number;
+  /** Whether all vendors were created just now, as after a move from another program. */
+  readonly newborn?: boolean | undefined;
 }
 
 /** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
@@ -21,18 +23,19 @@ const noGateways = '{"response":{"result":{"gateways":[],"page":1,"pages":1,"per
 /** Pages whose bytes are kept: those of up to this many vendors. */
 const kept = 200_000;
 
-export async function job({ vendors, perPage }: ServiceParams): Promise<JobResult> {
+export async function job({ vendors, perPage, newborn = false }: ServiceParams): Promise<JobResult> {
+  const texts = textsOf(newborn ? Date.now() : undefined);
   let round = 0;
   const pages = new Map<number, Buffer>();
   const edited = new Set<number>();
 
   const page = (number: number): Buffer => {
-    const bytes = pages.get(number) ?? Buffer.from(pageText(number, perPage, vendors, round));
+    const bytes = pages.get(number) ?? Buffer.from(texts.page(number, perPage, vendors, round));
     if (vendors <= kept) pages.set(number, bytes);
     return bytes;
   };
   const one = (vendorid: number): string =>
-    `{"response":{"result":{"bill_vendor":${vendorText(vendorid - firstId, edited.has(vendorid))}}}}`;
+    `{"response":{"result":{"bill_vendor":${texts.vendor(vendorid - firstId, edited.has(vendorid))}}}}`;
   const prepare = (): void => {
     pages.clear();
     if (vendors <= kept) for (let number = 1; number <= Math.ceil(vendors / perPage); number += 1) page(number);
