@@ -40,19 +40,24 @@ export async function bench({ only, json, picture, sizes, print, remark }: Bench
 }
 
 function lineOf(row: Row, figures: Figures): string {
-  const { ours, floor, unit, also = [] } = figures;
+  const { ours, floor, unit } = figures;
   return [
     `${row.name}: ${row.work}`,
     `  ${amount(median(ours))} ${unit} against ${amount(median(floor))} ${unit} (${row.floor})`,
-    `  ${ratio(figures).toFixed(2)} ×, goal ${goalText(row.goal)}: ${isMet(row.goal, figures) ? 'met' : 'missed'}`,
-    ...also.map(({ what }) => `  ${what}`),
+    ...conditions(row, figures).map(({ what, goal, met }) => `  ${what}, goal ${goal}: ${met ? 'met' : 'missed'}`),
     `  noise: floor ±${percent(spread(floor) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
   ].join('\n');
 }
 
 function documentOf(row: Row, figures: Figures): object {
   const { name, work, floor, goal } = row;
-  return { name, work, floor, goal, met: isMet(goal, figures), ratio: ratio(figures), figures };
+  const met = conditions(row, figures).every((condition) => condition.met);
+  return { name, work, floor, goal, met, ratio: ratio(figures), figures };
+}
+
+function conditions({ goal }: Row, figures: Figures): NonNullable<Figures['also']> {
+  const what = `${ratio(figures).toFixed(2)} ×`;
+  return [{ what, goal: goalText(goal), met: isMet(goal, figures) }, ...(figures.also ?? [])];
 }
 
 function growthLine({ name, unit, points }: Curve): string {

@@ -33,7 +33,7 @@ export const programRows: readonly Row[] = [
       return {
         unit: 'MB',
         ...taken,
-        also: [{ what: `${most.toFixed(0)} MB, under ${mostMemory}`, met: most < mostMemory }],
+        also: [{ what: `${most.toFixed(0)} MB`, goal: `under ${mostMemory}`, met: most < mostMemory }],
       };
     },
   },
