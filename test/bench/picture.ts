@@ -1,7 +1,7 @@
 /** Draws how costs grow: one panel a curve, sizes by powers of ten to the right, cost of one upwards from zero. */
 import type { Curve, Point } from './growth.ts';
 
-const panel = { width: 300, height: 200, left: 54, right: 16, top: 34, bottom: 34 };
+const panel = { width: 300, height: 200, left: 44, right: 32, top: 34, bottom: 34 };
 
 export function growthPicture(curves: readonly Curve[]): string {
   const width = panel.width * curves.length;
@@ -26,11 +26,11 @@ function panelOf({ name, unit, points }: Curve): string {
   const at = ({ size, cost }: Point): string => `${right(Math.log10(size)).toFixed(1)},${up(cost).toFixed(1)}`;
   const floor = up(0).toFixed(1);
   return [
-    `<text x="${panel.left}" y="18" font-size="12">${name} (${unit})</text>`,
+    `<text x="8" y="18" font-size="12">${name} (${unit})</text>`,
     `<path d="M${panel.left},${panel.top} V${floor} H${panel.width - panel.right}" fill="none" stroke="#999"/>`,
     ...[0, top / 2, top].map(
       (cost) =>
-        `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toPrecision(2)}</text>`,
+        `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toLocaleString('en', { maximumSignificantDigits: 2 })}</text>`,
     ),
     ...points.map(
       ({ size }) =>
