@@ -85,11 +85,12 @@ export function makeDurable(sqlite: Sqlite): void {
  * because the journal is written in order and the next durable commit takes all before it along. Killing the process takes nothing.
  */
 export function inOrder<T>(sqlite: Sqlite, transaction: () => T): T {
-  sqlite.pragma('synchronous = NORMAL');
+  // The driver's own way to a pragma looks for its answer, at several times the cost of the pragma.
+  sqlite.exec('PRAGMA synchronous = NORMAL');
   try {
     return transaction();
   } finally {
-    sqlite.pragma('synchronous = FULL');
+    sqlite.exec('PRAGMA synchronous = FULL');
   }
 }
 

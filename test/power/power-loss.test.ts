@@ -23,10 +23,13 @@ const seed = asked('SEED', 1);
 const lazySync = `data:text/javascript,${encodeURIComponent(`
 import { createRequire } from 'node:module';
 const { prototype } = createRequire(${JSON.stringify(join(packageRoot, 'package.json'))})('better-sqlite3');
-const pragma = prototype.pragma;
+const { exec, pragma } = prototype;
+const lazily = (source) => source.replace('synchronous = FULL', 'synchronous = NORMAL');
+prototype.exec = function (source) {
+  return exec.call(this, lazily(source));
+};
 prototype.pragma = function (source, options) {
-  if (source === 'synchronous') return 2;
-  return pragma.call(this, source === 'synchronous = FULL' ? 'synchronous = NORMAL' : source, options);
+  return source === 'synchronous' ? 2 : pragma.call(this, lazily(source), options);
 };`)}`;
 
 interface Lived extends Recording {

@@ -18,8 +18,6 @@ export interface Tap {
 
 const taps = new Map<string, Tap>();
 const seen = new WeakMap<Sqlite, Tap>();
-/** Connections that just now need not wait for the disk. */
-const eased = new WeakSet<Sqlite>();
 
 /** Taps all files whose path begins with `folder`. */
 export function tapInto(folder: string, tap: Tap): () => void {
@@ -44,16 +42,20 @@ function tapOf(sqlite: Sqlite): Tap | undefined {
 }
 
 /* The driver's methods are replaced once for the whole process; files of nobody pass through untouched. */
-const prototype = Driver.prototype as Pick<Sqlite, 'transaction' | 'pragma'>;
-const { transaction, pragma } = prototype;
+const prototype = Driver.prototype as Pick<Sqlite, 'transaction' | 'pragma' | 'exec'>;
+const { transaction, pragma, exec } = prototype;
 
 prototype.pragma = function (this: Sqlite, source, options) {
-  if (!tapOf(this)) return pragma.call(this, source, options);
-  // Two of these stand around every commit that nobody waits for. Power is never lost here, so they would only cost.
-  if (source === 'synchronous = NORMAL') return void eased.add(this);
-  if (source === 'synchronous = FULL' && eased.delete(this)) return undefined;
   // A lock is waited for in virtual time only.
-  return pragma.call(this, source.startsWith('busy_timeout') ? 'busy_timeout = 0' : source, options);
+  const waits = source.startsWith('busy_timeout') && tapOf(this) !== undefined;
+  return pragma.call(this, waits ? 'busy_timeout = 0' : source, options);
+};
+
+/** These stand around every commit that nobody waits for. Power is never lost here, so they would only cost. */
+const easing = new Set(['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL']);
+
+prototype.exec = function (this: Sqlite, source) {
+  return easing.has(source) && tapOf(this) ? this : exec.call(this, source);
 };
 
 prototype.transaction = function (this: Sqlite, deed: (...values: unknown[]) => unknown) {
