@@ -16,9 +16,9 @@ function interrupt(signal: NodeJS.Signals): void {
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 
-/** Whoever closed the pipe of results wants no more: that is an end, and no error. */
+/** Whoever closed the pipe of results, or the terminal, wants no more: that is an end, and no error. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   interruption.abort(new MirrorError('interrupted', 'Nobody reads the results any more.'));
 });
 /** Nobody to talk to is no reason to stop working. */

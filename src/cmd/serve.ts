@@ -10,6 +10,7 @@ import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { serviceOf } from './embedded.ts';
 import { printFirstQuery } from './first-query.ts';
+import { hearHangups } from './hangup.ts';
 import { logOf } from './log.ts';
 import { print } from './say.ts';
 import { loadSettings } from './settings.ts';
@@ -45,26 +46,36 @@ async function run(call: Call, settings: Settings, log: Log): Promise<ExitStatus
   const seams = seamsOf(edge, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
   const daemon = await openDaemon(settings, { ...seams, onRun });
-  const onHangup = (): void => authorizeAnew(call, daemon, log);
-  process.on('SIGHUP', onHangup);
+  const hangups = hearHangups(edge, () => authorizeAnew(call, daemon, log));
+  try {
+    await serveUntil(AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]), daemon, { edge, settings, log });
+    fatal.signal.throwIfAborted();
+    log.info('stopped');
+    return exitStatus.done;
+  } finally {
+    hangups.unhear();
+  }
+}
+
+async function serveUntil(
+  end: AbortSignal,
+  daemon: Daemon,
+  { edge, settings, log }: { readonly edge: Edge; readonly settings: Settings; readonly log: Log },
+): Promise<void> {
   try {
     await daemon.start();
     const { listener, admin } = daemon.addresses;
     log.info({ listener, dashboard: admin, database: settings.database, accounts: settings.accounts }, 'serving');
     tellSupervisor('READY=1', edge, log);
-    await aborted(AbortSignal.any([edge.interrupted, fatal.signal]));
+    await aborted(end);
     log.info('stopping');
     tellSupervisor('STOPPING=1', edge, log);
   } finally {
-    process.off('SIGHUP', onHangup);
     await stopWithin(daemon, settings.shutdownTimeout, edge);
   }
-  fatal.signal.throwIfAborted();
-  log.info('stopped');
-  return exitStatus.done;
 }
 
-/** SIGHUP: the settings are read again for their tokens and secrets; what else they say needs a new start. */
+/** The settings are read again for their tokens and secrets; what else they say needs a new start. */
 function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
   try {
     const { auth } = loadSettings(call).service;

@@ -10,7 +10,7 @@ import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from
 import { memory } from '../memory.ts';
 import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
 
-const program = join(packageRoot, 'dist/cmd/main.js');
+export const program = join(packageRoot, 'dist/cmd/main.js');
 
 /** `npm test` builds; a single test run by hand does not. */
 export function build(): void {
