@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../mirror-file.ts';
 import { bench, rows } from './bench.ts';
+import { rises } from './growth.ts';
 import type { Host } from './host.ts';
 import { packageRoot } from './installation.ts';
 import type { Job } from './job.ts';
@@ -50,4 +51,15 @@ it.each(rows.map(({ name }) => name))('measures %s', async (name) => {
 it('draws how costs grow', async () => {
   const { picture } = await run(['growth']);
   expect(readFileSync(picture, 'utf8')).toMatch(/^<svg .*first pull, per vendor/s);
+});
+
+it.each([
+  ['falls', '3 4, 2 3', []],
+  ['is within the noise', '3 5, 4 6, 5 7', []],
+  ['is beyond it', '3 4, 5 6, 2 3, 4 5', [10, 1_000]],
+])('says where a curve rises: what %s', (_, samples, sizes) => {
+  const points = samples
+    .split(', ')
+    .map((costs, power) => ({ size: 10 ** power, costs: costs.split(' ').map(Number) }));
+  expect(rises({ points })).toEqual(sizes);
 });

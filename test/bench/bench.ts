@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { deliveryRows } from './deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
-import { measureGrowth, type Curve } from './growth.ts';
+import { measureGrowth, rises, type Curve } from './growth.ts';
 import { growthPicture } from './picture.ts';
 import { programRows } from './programs.ts';
 import { pullRows } from './pulls.ts';
@@ -60,8 +60,13 @@ function conditions({ goal }: Row, figures: Figures): NonNullable<Figures['also'
   return [{ what, goal: goalText(goal), met: isMet(goal, figures) }, ...(figures.also ?? [])];
 }
 
-function growthLine({ name, unit, points }: Curve): string {
-  return `${name}: ${points.map(({ size, cost }) => `${size}: ${amount(cost)} ${unit}`).join(', ')}`;
+function growthLine(curve: Curve): string {
+  const { name, unit, points } = curve;
+  const said = points.map(
+    ({ size, costs }) => `${size}: ${amount(median(costs))} ${unit} ±${percent(spread(costs) / 2)}`,
+  );
+  const risen = rises(curve);
+  return `${name}: ${said.join(', ')}; ${risen.length > 0 ? `rises at ${risen.join(', ')}` : 'does not rise'}`;
 }
 
 function goalText(goal: Goal): string {

@@ -1,14 +1,14 @@
 /** How the cost of one vendor and of one account grows with their number. */
-import { median, type Sizes } from './figures.ts';
+import type { Sizes } from './figures.ts';
 import { withFolder } from './folder.ts';
 import { finished } from './host.ts';
 import { withService } from './pulls.ts';
 import type { PullTold } from './pull.ts';
 
-/** What one of `size` costs. */
+/** What one of `size` costs, in each sample. */
 export interface Point {
   readonly size: number;
-  readonly cost: number;
+  readonly costs: readonly number[];
 }
 
 export interface Curve {
@@ -17,32 +17,51 @@ export interface Curve {
   readonly points: readonly Point[];
 }
 
-/** From here on one sample is long enough to be steady. */
-const steady = 100_000;
+/** The sizes at which every sample costs more than every sample of the size before: noise alone seldom does that. */
+export function rises({ points }: Pick<Curve, 'points'>): number[] {
+  return points.flatMap(({ size, costs }, index) => {
+    const before = points[index - 1]?.costs ?? [Infinity];
+    return Math.min(...costs) > Math.max(...before) ? [size] : [];
+  });
+}
 
+/** Samples go round all sizes, so that all meet the same weather. */
 export async function measureGrowth(sizes: Sizes, remark: (text: string) => void): Promise<Curve[]> {
-  const first: Point[] = [];
-  const again: Point[] = [];
-  const newborn: Point[] = [];
-  for (const vendors of decades(1_000, sizes.vendors * 10)) {
-    remark(`measuring ${vendors} vendors\n`);
-    const each = (ms: number): Point => ({ size: vendors, cost: (ms / vendors) * 1_000 });
-    const { firstMs, againMs } = await twoPulls({ ...sizes, vendors });
-    first.push(each(firstMs));
-    again.push(each(againMs));
-    newborn.push(each((await twoPulls({ ...sizes, vendors }, true)).firstMs));
-  }
-  const accounts: Point[] = [];
-  for (const count of decades(1, sizes.accounts)) {
-    remark(`measuring ${count} accounts\n`);
-    accounts.push({ size: count, cost: (await accountPulls(sizes, count)) / count });
+  const vendors = { first: new Samples(), newborn: new Samples(), again: new Samples() };
+  const accounts = new Samples();
+  for (let round = 1; round <= sizes.samples; round += 1) {
+    for (const size of decades(1_000, sizes.vendors * 10)) {
+      remark(`round ${round}: ${size} vendors\n`);
+      const each = (ms: number): number => (ms / size) * 1_000;
+      const [first, again] = await pulls({ ...sizes, vendors: size }, 2);
+      const [newborn] = await pulls({ ...sizes, vendors: size, newborn: true }, 1);
+      vendors.first.add(size, each(first!));
+      vendors.again.add(size, each(again!));
+      vendors.newborn.add(size, each(newborn!));
+    }
+    for (const size of decades(1, sizes.accounts)) {
+      remark(`round ${round}: ${size} accounts\n`);
+      accounts.add(size, (await accountPulls(sizes, size)) / size);
+    }
   }
   return [
-    { name: 'first pull, per vendor', unit: 'µs', points: first },
-    { name: 'first pull of new vendors, per vendor', unit: 'µs', points: newborn },
-    { name: 'unchanged pull, per vendor', unit: 'µs', points: again },
-    { name: `first pull of ${sizes.perPage} vendors, per account`, unit: 'ms', points: accounts },
+    { name: 'first pull, per vendor', unit: 'µs', points: vendors.first.points },
+    { name: 'first pull of new vendors, per vendor', unit: 'µs', points: vendors.newborn.points },
+    { name: 'unchanged pull, per vendor', unit: 'µs', points: vendors.again.points },
+    { name: `first pull of ${sizes.perPage} vendors, per account`, unit: 'ms', points: accounts.points },
   ];
+}
+
+class Samples {
+  readonly #costs = new Map<number, number[]>();
+
+  get points(): Point[] {
+    return [...this.#costs].map(([size, costs]) => ({ size, costs }));
+  }
+
+  add(size: number, cost: number): void {
+    this.#costs.set(size, [...(this.#costs.get(size) ?? []), cost]);
+  }
 }
 
 /** 1, 10, 100 and so on, up to the last. */
@@ -52,28 +71,26 @@ function decades(first: number, last: number): number[] {
   return sizes;
 }
 
-function twoPulls(sizes: Sizes, newborn = false): Promise<{ firstMs: number; againMs: number }> {
-  return withService({ ...sizes, newborn }, async ({ told: { baseUrl } }) => {
-    const firsts: number[] = [];
-    const agains: number[] = [];
-    for (let sample = 0; sample < (sizes.vendors < steady ? sizes.samples : 1); sample += 1)
-      await withFolder(async (folder) => {
-        const place = { baseUrl, folder, perPage: sizes.perPage };
-        firsts.push(((await finished(sizes.host, 'pull', place)) as PullTold).ms);
-        agains.push(((await finished(sizes.host, 'pull', place)) as PullTold).ms);
-      });
-    return { firstMs: median(firsts), againMs: median(agains) };
-  });
+/** Pulls so often into one new mirror. @returns milliseconds of each. */
+function pulls(sizes: Parameters<typeof withService>[0], times: number): Promise<number[]> {
+  return withService(sizes, ({ told: { baseUrl } }) =>
+    withFolder(async (folder) => {
+      const taken: number[] = [];
+      while (taken.length < times) {
+        const told = await finished(sizes.host, 'pull', { baseUrl, folder, perPage: sizes.perPage });
+        taken.push((told as PullTold).ms);
+      }
+      return taken;
+    }),
+  );
 }
 
-function accountPulls({ host, perPage, samples: repeats }: Sizes, count: number): Promise<number> {
-  return withService({ host, vendors: perPage, perPage }, async ({ told: { baseUrl } }) => {
+function accountPulls({ host, perPage }: Sizes, count: number): Promise<number> {
+  return withService({ host, vendors: perPage, perPage }, ({ told: { baseUrl } }) => {
     const accounts = Array.from({ length: count }, (_, index) => `Account${index}`);
-    const samples: number[] = [];
-    for (let sample = 0; sample < repeats; sample += 1)
-      await withFolder(async (folder) => {
-        samples.push(((await finished(host, 'accounts', { baseUrl, folder, perPage, accounts })) as { ms: number }).ms);
-      });
-    return median(samples);
+    return withFolder(async (folder) => {
+      const told = await finished(host, 'accounts', { baseUrl, folder, perPage, accounts });
+      return (told as { ms: number }).ms;
+    });
   });
 }

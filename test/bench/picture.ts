@@ -1,4 +1,5 @@
 /** Draws how costs grow: one panel a curve, sizes by powers of ten to the right, cost of one upwards from zero. */
+import { median } from './figures.ts';
 import type { Curve, Point } from './growth.ts';
 
 const panel = { width: 300, height: 200, left: 44, right: 32, top: 34, bottom: 34 };
@@ -16,14 +17,15 @@ ${panels.join('\n')}
 }
 
 function panelOf({ name, unit, points }: Curve): string {
-  const top = Math.max(...points.map(({ cost }) => cost)) * 1.15;
+  const top = Math.max(...points.map(({ costs }) => median(costs))) * 1.15;
   const powers = points.map(({ size }) => Math.log10(size));
   const [least, most] = [Math.min(...powers), Math.max(...powers)];
   const right = (power: number): number =>
     panel.left + ((power - least) / (most - least || 1)) * (panel.width - panel.left - panel.right);
   const up = (cost: number): number =>
     panel.height - panel.bottom - (cost / top) * (panel.height - panel.top - panel.bottom);
-  const at = ({ size, cost }: Point): string => `${right(Math.log10(size)).toFixed(1)},${up(cost).toFixed(1)}`;
+  const at = ({ size, costs }: Point): string =>
+    `${right(Math.log10(size)).toFixed(1)},${up(median(costs)).toFixed(1)}`;
   const floor = up(0).toFixed(1);
   return [
     `<text x="8" y="18" font-size="12">${name} (${unit})</text>`,
