@@ -5,11 +5,11 @@ import type { Edge } from './edge.ts';
 export interface Hangups {
   /** Aborted when the terminal is gone. */
   readonly gone: AbortSignal;
-  /** Leaves the signal to the system again. Where the terminal is gone, this ends the process. */
-  unhear(): void;
+  /** Where the terminal is gone, ends the process as the signal would have done by itself. */
+  obey(): void;
 }
 
-/** Hears SIGHUP. What nohup or a supervisor started has no terminal to lose. */
+/** Hears SIGHUP for as long as the process lives. What nohup or a supervisor started has no terminal to lose. */
 export function hearHangups({ stdin }: Pick<Edge, 'stdin'>, readAgain: () => void): Hangups {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();
@@ -21,10 +21,11 @@ export function hearHangups({ stdin }: Pick<Edge, 'stdin'>, readAgain: () => voi
   process.on('SIGHUP', hear);
   return {
     gone: terminal.signal,
-    unhear() {
-      process.off('SIGHUP', hear);
+    obey() {
+      if (!terminal.signal.aborted) return;
       // Node cannot exit in any other way: it would set a terminal back that is not there, and abort.
-      if (terminal.signal.aborted) process.kill(process.pid, 'SIGHUP');
+      process.off('SIGHUP', hear);
+      process.kill(process.pid, 'SIGHUP');
     },
   };
 }

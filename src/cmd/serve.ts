@@ -46,14 +46,17 @@ async function run(call: Call, settings: Settings, log: Log): Promise<ExitStatus
   const seams = seamsOf(edge, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
   const daemon = await openDaemon(settings, { ...seams, onRun });
-  const hangups = hearHangups(edge, () => authorizeAnew(call, daemon, log));
+  const hangups = hearHangups(edge, () => {
+    if (!end.aborted) authorizeAnew(call, daemon, log);
+  });
+  const end = AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]);
   try {
-    await serveUntil(AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]), daemon, { edge, settings, log });
+    await serveUntil(end, daemon, { edge, settings, log });
     fatal.signal.throwIfAborted();
     log.info('stopped');
     return exitStatus.done;
   } finally {
-    hangups.unhear();
+    hangups.obey();
   }
 }
 

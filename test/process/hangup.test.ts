@@ -94,4 +94,15 @@ describe('SIGHUP', () => {
     await daemon.logged('the settings cannot be used; the old ones stay');
     expect(await daemon.end()).toBe(0);
   });
+
+  it('means nothing to a daemon that is stopping', async () => {
+    const at = await daemonPlace(await service({ vendors: 5 }));
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    daemon.child.kill('SIGTERM');
+    await daemon.logged('"msg":"stopping"');
+    daemon.child.kill('SIGHUP');
+    expect(await daemon.ended).toBe(0);
+    expect(daemon.stderr()).not.toContain('SIGHUP');
+  });
 });
