@@ -17,7 +17,7 @@ export interface Curve {
   readonly points: readonly Point[];
 }
 
-/** The sizes at which every sample costs more than every sample of the size before: noise alone seldom does that. */
+/** The sizes at which every sample costs more than every sample of the size before: with three of each or more, noise alone seldom does that. */
 export function rises({ points }: Pick<Curve, 'points'>): number[] {
   return points.flatMap(({ size, costs }, index) => {
     const before = points[index - 1]?.costs ?? [Infinity];

@@ -31,7 +31,7 @@ const {
   .option('--picture <file>', 'measure how costs grow too, and draw it there, as SVG')
   .option('--vendors <count>', 'in a pull', wholeFrom(1), 100_000)
   .option('--per-page <count>', 'rows on a page', wholeFrom(1), 100)
-  .option('--samples <count>', 'of each side; 9 of status and help, 1 of memory', wholeFrom(1), 5)
+  .option('--samples <count>', 'of each side, and rounds of growth; 9 of status and help, 1 of memory', wholeFrom(1), 5)
   .option('--deliveries <count>', 'in a sample', wholeFrom(1), 20_000)
   .option('--accounts <count>', 'the most of them', wholeFrom(1), 1_000)
   .parse()
