@@ -9,6 +9,7 @@ import type { VendorTable } from './tables.ts';
 export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
 const chunk = 5_000;
+const few = 3;
 
 export interface Census {
   addAccount(accountId: string, now: number): void;
@@ -16,7 +17,7 @@ export interface Census {
   after(accountId: string, after: number): Resident[];
   count(accountId: string): number;
   /** Numbers of a few active vendors, the youngest. */
-  someActive(accountId: string, limit: number): number[];
+  someActive(accountId: string): number[];
   /** Calls a present vendor suspect. Runs inside a transaction. */
   suspect(key: Key): void;
 }
@@ -43,7 +44,7 @@ export function census(sqlite: Sqlite): Census {
       .select((row) => row.fn.countAll<number>().as('vendors'))
       .where('account_id', '=', at.account_id),
   );
-  const active = statement<{ account_id: string; limit: number }, { vendorid: number }>(sqlite, (at) =>
+  const active = statement<{ account_id: string }, { vendorid: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select('vendorid')
@@ -51,7 +52,7 @@ export function census(sqlite: Sqlite): Census {
       .where('vis_state', '=', 0)
       .where('presence', '=', 'present')
       .orderBy('vendorid', 'desc')
-      .limit(at.limit),
+      .limit(few),
   );
   const suspect = statement<Key>(sqlite, (at) =>
     ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
@@ -60,7 +61,7 @@ export function census(sqlite: Sqlite): Census {
     addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
     after: (accountId, from) => after.all({ account_id: accountId, after: from }),
     count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,
-    someActive: (accountId, limit) => active.all({ account_id: accountId, limit }).map(({ vendorid }) => vendorid),
+    someActive: (accountId) => active.all({ account_id: accountId }).map(({ vendorid }) => vendorid),
     suspect: (key) => void suspect.run(key),
   };
 }

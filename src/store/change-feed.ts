@@ -1,7 +1,7 @@
 /** The change feed: every content change of every vendor, in the order in which it was learned. */
 import { sql } from 'kysely';
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { ask, mirrorSql } from './statement.ts';
 import type { VersionTable } from './tables.ts';
 
 /** What happened, in one word. */
@@ -58,9 +58,7 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
     .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
     .orderBy('v.seq')
     .limit(filter.limit);
-  return statement<object, ChangeRow>(sqlite, () => query)
-    .all({})
-    .map(change);
+  return ask<ChangeRow>(sqlite, query).map(change);
 }
 
 function change(row: ChangeRow): Change {

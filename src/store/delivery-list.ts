@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp } from '../clock.ts';
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { ask, mirrorSql } from './statement.ts';
 import type { DeliveryOutcome, DeliveryTable } from './tables.ts';
 
 /** What a delivery must be to be listed; what is left out does not matter. */
@@ -34,15 +34,17 @@ export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Delivery
     .$if(vendorid !== undefined, (rows) => rows.where('object_id', '=', vendorid ?? 0))
     .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
     .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
-  const deliveries = statement<object, ListedDelivery>(sqlite, () =>
+  const deliveries = ask<ListedDelivery>(
+    sqlite,
     wanted
       .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
       .select(['outcome', 'settled_at'])
       .orderBy('id', 'desc')
       .limit(limit ?? -1),
-  ).all({});
-  const total = statement<object, { count: number }>(sqlite, () =>
+  );
+  const [total] = ask(
+    sqlite,
     wanted.select((row) => row.fn.countAll<number>().as('count')),
-  ).get({});
+  );
   return { total: total?.count ?? 0, deliveries };
 }

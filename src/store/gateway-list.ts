@@ -1,6 +1,6 @@
 /** The gateways that the mirror knows, those removed at the service included. */
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { ask, mirrorSql } from './statement.ts';
 import type { GatewayTable } from './tables.ts';
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
@@ -13,5 +13,5 @@ export function listGateways(sqlite: Sqlite, account: string | undefined): Liste
     .$if(account !== undefined, (query) => query.where('account_id', '=', account ?? ''))
     .orderBy('account_id')
     .orderBy('sgid');
-  return statement<object, ListedGateway>(sqlite, () => gateways).all({});
+  return ask<ListedGateway>(sqlite, gateways);
 }

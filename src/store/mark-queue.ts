@@ -9,7 +9,7 @@ import type { Database } from './database.ts';
 import type { Findings } from './findings.ts';
 import { ofVendor, type Key } from './held.ts';
 import type { Mark, Marks } from './marks.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { boundLimit, mirrorSql, statement } from './statement.ts';
 import type { DirtyVendorTable, MarkReason } from './tables.ts';
 
 /** When and why a vendor is read once more. */
@@ -68,7 +68,7 @@ export function queueDeeds(
       .where('account_id', '=', at.account_id)
       .where('due_ms', '<=', at.moment)
       .orderBy('due_ms')
-      .limit(at.limit),
+      .limit(boundLimit(at.limit)),
   );
   const parked = statement<{ account_id: string }, Mark>(sqlite, (at) =>
     mirrorSql

@@ -52,7 +52,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   residents(accountId: string): AsyncGenerator<readonly Resident[]>;
   countVendors(accountId: string): Promise<number>;
   /** Numbers of a few active vendors, the youngest. */
-  someActive(accountId: string, limit: number): Promise<number[]>;
+  someActive(accountId: string): Promise<number[]>;
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
 
   /**
@@ -144,7 +144,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       }
     },
     countVendors: (accountId) => database.read(() => people.count(accountId)),
-    someActive: (accountId, limit) => database.read(() => people.someActive(accountId, limit)),
+    someActive: (accountId) => database.read(() => people.someActive(accountId)),
     markSuspects: (accountId, vendorids) =>
       database.write(() => {
         for (const vendorid of vendorids) people.suspect({ account_id: accountId, vendorid });

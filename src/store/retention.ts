@@ -1,8 +1,8 @@
 /** What has served its time goes, a little at a time, so that no reader and no delivery waits for it. */
-import { sql, type Compilable } from 'kysely';
+import { sql } from 'kysely';
 import { timestamp } from '../clock.ts';
 import type { Database } from './database.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { mirrorSql, statement, type Description } from './statement.ts';
 
 /** Moments in milliseconds since 1970; what is older goes. Undefined keeps everything. */
 export interface Keep {
@@ -19,7 +19,7 @@ export async function prune(database: Database, { deliveriesSince, versionsSince
   interface Since {
     since: string;
   }
-  const sweepAway = async (build: (at: Since) => Compilable, since: number): Promise<number> => {
+  const sweepAway = async (build: (at: Since) => Description, since: number): Promise<number> => {
     const remove = statement<Since>(sqlite, build);
     let removed = 0;
     for (;;) {

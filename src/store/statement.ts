@@ -3,8 +3,38 @@
  * Executing through Kysely costs several times a prepared statement.
  */
 import type { Database as Sqlite } from 'better-sqlite3';
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Compilable } from 'kysely';
+import {
+  createQueryId,
+  DummyDriver,
+  Kysely,
+  sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Compilable,
+  type OperationNodeSource,
+  type RawBuilder,
+  type RootOperationNode,
+} from 'kysely';
 import type { MirrorTables, SecretTables } from './tables.ts';
+
+/** Words of the source, never of a person: nothing in them could end a text in SQL. */
+const plainWords = /^[\w %.-]*$/;
+
+/**
+ * Binds what stands for an argument, and writes constants into the SQL: SQLite plans a statement anew for each value that is bound
+ * where an index could be chosen by it.
+ */
+class StatementCompiler extends SqliteQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Placeholder) super.appendValue(value);
+    else if (typeof value === 'string' && !plainWords.test(value))
+      throw new Error('A statement holds a value that is not its own.');
+    else this.appendImmediateValue(value);
+  }
+}
+
+const compiler = new StatementCompiler();
 
 function builder<Tables>(): Kysely<Tables> {
   return new Kysely<Tables>({
@@ -31,6 +61,9 @@ class Placeholder {
   }
 }
 
+/** What the builder describes, to be prepared. */
+export type Description<Row = unknown> = Compilable<Row> & OperationNodeSource;
+
 export interface Statement<Args, Row> {
   /** Runs it and returns the number of rows it changed. */
   run(args: Args): number;
@@ -45,7 +78,7 @@ export interface Statement<Args, Row> {
  */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
-  build: (at: Args) => Compilable<Row>,
+  build: (at: Args) => Description<Row>,
 ): Statement<Args, Row> {
   let known: Statement<Args, Row> | undefined;
   const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
@@ -56,21 +89,30 @@ export function statement<Args extends object, Row = unknown>(
   };
 }
 
-function prepare<Args extends object, Row>(sqlite: Sqlite, build: (at: Args) => Compilable<Row>): Statement<Args, Row> {
+function prepare<Args extends object, Row>(
+  sqlite: Sqlite,
+  build: (at: Args) => Description<Row>,
+): Statement<Args, Row> {
   const at = new Proxy({} as Args, { get: (_, name) => new Placeholder(name) });
-  const { sql, parameters } = build(at).compile();
+  const node = build(at).toOperationNode() as RootOperationNode;
+  const { sql, parameters } = compiler.compileQuery(node, createQueryId());
   const prepared = sqlite.prepare<unknown[], Row>(sql);
-  const places = parameters.flatMap((value, index) =>
-    value instanceof Placeholder ? [{ index, name: value.name as keyof Args }] : [],
-  );
-  const bind = (args: Args): unknown[] => {
-    const values = [...parameters];
-    for (const { index, name } of places) values[index] = args[name];
-    return values;
-  };
+  const names = (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args);
+  const bind = (args: Args): unknown[] => names.map((name) => args[name]);
   return {
     run: (args) => prepared.run(bind(args)).changes,
     get: (args) => prepared.get(bind(args)),
     all: (args) => prepared.all(bind(args)),
   };
+}
+
+/** A limit that is an argument: one that stands alone would make SQLite plan anew for each. */
+export function boundLimit(limit: number): RawBuilder<number> {
+  return sql`+${limit}`;
+}
+
+/** Asks once, whatever people look for: every value is bound. */
+export function ask<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
+  const { sql, parameters } = query.compile();
+  return sqlite.prepare<unknown[], Row>(sql).all(...parameters);
 }

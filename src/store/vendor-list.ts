@@ -2,7 +2,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Balance, VisState } from '../vendor.ts';
 import type { Sqlite } from './driver.ts';
-import { mirrorSql, statement } from './statement.ts';
+import { ask, mirrorSql } from './statement.ts';
 import type { Presence, VendorTable } from './tables.ts';
 
 /** What a vendor must be to be listed; what is left out does not matter. */
@@ -45,17 +45,19 @@ export interface VendorList {
 export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
   sqlite.function('folded', { deterministic: true }, folded);
   const wanted = mirrorSql.selectFrom('vendors as v').where(() => all(conditions(filter)));
-  const rows = statement<object, ListedRow>(sqlite, () =>
+  const rows = ask<ListedRow>(
+    sqlite,
     wanted
       .select(shown.map((name) => `v.${name}` as const))
       .select([amounts('outstanding').as('outstanding'), amounts('overdue').as('overdue')])
       .orderBy('v.account_id')
       .orderBy('v.vendorid')
       .limit(filter.limit ?? -1),
-  ).all({});
-  const total = statement<object, { count: number }>(sqlite, () =>
+  );
+  const [total] = ask(
+    sqlite,
     wanted.select((eb) => eb.fn.countAll<number>().as('count')),
-  ).get({});
+  );
   return { total: total?.count ?? 0, vendors: rows.map(listed) };
 }
 

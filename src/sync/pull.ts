@@ -166,7 +166,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
       : await resolveBySweep(resolution, believed);
   if (left > 0 && !believed) throw await tripped(engine, run, unseen);
   await dismissParked(resolution, offered);
-  if (shown === 0 && (await mirror.someActive(accountId, 1)).length > 0)
+  if (shown === 0 && (await mirror.someActive(accountId)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
   if (unseen.guardedSeq === undefined) return run.startedAt;
   return Math.min(run.startedAt, parseInstant(await mirror.runBefore(accountId, unseen.guardedSeq)) ?? 0);

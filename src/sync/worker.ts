@@ -86,7 +86,7 @@ export class Worker implements Service {
       context: this.#context(),
       signal: this.#stopping.signal,
     };
-    const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId, 3), attendance);
+    const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId), attendance);
     if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark));
     else {
       const { error } = await this.#sweep();
