@@ -11,6 +11,8 @@ export const settling = 45_000;
 const mended = 40 * minute;
 /** A delivery's own time, the guard, and a reading; where copies lag, a second look comes on top. */
 const prompt = 20_000;
+/** What a run leaves to be done is done. */
+const rest = 10_000;
 /** Where sixty requests a minute are allowed, a run may have used them. */
 const turn = 65_000;
 
@@ -51,7 +53,7 @@ export async function hears(scene: Aftermath): Promise<boolean> {
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
 export async function canary(scene: Aftermath): Promise<boolean> {
-  const { plan, timeline, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
+  const { plan, timeline, household, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
   if (plan.world.objectId === 'callback') return false;
   const desk = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
@@ -63,8 +65,10 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   if (free() === undefined) return false;
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
-  await timeline.until(() => runs.length > last && runs.at(-1)!.trigger === 'schedule', 2 * interval * minute);
-  await timeline.pass(10_000);
+  const isNew = (): boolean => runs.length > last && runs.at(-1)!.trigger === 'schedule';
+  const isFar = (): boolean => (household.life?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
+  await timeline.until(() => isNew() || (plan.world.readOne === 'yes' && isFar()), 2 * interval * minute);
+  await timeline.pass(rest);
   const vendorid = free();
   if (!isHeard(scene) || vendorid === undefined) return false;
   desk.edit(vendorid, { phone: '+1 canary' });

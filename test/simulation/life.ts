@@ -46,6 +46,8 @@ export interface Life {
   readonly desk: AccountDesk;
   readonly reception: Reception;
   readonly tokens: PathTokens;
+  /** Milliseconds until a schedule begins a run; 0 while one is under way. */
+  untilNextRun(): number;
   stop(): Promise<void>;
 }
 
@@ -152,6 +154,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     desk,
     reception,
     tokens,
+    untilNextRun: () => Math.min(...schedules.map(({ next }) => (next ?? clock.now()) - clock.now())),
     async stop() {
       await stopAll(services);
       await installation.close();

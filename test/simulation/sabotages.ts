@@ -48,7 +48,7 @@ export const sabotages: readonly Sabotage[] = [
   ),
   sabotage(
     'trusted wherever updated_at is not older',
-    53,
+    38,
     "const judgement = judge(held, stamp, context);\n    if (judgement !== 'believed') return judged(judgement, difference);\n\n",
     "const judgement = (vendor.updated_at ?? '') >= (held.updated_at ?? '') ? 'believed' : judge(held, stamp, context);\n    if (judgement !== 'believed') return judged(judgement, difference);\n\n",
   ),
@@ -100,7 +100,7 @@ export const sabotages: readonly Sabotage[] = [
     "if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });",
     "if (latest?.outcome !== 'complete' && trigger !== 'schedule') await this.#runs.request({ kind, trigger });",
   ),
-  sabotage('the breaker is off', 4, 'return suspects > limit;', 'return suspects > limit + 1e9;'),
+  sabotage('the breaker is off', 17, 'return suspects > limit;', 'return suspects > limit + 1e9;'),
   {
     name: 'an error inside HTTP 200 is an empty list',
     seed: 2,
@@ -124,7 +124,7 @@ export const sabotages: readonly Sabotage[] = [
       },
     ],
   },
-  sabotage('the old key dropped at once', 31, 'expires_at: timestamp(now + day)', 'expires_at: timestamp(now - 1)'),
+  sabotage('the old key dropped at once', 162, 'expires_at: timestamp(now + day)', 'expires_at: timestamp(now - 1)'),
   {
     // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
     name: 'the callback never looked at again',
@@ -143,7 +143,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'the counter begins anew after a crash',
-    seed: 4,
+    seed: 7,
     changes: [
       {
         search: 'export function readingCounter(database: Database, clock: Clock): Counter {',
@@ -207,7 +207,7 @@ export const sabotages: readonly Sabotage[] = [
     "row('state', '=', 'proven'),\n            row.and(",
     "row('state', 'in', ['proven', 'candidate']),\n            row.and(",
   ),
-  sabotage('a nudge lost', 7, 'this.#awake = true;\n    this.#wake?.();', ''),
+  sabotage('a nudge lost', 56, 'this.#awake = true;\n    this.#wake?.();', ''),
   sabotage(
     'the order of arrival lost',
     1,
