@@ -35,8 +35,8 @@ const ownKnobs = {
   /** What takes so long: everything, or lists alone, which news then overtakes. */
   slow: ['all', 'all', 'lists'],
 
-  /** Long lives are rare: what goes wrong seldom needs one, and in the time of one others find more. */
-  minutes: [14, 14, 10, 10, 10, 10, 10, 10, 10, 22, 10, 10],
+  /** Long lives take much time, and are drawn more seldom for it. */
+  minutes: [14, 14, 10, 10, 10, 10, 10, 10, 10, 22, 22, 10],
   /** Changes a minute. */
   changes: [2, 1, 6, 20],
   /** Vendors that several people edit within a second; `again` once more, about when they are looked at a second time. */
