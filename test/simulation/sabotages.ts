@@ -124,7 +124,7 @@ export const sabotages: readonly Sabotage[] = [
       },
     ],
   },
-  sabotage('the old key dropped at once', 162, 'expires_at: timestamp(now + day)', 'expires_at: timestamp(now - 1)'),
+  sabotage('the old key dropped at once', 194, 'expires_at: timestamp(now + day)', 'expires_at: timestamp(now - 1)'),
   {
     // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
     name: 'the callback never looked at again',
