@@ -10,7 +10,7 @@ import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
 import { trips } from './breaker.ts';
 import type { Engine } from './engine.ts';
-import { inFlightFor } from './ledger.ts';
+import { inFlightFor, isNews } from './ledger.ts';
 import { FieldWatch } from './field-watch.ts';
 import { IdSet } from './id-set.ts';
 import { sweepContext } from './sweep-context.ts';
@@ -106,9 +106,11 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
       const watched = pages.map((page) => ({ ...page, rows: fields.through(page.rows) }));
       const applied = await mirror.applyPages(watched, context, (verdicts) => tally.withPages(verdicts));
       tally.set(tally.withPages(applied));
-      for (const [vendorid, { kind }] of applied.flatMap((verdicts) => [...verdicts])) {
-        if (kind === 'guarded') guarded.add(vendorid);
-        if (marked.has(vendorid) && kind !== 'unchanged') news.add(vendorid);
+      for (const [vendorid, verdict] of applied.flatMap((verdicts) => [...verdicts])) {
+        const isGuarded = verdict.kind === 'guarded';
+        if (isGuarded) guarded.add(vendorid);
+        // What came too late to be believed, and what no event tells of, answers no delivery.
+        if (marked.has(vendorid) && (isGuarded || isNews(verdict))) news.add(vendorid);
       }
       return applied;
     }),

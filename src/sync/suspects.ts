@@ -30,8 +30,8 @@ export interface Resolution {
   readonly marks: readonly Mark[];
   /** Deliveries that were given up before the sweep began. */
   readonly parked: readonly ParkedDeliveries[];
-  /** Vendors whose content the run has changed. */
-  readonly news: ReadonlySet<number>;
+  /** Marked vendors of which the sweep has shown something new. */
+  readonly news: Set<number>;
   readonly notes: string[];
 }
 
@@ -70,7 +70,7 @@ export async function resolveByNumber(resolution: Resolution, believed: boolean)
  * @returns how many absences were met and not `believed`.
  */
 export async function resolveBySweep(resolution: Resolution, believed: boolean): Promise<number> {
-  const { engine, plan, unseen, shown, stamp, notes, marks, seen } = resolution;
+  const { engine, plan, unseen, shown, stamp, notes, marks, seen, news } = resolution;
   const { mirror, accountId, sync, clock } = engine;
   await answerMarks(resolution, marks, seen);
   if (!believed) return unseen.suspects.length;
@@ -82,6 +82,8 @@ export async function resolveBySweep(resolution: Resolution, believed: boolean):
   await sleep(clock, sync.lag, plan.signal);
   const second = await mirror.takeStamp();
   const left = await mirror.dueMarks(accountId, everyMark);
+  // What came in between is answered by what comes now.
+  news.clear();
   const again = await sweep(plan);
   if (!again.conclusion.complete) {
     notes.push(`${open.length} suspects stay open: the second sweep could not be proven complete.`);

@@ -107,6 +107,31 @@ describe('where the service reads no vendor by number', () => {
     expect(at.runs.length).toBeLessThanOrEqual(1 + 3);
     expect(at.runs.slice(1).every(({ trigger }) => trigger === 'queue')).toBe(true);
   });
+
+  it('what comes before the second sweep of a run is not answered by what the first has shown', async () => {
+    const at = await livingHouse({ world: ['readOne=405'] });
+    const [edited = 0, vanished = 0] = desk(at)
+      .all()
+      .map(({ vendorid }) => Number(vendorid));
+    const outcomes = (): unknown[] => at.query('SELECT outcome FROM deliveries').map(({ outcome }) => outcome);
+    desk(at).vanish(vanished);
+    desk(at).edit(edited, { vendor_name: 'New' });
+    await at.clock.until('the first sweep has shown it', () => outcomes().includes('applied'), 60_000);
+    at.sandbox.emit(account, 'bill_vendor.update', edited);
+    await at.clock.until('both are settled', () => outcomes().length === 2 && !outcomes().includes('pending'), 120_000);
+    expect(outcomes()).toEqual(['applied', 'unchanged']);
+  });
+
+  it('a sweep that met a balance, of which no event tells, is followed by a second look', async () => {
+    const at = await livingHouse({ world: ['readOne=405'] });
+    const id = Number(desk(at).all()[0]!['vendorid']);
+    desk(at).setBalance(id, 'outstanding', [{ amount: '77.00', code: 'USD' }]);
+    at.sandbox.emit(account, 'bill_vendor.update', id);
+    const settled = (): unknown[] => at.query('SELECT outcome FROM deliveries WHERE settled_at IS NOT NULL');
+    await at.clock.until('it is settled', () => settled().length > 0, 120_000);
+    expect(settled()).toEqual([{ outcome: 'unchanged' }]);
+    expect(at.runs.filter(({ trigger }) => trigger === 'queue')).toHaveLength(2);
+  });
 });
 
 describe('a delivery that leads nowhere', () => {

@@ -39,4 +39,10 @@ export const keptSeeds: readonly KeptSeed[] = [
     taught:
       'a delivery that was given up ends with the next reconciliation, whatever was delivered about the same number since',
   },
+  {
+    seed: 16646,
+    knobs:
+      'perPage=honoured pastEnd=404 order=shuffled total=counts_hidden listDeleted=shown visStateFilter=ignored listLag=2 readOne=405 readDeleted=404 serviceTime=local createStatus=201 apiVersion=required errorForm=events deleteEvent=both archiveEvent=delete extraParameter=present signAt=event disabled=silent handshakeWhen=before duplicate=second fault:403=0.1 fault:429=0.02 fault:hang=0.1 fault:empty_list=0.1 vendors=35 rows=15 vendorsRate=60 minutes=10 changes=6 hot=again outage=html outageMinutes=6 crashes=1 downtime=60 callbackLost=disabled lose=1 forge=0.2',
+    taught: 'what a sweep was shown too late to be believed answers no delivery',
+  },
 ];
