@@ -33,17 +33,11 @@ export class Auditor {
   }
 
   look(): void {
-    const { broken, database, follower, mailbox, serves } = this.#options;
+    const { database, serves } = this.#options;
     if (!existsSync(database)) return;
     const reader = this.#reader(database);
     try {
-      // A process that died before its first migration leaves an empty file.
-      if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && mailbox.acknowledged.size === 0) return;
-      this.#journal(reader);
-      follower.read(reader);
-      this.#settled(reader);
-      for (const tear of tears(reader, this.#known)) broken('P5', tear);
-      this.#freshness(reader);
+      reader.together(() => this.#inspect(reader));
     } finally {
       if (!serves()) this.close();
     }
@@ -78,6 +72,17 @@ export class Auditor {
   provenCodes(): string[] {
     const sql = "SELECT verifier FROM verifiers WHERE state = 'proven'";
     return this.#ask<{ verifier: string }>(this.#options.secrets, sql).map(({ verifier }) => verifier);
+  }
+
+  #inspect(reader: Reader): void {
+    const { broken, follower, mailbox } = this.#options;
+    // A process that died before its first migration leaves an empty file.
+    if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && mailbox.acknowledged.size === 0) return;
+    this.#journal(reader);
+    follower.read(reader);
+    this.#settled(reader);
+    for (const tear of tears(reader, this.#known)) broken('P5', tear);
+    this.#freshness(reader);
   }
 
   #ask<Row>(file: string, sql: string): Row[] {
