@@ -21,10 +21,10 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   disableAfter: [1440, 1440, 3],
 };
 
-const faultRates: Knob = [0, 0, 0, 0, 0, 0.02, 0.1];
+const faultRates: Knob = [0, 0, 0, 0, 0.02, 0.1];
 
 const ownKnobs = {
-  vendors: [12, 0, 1, 3, 20, 35, 60],
+  vendors: [12, 0, 1, 3, 20, 35, 45],
   rows: [5, 3, 15, 100],
   concurrency: [4, 1],
   extraWalks: ['auto', 'never'],
@@ -36,11 +36,13 @@ const ownKnobs = {
   slow: ['all', 'all', 'lists'],
 
   /** Long lives take much time, and are drawn more seldom for it. */
-  minutes: [14, 14, 10, 10, 10, 10, 10, 10, 10, 22, 22, 10],
+  minutes: [14, 14, 8, 10, 8, 10, 10, 10, 10, 10, 22, 10],
   /** Changes a minute. */
-  changes: [2, 1, 6, 20],
+  changes: [2, 2, 1, 6, 20],
   /** Vendors that several people edit within a second; `again` once more, about when they are looked at a second time. */
   hot: ['no', 'yes', 'again'],
+  /** How often that happens. */
+  bursts: [5, 30],
   mass: ['none', 'none', 'import', 'delete_few', 'delete_many', 'both'],
 
   outage: ['none', 'none', '503', '401', '403', 'hang', 'reset', 'html', 'errors_in_200', 'empty_list'],

@@ -30,7 +30,7 @@ export function planWorkload({ plan, desk, timeline, trace }: WorkloadOptions): 
   for (let nth = 0; nth < plan.changes * plan.minutes; nth += 1)
     at(throws.below(length), 'change', () => happen(desk, throws));
   if (plan.hot !== 'no')
-    for (let nth = 0; nth < 5; nth += 1) {
+    for (let nth = 0; nth < plan.bursts; nth += 1) {
       const begin = throws.below(length);
       const hot = throws.below(1_000_000);
       for (let edit = 0; edit < 2 + throws.below(4); edit += 1)
