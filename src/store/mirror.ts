@@ -45,8 +45,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   lastSweep(accountId: string): Promise<Sweeping | undefined>;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
-  /** A moment, in our time, before which the reading of that number cannot have begun. */
-  runBefore(accountId: string, readSeq: number): Promise<string>;
+  /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun. */
+  runBefore(accountId: string, readSeq: number, now: number): Promise<string>;
 
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   residents(accountId: string): AsyncGenerator<readonly Resident[]>;
@@ -132,7 +132,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     unfinishedRuns: (accountId, since) => database.read(() => runs.unfinished(accountId, since)),
     lastSweep: (accountId) => database.read(() => runs.lastSweep(accountId)),
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
-    runBefore: (accountId, readSeq) => database.read(() => runs.before(accountId, readSeq)),
+    runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),
 
     async *residents(accountId) {
       for (let last = 0; ;) {

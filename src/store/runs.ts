@@ -56,8 +56,11 @@ export interface Runs {
   unfinished(accountId: string, since: number): number;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): string | undefined;
-  /** When the last run of an account began that was before the reading of that number; before all runs, when the account was added. */
-  before(accountId: string, readSeq: number): string;
+  /**
+   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added. Runs
+   * that claim to be later than `now`, milliseconds since 1970, are passed over: the clock was set back since.
+   */
+  before(accountId: string, readSeq: number, now: number): string;
   /** The run of an account that swept last, or sweeps now. */
   lastSweep(accountId: string): Sweeping | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
@@ -106,15 +109,19 @@ export function runLedger(
       .where('outcome', '=', 'complete')
       .where('kind', '!=', 'verify'),
   );
-  const before = statement<{ account_id: string; read_seq: number }, { began: string }>(sqlite, (at) =>
+  const before = statement<{ account_id: string; read_seq: number; now: string }, { began: string }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('accounts')
       .leftJoin('runs', (join) =>
-        join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at.read_seq),
+        join
+          .onRef('runs.account_id', '=', 'accounts.account_id')
+          .on('runs.began_seq', '<', at.read_seq)
+          .on('runs.started_at', '<=', at.now),
       )
-      .select((row) => row.fn.coalesce(row.fn.max('runs.started_at'), 'accounts.added_at').as('began'))
+      .select((row) => row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'))
       .where('accounts.account_id', '=', at.account_id)
-      .groupBy('accounts.account_id'),
+      .orderBy('runs.id', 'desc')
+      .limit(1),
   );
   const latest = statement<{ account_id: string }, Sweeping>(sqlite, (at) =>
     mirrorSql
@@ -174,7 +181,8 @@ export function runLedger(
     unfinished: (accountId, since) =>
       unfinished.get({ account_id: accountId, since: timestamp(since), pid: process.pid })?.count ?? 0,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
-    before: (account_id, read_seq) => before.get({ account_id, read_seq })?.began ?? timestamp(0),
+    before: (account_id, read_seq, now) =>
+      before.get({ account_id, read_seq, now: timestamp(now) })?.began ?? timestamp(0),
     lastSweep: (accountId) => latest.get({ account_id: accountId }),
     progress: (id, counts) => void progress.run({ id, ...counts }),
     finish(id, end) {

@@ -171,7 +171,8 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   if (shown === 0 && (await mirror.someActive(accountId)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
   if (unseen.guardedSeq === undefined) return run.startedAt;
-  return Math.min(run.startedAt, parseInstant(await mirror.runBefore(accountId, unseen.guardedSeq)) ?? 0);
+  const before = await mirror.runBefore(accountId, unseen.guardedSeq, run.startedAt);
+  return Math.min(run.startedAt, parseInstant(before) ?? 0);
 }
 
 /** What was given up is read again. @returns the deliveries that were given up before now. */

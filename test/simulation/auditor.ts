@@ -74,6 +74,17 @@ export class Auditor {
     return this.#ask<{ verifier: string }>(this.#options.secrets, sql).map(({ verifier }) => verifier);
   }
 
+  /** Whether a complete run claims all that was before it began; what was read just before, it could not contradict. */
+  claimsAll(run: number): boolean {
+    const [told] = this.#ask<{ began: string; safe: string }>(
+      this.#options.database,
+      'SELECT started_at AS began, safe_as_of AS safe FROM runs WHERE id = ?',
+      run,
+    );
+    const [began = 0, safe = 0] = [told?.began, told?.safe].map((text) => parseInstant(text ?? ''));
+    return safe >= began - this.#options.lag;
+  }
+
   #inspect(reader: Reader): void {
     const { broken, follower, mailbox } = this.#options;
     // A process that died before its first migration leaves an empty file.
@@ -85,9 +96,9 @@ export class Auditor {
     this.#freshness(reader);
   }
 
-  #ask<Row>(file: string, sql: string): Row[] {
+  #ask<Row>(file: string, sql: string, ...values: number[]): Row[] {
     try {
-      return this.#reader(file).rows<Row>(sql);
+      return this.#reader(file).rows<Row>(sql, ...values);
     } finally {
       if (!this.#options.serves()) this.close();
     }

@@ -45,4 +45,10 @@ export const keptSeeds: readonly KeptSeed[] = [
       'perPage=honoured pastEnd=404 order=shuffled total=counts_hidden listDeleted=shown visStateFilter=ignored listLag=2 readOne=405 readDeleted=404 serviceTime=local createStatus=201 apiVersion=required errorForm=events deleteEvent=both archiveEvent=delete extraParameter=present signAt=event disabled=silent handshakeWhen=before duplicate=second fault:403=0.1 fault:429=0.02 fault:hang=0.1 fault:empty_list=0.1 vendors=35 rows=15 vendorsRate=60 minutes=10 changes=6 hot=again outage=html outageMinutes=6 crashes=1 downtime=60 callbackLost=disabled lose=1 forge=0.2',
     taught: 'what a sweep was shown too late to be believed answers no delivery',
   },
+  {
+    seed: 2798,
+    knobs:
+      'perPage=all pastEnd=last order=updated_newest unlistedIds=2 visStateFilter=ignored readLag=2 readDeleted=404 noteInList=yes balances=object deleteStatus=204 errorForm=rpc deleteEvent=both archiveEvent=none restoreEvent=none attempts=2 handshakeForm=json wrongVerifier=unverified duplicate=second fault:500=0.02 fault:503=0.02 fault:errors_in_200=0.02 fault:redirect=0.02 fault:reset=0.02 fault:stall=0.02 fault:truncated=0.1 fault:empty_list=0.02 vendors=3 rows=100 latency=800 slow=lists minutes=8 changes=1 hot=yes bursts=30 mass=import outage=empty_list crashes=4 downtime=60 restarts=1 suspends=1 jumps=2 lose=1 reorder=0.3 forge=0.2',
+    taught: 'what is known for certain goes back to the run that began last, and not to the one with the latest time',
+  },
 ];

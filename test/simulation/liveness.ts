@@ -65,16 +65,18 @@ export async function comeRight(scene: Aftermath): Promise<Calm> {
 
 /**
  * The first run that began now or later and says something. Where each request has an order of its own, and vendors that nobody may
- * read are counted, a first walk of many unknown vendors may use up its passes, and the next run, which knows them, is whole.
+ * read are counted, a first walk of many unknown vendors may use up its passes, and the next run, which knows them, is whole. So is
+ * the next one where the first says itself that it could not contradict all that was read before.
  */
-async function wholeRun({ plan, timeline, follower, runs }: Aftermath): Promise<RunReport | undefined> {
+async function wholeRun({ plan, timeline, follower, auditor, runs }: Aftermath): Promise<RunReport | undefined> {
   const last = follower.lastRun;
   const mayNeedAnother = plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
   const telling = (): RunReport[] =>
-    runs.filter(({ run, error }, index) => {
+    runs.filter(({ run, error, outcome }, index) => {
       if (run.id <= last) return false;
       const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
-      return !(mayNeedAnother && error?.code === 'sweep_incomplete' && before < 2);
+      if (mayNeedAnother && error?.code === 'sweep_incomplete' && before < 2) return false;
+      return !(outcome === 'complete' && before < 1 && !auditor.claimsAll(run.id));
     });
   await timeline.until(() => telling().length > 0, longest);
   return telling()[0];
