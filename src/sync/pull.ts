@@ -157,7 +157,22 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
   const believed = shown > 0 || approved >= unseen.suspects.length;
   if (believed) await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
-  const resolution = { engine, plan, attendance, tally, run, seen, unseen, shown, stamp, marks, parked, news, notes };
+  const resolution = {
+    engine,
+    plan,
+    attendance,
+    tally,
+    run,
+    seen,
+    unseen,
+    shown,
+    stamp,
+    marks,
+    marked,
+    parked,
+    news,
+    notes,
+  };
   const unanswered = unseen.suspects.length + unseen.hidden.length + parked.length;
   const needed = unanswered > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));

@@ -30,7 +30,8 @@ export interface Resolution {
   readonly marks: readonly Mark[];
   /** Deliveries that were given up before the sweep began. */
   readonly parked: readonly ParkedDeliveries[];
-  /** Marked vendors of which the sweep has shown something new. */
+  /** Vendors whose marks the sweep may answer, and those of them of which it has shown something new. */
+  readonly marked: Set<number>;
   readonly news: Set<number>;
   readonly notes: string[];
 }
@@ -70,7 +71,7 @@ export async function resolveByNumber(resolution: Resolution, believed: boolean)
  * @returns how many absences were met and not `believed`.
  */
 export async function resolveBySweep(resolution: Resolution, believed: boolean): Promise<number> {
-  const { engine, plan, unseen, shown, stamp, notes, marks, seen, news } = resolution;
+  const { engine, plan, unseen, shown, stamp, notes, marks, marked, seen, news } = resolution;
   const { mirror, accountId, sync, clock } = engine;
   await answerMarks(resolution, marks, seen);
   if (!believed) return unseen.suspects.length;
@@ -84,6 +85,7 @@ export async function resolveBySweep(resolution: Resolution, believed: boolean):
   const left = await mirror.dueMarks(accountId, everyMark);
   // What came in between is answered by what comes now.
   news.clear();
+  for (const { vendorid } of left) marked.add(vendorid);
   const again = await sweep(plan);
   if (!again.conclusion.complete) {
     notes.push(`${open.length} suspects stay open: the second sweep could not be proven complete.`);

@@ -122,6 +122,20 @@ describe('where the service reads no vendor by number', () => {
     expect(outcomes()).toEqual(['applied', 'unchanged']);
   });
 
+  it('what comes before the second sweep of a run is answered by what that one shows', async () => {
+    const at = await livingHouse({ world: ['readOne=405'] });
+    const [edited = 0, vanished = 0, other = 0] = desk(at)
+      .all()
+      .map(({ vendorid }) => Number(vendorid));
+    const outcomes = (): unknown[] => at.query('SELECT outcome FROM deliveries').map(({ outcome }) => outcome);
+    desk(at).vanish(vanished);
+    desk(at).edit(edited, { vendor_name: 'New' });
+    await at.clock.until('the first sweep has shown it', () => outcomes().includes('applied'), 60_000);
+    desk(at).edit(other, { vendor_name: 'Newer' });
+    await at.clock.until('both are settled', () => outcomes().length === 2 && !outcomes().includes('pending'), 120_000);
+    expect(outcomes()).toEqual(['applied', 'applied']);
+  });
+
   it('a sweep that met a balance, of which no event tells, is followed by a second look', async () => {
     const at = await livingHouse({ world: ['readOne=405'] });
     const id = Number(desk(at).all()[0]!['vendorid']);
