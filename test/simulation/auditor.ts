@@ -74,7 +74,7 @@ export class Auditor {
     return this.#ask<{ verifier: string }>(this.#options.secrets, sql).map(({ verifier }) => verifier);
   }
 
-  /** Whether a complete run claims all that was before it began; what was read just before, it could not contradict. */
+  /** Whether a complete run claims to know all up to its beginning: what was read just before, it cannot contradict. */
   claimsAll(run: number): boolean {
     const [told] = this.#ask<{ began: string; safe: string }>(
       this.#options.database,
