@@ -1,4 +1,5 @@
 /** The breaker: many absences at once wait for a person's word (DESIGN 2, rules 8 and 9). */
+import type { Complete } from './proof.ts';
 
 export interface BreakerSettings {
   readonly vendors: number;
@@ -17,4 +18,14 @@ export interface Absences {
 export function trips({ suspects, present, approved }: Absences, settings: BreakerSettings): boolean {
   const limit = Math.max(settings.vendors, Math.floor((present * settings.percent) / 100), approved);
   return suspects > limit;
+}
+
+/** Whether all pages of a list are empty that counts more vendors than the mirror knows: its first page may be all that it ever answers. */
+export function isBlank({ pages, shown, unreadable }: Complete, known: number): boolean {
+  return shown === 0 && pages > 1 && unreadable > known;
+}
+
+/** What such a list does, in words. */
+export function blank({ pages, unreadable }: Complete): string {
+  return `counts ${unreadable} vendors on ${pages} pages and shows none: all are hidden, or every page is answered as the first`;
 }

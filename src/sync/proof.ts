@@ -16,6 +16,8 @@ export interface Pass {
   readonly ids: IdSet;
   /** The one total that every page answered; undefined if it moved. */
   readonly total: number | undefined;
+  /** How many pages the list has. */
+  readonly pages: number;
   /** Every page from the first to the last answered as the one that was asked for. */
   readonly whole: boolean;
   /** A vendor came twice. */
@@ -24,17 +26,23 @@ export interface Pass {
   readonly entered: boolean;
 }
 
-export type Conclusion =
-  | {
-      readonly complete: true;
-      /** Vendors of the list that is proven: those of a walk that counts no more are none of them. */ readonly shown: number;
-      /** Rows that `total` counts and nobody may read. */ readonly unreadable: number;
-    }
-  | {
-      readonly complete: false;
-      readonly why: string;
-      /** What was gathered so far counts no more. */ readonly anew: boolean;
-    };
+export interface Complete {
+  readonly complete: true;
+  readonly pages: number;
+  /** Vendors of the list that is proven: those of a walk that counts no more are none of them. */
+  readonly shown: number;
+  /** Rows that `total` counts and nobody may read. */
+  readonly unreadable: number;
+}
+
+export interface Incomplete {
+  readonly complete: false;
+  readonly why: string;
+  /** What was gathered so far counts no more. */
+  readonly anew: boolean;
+}
+
+export type Conclusion = Complete | Incomplete;
 
 /**
  * A list whose order changes with every request shows a vendor in about two passes of three. One that twenty passes did not
@@ -59,14 +67,15 @@ export class Proof {
     if (pass.entered) return this.#startOver('vendors entered the list during the walk');
 
     this.#join(pass, pass.total);
+    const { pages } = pass;
     const shown = this.#joined.size;
-    if (shown === pass.total) return { complete: true, shown, unreadable: 0 };
+    if (shown === pass.total) return { complete: true, pages, shown, unreadable: 0 };
 
     const short = pass.whole && !pass.repeated && pass.ids.size < pass.total;
     if (short && before && alike(pass, before))
-      return { complete: true, shown, unreadable: pass.total - pass.ids.size };
+      return { complete: true, pages, shown, unreadable: pass.total - pass.ids.size };
     if (this.#passes >= enoughPasses && this.#quiet >= quietPasses)
-      return { complete: true, shown, unreadable: pass.total - shown };
+      return { complete: true, pages, shown, unreadable: pass.total - shown };
     return { complete: false, why: describe(pass, shown), anew: false };
   }
 

@@ -8,7 +8,7 @@ import { roomForDeliveries } from '../store/file-systems.ts';
 import type { Mirror } from '../store/mirror.ts';
 import type { Run, RunCounts } from '../store/runs.ts';
 import type { RunOutcome, RunTrigger } from '../store/tables.ts';
-import { trips } from './breaker.ts';
+import { blank, isBlank, trips } from './breaker.ts';
 import type { Engine } from './engine.ts';
 import { inFlightFor, isNews } from './ledger.ts';
 import { FieldWatch } from './field-watch.ts';
@@ -18,7 +18,7 @@ import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
 import { dismissParked, everyMark, resolveByNumber, resolveBySweep } from './suspects.ts';
 import { Tally } from './tally.ts';
 import { inTurns } from './turns.ts';
-import { sortUnseen, type Unseen } from './unseen.ts';
+import { sortUnseen } from './unseen.ts';
 
 export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';
@@ -148,13 +148,16 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     began: stamp.begun,
     lag: sync.lag,
   });
-  tally.set({ suspects: unseen.suspects.length });
+  const { present } = unseen;
+  const suspects = unseen.suspects.length;
   const approved = options.approved ?? 0;
-  if (trips({ suspects: unseen.suspects.length, present: unseen.present, approved }, sync.breaker))
-    throw await tripped(engine, run, unseen);
+  const notListed = `${suspects} of ${present} vendors were not listed.`;
+  tally.set({ suspects });
+  if (trips({ suspects, present, approved }, sync.breaker))
+    throw await tripped(engine, run, { suspects, present }, notListed);
 
   // An empty list is no proof of anything (rule 9): it needs a person's word even for a single vendor, and even to be the first of two.
-  const believed = shown > 0 || approved >= unseen.suspects.length;
+  const believed = shown > 0 || approved >= suspects;
   if (believed) await mirror.markSuspects(accountId, unseen.suspects);
   const attendance = { context, signal: options.signal, onRequest: () => tally.addRequest() };
   const resolution = {
@@ -173,7 +176,7 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     news,
     notes,
   };
-  const unanswered = unseen.suspects.length + unseen.hidden.length + parked.length;
+  const unanswered = suspects + unseen.hidden.length + parked.length;
   const needed = unanswered > 0 || (await mirror.countMarks(accountId)) > 0;
   const offered = needed && (await engine.reader.isOffered(sample(seen), attendance));
   const left = !needed
@@ -181,10 +184,12 @@ async function work(engine: Engine, options: PullOptions, { run, tally, notes }:
     : offered
       ? await resolveByNumber(resolution, believed)
       : await resolveBySweep(resolution, believed);
-  if (left > 0 && !believed) throw await tripped(engine, run, unseen);
+  if (left > 0 && !believed) throw await tripped(engine, run, { suspects, present }, notListed);
   await dismissParked(resolution, offered);
   if (shown === 0 && (await mirror.someActive(accountId)).length > 0)
     throw new MirrorError('sweep_incomplete', 'The list was empty, and yet there are vendors.');
+  if (isBlank(main.conclusion, Math.max(present, approved)))
+    throw await tripped(engine, run, { suspects: unreadable, present }, `The service ${blank(main.conclusion)}.`);
   if (unseen.guardedSeq === undefined) return run.startedAt;
   const before = await mirror.runBefore(accountId, unseen.guardedSeq, run.startedAt);
   return Math.min(run.startedAt, parseInstant(before) ?? 0);
@@ -208,12 +213,12 @@ function settleCounts(tally: Tally, seen: IdSet): void {
   tally.set({ seen: seen.size, unchanged: Math.max(0, seen.size - created - updated) });
 }
 
-async function tripped(engine: Engine, run: Run, { suspects, present }: Unseen): Promise<MirrorError> {
-  const finding: Finding = { kind: 'breaker', vendorid: null, fields: { suspects: suspects.length, present } };
-  await engine.mirror.addFindings(run, [finding]);
+/** What waits for a person's word becomes a finding. @returns what is said of it. */
+async function tripped({ mirror }: Engine, run: Run, fields: Finding['fields'], what: string): Promise<MirrorError> {
+  await mirror.addFindings(run, [{ kind: 'breaker', vendorid: null, fields }]);
   return new MirrorError(
     'breaker_tripped',
-    `${suspects.length} of ${present} vendors were not listed. So many absences are not believed without a person's word; everything else was applied.`,
+    `${what} So many absences are not believed without a person's word; everything else was applied.`,
   );
 }
 

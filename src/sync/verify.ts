@@ -3,6 +3,7 @@ import { asMirrorError, MirrorError } from '../errors.ts';
 import { eachBounded } from '../lifecycle.ts';
 import type { VendorRow } from '../reading.ts';
 import type { Verdict } from '../store/readings.ts';
+import { blank, isBlank } from './breaker.ts';
 import type { Engine } from './engine.ts';
 import { interrupted, type PullOptions } from './pull.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
@@ -89,6 +90,8 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     began: began.begun,
     lag: sync.lag,
   });
+  if (isBlank(conclusion, unseen.present))
+    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${blank(conclusion)}.`);
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   tally.set({ suspects: unseen.suspects.length });

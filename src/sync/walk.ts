@@ -64,8 +64,8 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
       }
     },
   );
-  const { whole, entered } = met;
-  return { ids, total: met.steady ? first.total : undefined, whole, repeated: ids.size < met.rows, entered };
+  const { pages, whole, entered } = met;
+  return { ids, total: met.steady ? first.total : undefined, pages, whole, repeated: ids.size < met.rows, entered };
 }
 
 function pagingIgnored(asked: number, first: VendorPage): MirrorError {

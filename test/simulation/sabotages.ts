@@ -122,8 +122,8 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'outage=empty_list outageMinutes=6 readOne=405 vendors=3',
     changes: [
       {
-        search: 'const believed = shown > 0 || approved >= unseen.suspects.length;',
-        replace: 'const believed = shown >= 0 || approved >= unseen.suspects.length;',
+        search: 'const believed = shown > 0 || approved >= suspects;',
+        replace: 'const believed = shown >= 0 || approved >= suspects;',
       },
     ],
   },
@@ -246,6 +246,11 @@ export const sabotages: readonly Sabotage[] = [
     name: 'what came too late is news',
     ...kept(16646),
     changes: [{ search: 'isGuarded || isNews(verdict)', replace: "verdict.kind !== 'unchanged'" }],
+  },
+  {
+    name: 'empty pages are a whole list',
+    ...kept(12086),
+    changes: [{ search: 'pages > 1 && unreadable > known', replace: 'pages < 1 && unreadable > known' }],
   },
   sabotage('the path token in the mirror', 1, 'uri: withoutToken(callback.uri)', 'uri: callback.uri'),
 ];

@@ -264,4 +264,48 @@ describe('the breaker', () => {
     expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'gone'")).toHaveLength(25);
     expect(activeDifferences(at)).toEqual([]);
   });
+
+  const world = ['total=counts_hidden', 'visStateFilter=ignored', 'readOne=405'];
+  const blank =
+    'The service counts 20 vendors on 2 pages and shows none: all are hidden, or every page is answered as the first.';
+
+  it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
+    const at = await bench({ vendors: 20, world: [...world, 'paging=echoed'], settings: { service: { paging } } });
+    const desk = at.sandbox.vendors(account);
+    const listed = desk.all().map(({ vendorid }) => Number(vendorid));
+    // The oldest stand on the first page, which comes again and again.
+    for (const vendorid of listed.sort((a, b) => a - b).slice(0, 15)) desk.delete(vendorid);
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'incomplete', seen: 0, error: { code: 'breaker_tripped' } });
+    expect(run.error!.message).toContain(blank);
+    expect(at.query('SELECT safe_as_of FROM freshness')).toEqual([{ safe_as_of: null }]);
+    expect(at.query('SELECT fields FROM findings WHERE kind = ?', 'breaker')).toEqual([
+      { fields: '{"suspects":20,"present":0}' },
+    ]);
+    const compared = await at.installation.verify(account, {
+      trigger: 'command',
+      signal: new AbortController().signal,
+    });
+    expect(compared).toMatchObject({ outcome: 'incomplete', error: { code: 'sweep_incomplete' } });
+  });
+
+  it('A9 believes that all are hidden where a person says so', async () => {
+    const at = await bench({ vendors: 20, world, settings: { service: { paging } } });
+    const desk = at.sandbox.vendors(account);
+    for (const { vendorid } of desk.all()) desk.delete(Number(vendorid));
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
+    expect(await at.pull({ approved: 19 })).toMatchObject({ outcome: 'incomplete' });
+    expect(await at.pull({ approved: 20 })).toMatchObject({ outcome: 'complete', seen: 0 });
+  });
+
+  it.each([
+    ['the mirror holds as many, deleted', 20, ['total=counts_hidden'], 20],
+    ['one page may hold them all', 15, world, 15],
+    ['one of them is shown', 20, world, 19],
+  ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
+    const at = await bench({ vendors, world: where, settings: { service: { paging } } });
+    const desk = at.sandbox.vendors(account);
+    for (const { vendorid } of desk.all().slice(0, deleted)) desk.delete(Number(vendorid));
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  });
 });
