@@ -18,9 +18,11 @@ export function advice(
   now: number,
   maxStaleness: number,
 ): string[] {
-  const safe = status?.freshness.safe_as_of ?? null;
-  if (!status || safe === null) return [`${account} was never mirrored completely: run \`vendor-mirror sync\`.`];
-  const rules: readonly Rule[] = [lastRun, stale(safe, maxStaleness), breaker, parked, unverified, silent];
+  const never = `${account} was never mirrored completely: run \`vendor-mirror sync\`.`;
+  if (!status) return [never];
+  const safe = status.freshness.safe_as_of;
+  const rules: readonly Rule[] =
+    safe === null ? [() => never, breaker] : [lastRun, stale(safe, maxStaleness), breaker, parked, unverified, silent];
   return rules.flatMap((rule) => rule(status, now) ?? []);
 }
 

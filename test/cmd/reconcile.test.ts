@@ -70,4 +70,21 @@ describe('reconcile', () => {
     const { stdout } = await line.run('vendors', 'list', '--presence', 'gone', '--json');
     expect((JSON.parse(stdout) as { total: number }).total).toBe(8);
   });
+
+  it('says so where nothing was ever mirrored, too', async () => {
+    const { baseUrl, token, sandbox } = await service(
+      { vendors: 12 },
+      { total: 'counts_hidden', visStateFilter: 'ignored' },
+    );
+    const line = pointedAt({ baseUrl, token });
+    for (const { vendorid } of sandbox.vendors('6BApk').listed()) sandbox.vendors('6BApk').delete(Number(vendorid));
+    expect((await line.run('sync', '--account', '6BApk')).status).toBe(1);
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout.slice(stdout.indexOf('What to do'))).toMatchInlineSnapshot(`
+      "What to do
+        6BApk was never mirrored completely: run \`vendor-mirror sync\`.
+        6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
+      "
+    `);
+  });
 });
