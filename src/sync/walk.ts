@@ -26,13 +26,14 @@ const mostPages = 200_000;
 export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
   const first = await fetch(1);
   const ids = new IdSet();
-  const met = { rows: 0, pages: 1, steady: true, whole: true, entered: false };
+  const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false };
 
   const take = async (page: VendorPage, asked: number): Promise<void> => {
     met.steady &&= page.total === first.total;
     met.whole &&= page.page === asked;
     met.pages = Math.min(page.pages, mostPages);
     met.rows += page.rows.length;
+    met.order = (met.order + orderOn(page)) | 0;
     ids.addAll(idsOf(page));
     const { entered } = await apply(page);
     met.entered ||= entered;
@@ -64,8 +65,9 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
       }
     },
   );
-  const { pages, whole, entered } = met;
-  return { ids, total: met.steady ? first.total : undefined, pages, whole, repeated: ids.size < met.rows, entered };
+  const { order, pages, whole, entered } = met;
+  const total = met.steady ? first.total : undefined;
+  return { ids, order, total, pages, whole, repeated: ids.size < met.rows, entered };
 }
 
 function pagingIgnored(asked: number, first: VendorPage): MirrorError {
@@ -84,6 +86,11 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
   if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
   return page.page === 1 || idsOf(page).equals(idsOf(first));
+}
+
+/** Which vendors stand on a page, and in which order, in one number (FNV-1a). */
+function orderOn({ page, rows }: VendorPage): number {
+  return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ page);
 }
 
 function idsOf(page: VendorPage): IdSet {

@@ -63,4 +63,10 @@ export const keptSeeds: readonly KeptSeed[] = [
       'paging=echoed order=updated total=counts_hidden unlistedIds=2 listLag=2 readLag=4 readOne=405 noteInList=yes visState=text required=name deleteStatus=204 apiVersion=required archiveEvent=delete escaping=utf8 signAt=event attempts=2 disabled=silent handshakeForm=json wrongVerifier=unverified callbackTime=plain fault:401=0.02 fault:429=0.1 fault:429_date=0.1 fault:redirect=0.1 fault:hang=0.02 rows=3 extraWalks=never breaker=20 vendorsRate=60 minutes=10 hot=yes bursts=30 outage=403 outageMinutes=6 full=1 lose=1',
     taught: 'so they may where vendors are counted, too, that nobody may read',
   },
+  {
+    seed: 29697,
+    knobs:
+      'perPage=honoured pastEnd=404 order=shuffled total=counts_hidden unlistedIds=2 listDeleted=shown listLag=4 readLag=4 required=name_language_currency createStatus=201 apiVersion=required errorForm=in200 rateWindow=sliding deleteEvent=none restoreEvent=none objectId=callback handshakeSigned=no callbackKeys=callbackid fault:hang=0.1 fault:reset=0.1 fault:reset_after=0.02 vendors=3 rows=3 extraWalks=never breaker=20 latency=4000 slow=lists minutes=10 bursts=30 mass=delete_many outage=403 outageMinutes=6 crashes=1 crashOf=machine restarts=1 full=1 lose=1 forge=0.2',
+    taught: 'where orders change, two short passes over a few vendors may be the same by chance',
+  },
 ];

@@ -79,6 +79,15 @@ describe('a walk over all pages', () => {
     expect(pass.ids.size).toBe(5);
   });
 
+  it('A3 tells one order of the same vendors from another, whichever page comes first', async () => {
+    const orderOf = async (answer: (page: number) => Answer): Promise<number> => (await walked(answer)).pass.order;
+    const plain = await orderOf(whole);
+    expect(await orderOf(whole)).toBe(plain);
+    expect(await orderOf((page) => ({ ...whole(page), ids: whole(page).ids.toReversed() }))).not.toBe(plain);
+    const moved = (page: number): Answer => ({ ...whole(page), ids: page < 3 ? whole(3 - page).ids : [5, 6] });
+    expect(await orderOf(moved)).not.toBe(plain);
+  });
+
   it.each([
     ['by its number', (page: number): Answer => ({ ...whole(1), page: Math.min(page, 1) })],
     ['by its rows alone', (page: number): Answer => ({ ...whole(1), page })],
