@@ -54,11 +54,13 @@ export type Conclusion = Complete | Incomplete;
 const enoughPasses = 20;
 const quietPasses = 5;
 
+/** Fewer vendors than these may stand in the same places again by chance, in a list whose order changes with every request. */
+export const few = 8;
+
 /**
  * A list that keeps its order is recognised sooner: two passes show the same vendors in the same places. Where orders change, a few vendors
  * may stand so by chance, while others are missing (one pass in seven at most); ten times in a row they do not.
  */
-const few = 8;
 const alikePasses = 2;
 const alikePassesOfFew = 10;
 

@@ -3,7 +3,7 @@ import { eachBounded } from '../lifecycle.ts';
 import { MirrorError } from '../errors.ts';
 import type { VendorPage } from '../reading.ts';
 import { IdSet } from './id-set.ts';
-import type { Pass } from './proof.ts';
+import { few, type Pass } from './proof.ts';
 
 export interface Walk {
   readonly concurrency: number;
@@ -12,9 +12,6 @@ export interface Walk {
   /** Applies one page; tells whether it showed a vendor that entered the list since the sweep began. */
   readonly apply: (page: VendorPage) => Promise<{ entered: boolean }>;
 }
-
-/** So few vendors on a page may come again by chance, in a list whose order changes with every request; then they must come again thrice more. */
-const few = 8;
 
 /** More pages than any account has; a service that claims more is not believed. */
 const mostPages = 200_000;
@@ -39,7 +36,7 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
     met.entered ||= entered;
   };
 
-  /** Whether page 1 is what this page shows, however often it is asked for. */
+  /** Whether page 1 is what this page shows, however often it is asked for: a few must come again thrice. */
   const standsStill = async (page: VendorPage): Promise<boolean> => {
     for (let times = first.rows.length < few ? 3 : 1; times > 0; times--)
       if (!isFirstAgain(page, await fetch(1))) return false;
