@@ -9,6 +9,7 @@ import type { Host } from './host.ts';
 import { packageRoot } from './installation.ts';
 import type { Job } from './job.ts';
 import { jobs } from './jobs.ts';
+import { growthPicture } from './picture.ts';
 
 /** All jobs in this process: it starts sooner, and the figures say nothing anyway. */
 const alongside: Host = {
@@ -51,6 +52,15 @@ it.each(rows.map(({ name }) => name))('measures %s', async (name) => {
 it('draws how costs grow', async () => {
   const { picture } = await run(['growth']);
   expect(readFileSync(picture, 'utf8')).toMatch(/^<svg .*first pull, per vendor/s);
+});
+
+it.each([
+  [408, ['0', '240', '480']],
+  [0.27, ['0', '0.16', '0.32']],
+  [86_900, ['0', '50,000', '100,000']],
+])('numbers the axis of costs up to %d by what stands there', (cost, expected) => {
+  const drawn = growthPicture([{ name: 'pull', unit: 'ms', points: [{ size: 1, costs: [cost] }] }]);
+  expect(Array.from(drawn.matchAll(/text-anchor="end">([^<]*)</g), ([, label]) => label)).toEqual(expected);
 });
 
 it.each([

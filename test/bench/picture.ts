@@ -17,7 +17,8 @@ ${panels.join('\n')}
 }
 
 function panelOf({ name, unit, points }: Curve): string {
-  const top = Math.max(...points.map(({ costs }) => median(costs))) * 1.15;
+  const middle = roundUp((Math.max(...points.map(({ costs }) => median(costs))) * 1.15) / 2);
+  const top = 2 * middle;
   const powers = points.map(({ size }) => Math.log10(size));
   const [least, most] = [Math.min(...powers), Math.max(...powers)];
   const right = (power: number): number =>
@@ -30,9 +31,9 @@ function panelOf({ name, unit, points }: Curve): string {
   return [
     `<text x="8" y="18" font-size="12">${name} (${unit})</text>`,
     `<path d="M${panel.left},${panel.top} V${floor} H${panel.width - panel.right}" fill="none" stroke="#999"/>`,
-    ...[0, top / 2, top].map(
+    ...[0, middle, top].map(
       (cost) =>
-        `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toLocaleString('en', { maximumSignificantDigits: 2 })}</text>`,
+        `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}</text>`,
     ),
     ...points.map(
       ({ size }) =>
@@ -41,4 +42,10 @@ function panelOf({ name, unit, points }: Curve): string {
     `<polyline points="${points.map(at).join(' ')}" fill="none" stroke="#2563eb" stroke-width="2"/>`,
     ...points.map((point) => `<circle cx="${at(point).replace(',', '" cy="')}" r="3" fill="#2563eb"/>`),
   ].join('\n');
+}
+
+/** The next number of two digits and zeros, so that an axis says exactly what stands on it. */
+function roundUp(cost: number): number {
+  const step = 10 ** (Math.floor(Math.log10(cost)) - 1);
+  return Math.ceil(cost / step) * step;
 }
