@@ -2,24 +2,27 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { packageRoot } from '../mirror-file.ts';
 import { daemonPlace, until } from './daemon.ts';
-import { build, ended, place, service, type Place } from './program.ts';
+import { build, ended, place, program, service, type Place } from './program.ts';
 
 beforeAll(build);
 
 /** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */
 const [heap, files] = [40, 320];
 
-/** Starts the program under these limits. */
-function confined(at: Place, ...argv: string[]): ChildProcess {
-  const program = [process.execPath, `--max-old-space-size=${heap}`, join(packageRoot, 'dist/cmd/main.js')];
-  const child = spawn('sh', ['-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...program, ...argv], {
+function started(at: Place, command: string, ...args: string[]): ChildProcess {
+  const child = spawn(command, args, {
     cwd: at.folder,
     env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: join(at.folder, 'mirror.yaml') },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
+}
+
+/** Starts the program under these limits. */
+function confined(at: Place, ...argv: string[]): ChildProcess {
+  const limited = [process.execPath, `--max-old-space-size=${heap}`, program, ...argv];
+  return started(at, 'sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...limited);
 }
 
 it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more than a page needs', async () => {
@@ -55,4 +58,11 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
   child.kill('SIGTERM');
   const { status, stderr } = await over;
   expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
+});
+
+it('J4 looks for garbage when it may be as much as what is alive, however slow the machine was', async () => {
+  const at = place(await service({ vendors: 1_000 }));
+  const { stdout } = await ended(started(at, process.execPath, '--trace-gc-verbose', program, 'sync'));
+  const limits = Array.from(stdout.matchAll(/new limit: \d+ KB \((\d\.\d)\)/g), ([, timesAlive]) => timesAlive);
+  expect(new Set(limits)).toEqual(new Set(['2.0']));
 });
