@@ -1,7 +1,6 @@
 /** Memory and descriptors, by limits that a leak would soon break. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { ChildProcess } from 'node:child_process';
+import { beforeAll, expect, it } from 'vitest';
 import { daemonPlace, until } from './daemon.ts';
 import { build, ended, place, program, service, type Place } from './program.ts';
 
@@ -10,19 +9,10 @@ beforeAll(build);
 /** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */
 const [heap, files] = [40, 320];
 
-function started(at: Place, command: string, ...args: string[]): ChildProcess {
-  const child = spawn(command, args, {
-    cwd: at.folder,
-    env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: join(at.folder, 'mirror.yaml') },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
-}
-
 /** Starts the program under these limits. */
 function confined(at: Place, ...argv: string[]): ChildProcess {
   const limited = [process.execPath, `--max-old-space-size=${heap}`, program, ...argv];
-  return started(at, 'sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...limited);
+  return at.execute('sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...limited);
 }
 
 it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more than a page needs', async () => {
@@ -62,7 +52,7 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
 
 it('J4 looks for garbage when it may be as much as what is alive, however slow the machine was', async () => {
   const at = place(await service({ vendors: 1_000 }));
-  const { stdout } = await ended(started(at, process.execPath, '--trace-gc-verbose', program, 'sync'));
+  const { stdout } = await ended(at.execute(process.execPath, '--trace-gc-verbose', program, 'sync'));
   const limits = Array.from(stdout.matchAll(/new limit: \d+ KB \((\d\.\d)\)/g), ([, timesAlive]) => timesAlive);
   expect(new Set(limits)).toEqual(new Set(['2.0']));
 });

@@ -26,6 +26,8 @@ export interface Ended {
 export interface Place {
   readonly folder: string;
   readonly database: string;
+  /** Any command, where the program finds its settings. */
+  execute(command: string, ...args: string[]): ChildProcess;
   start(...argv: string[]): ChildProcess;
   run(...argv: string[]): Promise<Ended>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
@@ -73,17 +75,19 @@ service:
   rateLimit: { vendors: 100000/1s }
 ${settings}`,
   );
-  const start = (...argv: string[]): ChildProcess => {
-    const child = spawn(process.execPath, [program, ...argv], {
+  const execute = (command: string, ...args: string[]): ChildProcess => {
+    const child = spawn(command, args, {
       cwd: folder,
       env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: file, ...env },
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     return child;
   };
+  const start = (...argv: string[]): ChildProcess => execute(process.execPath, program, ...argv);
   return {
     folder,
     database,
+    execute,
     start,
     run: (...argv) => ended(start(...argv)),
     query: (sql, ...values) => ask(database, sql, ...values),
