@@ -64,6 +64,11 @@ export const catalogue = {
     'Check service.paging.pageParam: the service answers every page as the first.',
   ),
   sweep_incomplete: entry(notWhole, true, 'Run it again; the list moved, or the service answered only in part.'),
+  record_rejected: entry(
+    notWhole,
+    false,
+    'Everything else was applied. The findings of the run say why each record was set aside; report it to the service.',
+  ),
   breaker_tripped: entry(
     notWhole,
     false,

@@ -16,7 +16,7 @@ import { pull, type PullOptions, type RunReport } from './sync/pull.ts';
 import { OneReader } from './sync/read-one.ts';
 import { verify, type VerifyOptions, type VerifyReport } from './sync/verify.ts';
 
-export type { SweepProgress } from './sync/sweep.ts';
+export type { SweepProgress } from './sync/sweep/sweep.ts';
 
 export interface InstallationSeams {
   readonly clock: Clock;
@@ -38,6 +38,8 @@ export interface RunSummary extends RunCounts {
   readonly run_id: number;
   readonly kind: PullOptions['kind'];
   readonly outcome: RunReport['outcome'];
+  /** How the list was proven complete; null where it was not. */
+  readonly proof: RunReport['proof'];
   readonly seconds: number;
   readonly error?: MirrorError;
   /** What else a person should know, in sentences. */
@@ -148,9 +150,9 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     accounts,
     account,
     async pull(id, options) {
-      const { run, outcome, counts, seconds, error, notes } = await pull(account(id).engine, options);
+      const { run, outcome, proof, counts, seconds, error, notes } = await pull(account(id).engine, options);
       const { kind } = options;
-      return { account: id, run_id: run.id, kind, outcome, ...counts, seconds, notes, ...(error && { error }) };
+      return { account: id, run_id: run.id, kind, outcome, proof, ...counts, seconds, notes, ...(error && { error }) };
     },
     verify: (id, options) => verify(account(id).engine, options),
     async pullGateways(id, { signal }) {

@@ -43,4 +43,6 @@ export interface VendorPage {
   /** The service's clock when it answered (its Date header), milliseconds since 1970; undefined where it does not say. */
   readonly servedAt: number | undefined;
   readonly rows: readonly VendorRow[];
+  /** Why records of the page cannot be used, one reason each: they bear no usable id. */
+  readonly rejected?: readonly string[];
 }

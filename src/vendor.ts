@@ -59,6 +59,8 @@ export type Vendor = { readonly vendorid: number; readonly unknown: UnknownField
     readonly is_1099?: boolean | null;
     readonly vis_state?: VisState;
     readonly tax_defaults?: readonly TaxDefault[];
+    /** Lists in which the answer named a currency or a tax twice; the first of each counts. */
+    readonly repeated?: readonly VendorField[];
   };
 
 export const vendorFields = [...textFields, 'is_1099', 'vis_state', ...balanceFields, 'tax_defaults'] as const;

@@ -12,6 +12,8 @@ export interface Stoppable {
 export interface ListOptions extends Stoppable {
   /** Ask for vendors of this state only. The service may ignore it: check the rows. */
   readonly visState?: 1 | 2 | undefined;
+  /** Rows on a page; as many as the settings say unless told. The service may ignore it, or give fewer. */
+  readonly size?: number | undefined;
 }
 
 /** What a create or an edit may set: text as in reference 2.1, without what is read-only. */
@@ -43,10 +45,10 @@ export interface VendorsApi {
 export function vendorsApi(call: Caller, account: string, paging: Service['paging']): VendorsApi {
   const base = `/accounting/account/${account}/bill_vendors/bill_vendors`;
 
-  const page = (number: number, { visState, signal }: ListOptions = {}): Promise<VendorPage> => {
+  const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
     const query = {
       [paging.pageParam]: String(number),
-      [paging.perPageParam]: String(paging.perPage),
+      [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     return call({ family: 'vendors', method: 'GET', path: base, query, signal }, (answered) =>

@@ -46,6 +46,7 @@ const runFacts = [
   'run_id',
   'kind',
   'outcome',
+  'proof',
   'pages',
   'requests',
   'seen',

@@ -14,6 +14,7 @@ import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
+import { listMoves, type ListMoves } from './list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
@@ -41,6 +42,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   finishRun(run: Run, end: RunEnd): Promise<void>;
   /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
   unfinishedRuns(accountId: string, since: number): Promise<number>;
+  /** In how many of an account's latest complete runs its list was seen to move, and how many those are. */
+  listMoves(accountId: string): Promise<ListMoves>;
   /** The run of an account that swept last, or sweeps now. */
   lastSweep(accountId: string): Promise<Sweeping | undefined>;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
@@ -109,6 +112,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
   const hearing = hearingOf(sqlite);
+  const moves = listMoves(sqlite);
 
   return {
     ...readingDeeds(database, clock, {
@@ -130,6 +134,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     beginRun: (start) => database.write(() => runs.begin(start)),
     finishRun: (run, end) => database.write(() => runs.finish(run.id, end)),
     unfinishedRuns: (accountId, since) => database.read(() => runs.unfinished(accountId, since)),
+    listMoves: (accountId) => database.read(() => moves(accountId)),
     lastSweep: (accountId) => database.read(() => runs.lastSweep(accountId)),
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
     runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),

@@ -6,8 +6,10 @@ import type { Deliveries } from './deliveries.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { Key } from './held.ts';
 import type { Marks } from './marks.ts';
-import type { Absence, ReadingContext, Readings, Verdict } from './readings.ts';
+import type { ReadingContext, Readings } from './readings.ts';
+import type { Absence, Verdict } from './verdict.ts';
 import type { Run, RunCounts, Runs } from './runs.ts';
+import { isOfRecord } from './sqlite-errors.ts';
 
 /** What speaks for a change having been announced. */
 export interface Evidence {
@@ -55,8 +57,11 @@ export function readingDeeds(
   const { readings, runs, findings, marks, deliveries } = parts;
 
   const account = (vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict => {
-    if (!('run' in context) || !context.accountant || (verdict.kind !== 'created' && verdict.kind !== 'updated'))
-      return verdict;
+    if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
+    const repeated = verdict.kind === 'created' ? verdict.vendor.repeated : verdict.repeated;
+    if (repeated)
+      findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { repeated } });
+    if (!context.accountant) return verdict;
     const key: Key = { account_id: context.accountId, vendorid };
     const evidence: Evidence = { marked: marks.isAnnounced(key), unanswered: deliveries.lastUnanswered(key) };
     const finding = context.accountant(vendorid, verdict, evidence);
@@ -64,8 +69,8 @@ export function readingDeeds(
     return verdict;
   };
 
-  const applyPage = ({ rows, stamp }: VendorPage, context: SweepContext): Verdicts => {
-    const verdicts = readings.page(rows, stamp, context);
+  const applyPage = ({ rows, stamp }: VendorPage, context: SweepContext, apart: boolean): Verdicts => {
+    const verdicts = readings.page(rows, stamp, context, apart);
     for (const [vendorid, verdict] of verdicts) account(vendorid, verdict, context);
     return verdicts;
   };
@@ -82,16 +87,22 @@ export function readingDeeds(
         return confirmed;
       });
       while (applied.size < pages.length) {
-        const news = await database.write(() => {
-          const end = clock.monotonic() + longEnough;
-          const together = new Map<VendorPage, Verdicts>();
-          for (const page of pages) {
-            if (applied.has(page)) continue;
-            if (together.size > 0 && clock.monotonic() >= end) break;
-            together.set(page, applyPage(page, context));
-          }
-          runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
-          return together;
+        const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
+          database.write(() => {
+            const end = clock.monotonic() + longEnough;
+            const together = new Map<VendorPage, Verdicts>();
+            for (const page of pages) {
+              if (applied.has(page)) continue;
+              if (together.size > 0 && clock.monotonic() >= end) break;
+              together.set(page, applyPage(page, context, apart));
+            }
+            runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
+            return together;
+          });
+        // One record that cannot be used must not keep its neighbours out.
+        const news = await write(false).catch((error: unknown) => {
+          if (!isOfRecord(error)) throw error;
+          return write(true);
         });
         for (const [page, verdicts] of news) applied.set(page, verdicts);
         await clock.yield();

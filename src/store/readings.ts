@@ -12,25 +12,10 @@ import { carriedOver, children, columnsOf, type Key } from './held.ts';
 import { vendorHistory, type Cause } from './history.ts';
 import { judgement } from './judgement.ts';
 import type { Marks } from './marks.ts';
-import type { Presence, VendorTable } from './tables.ts';
-import { vendorRows } from './vendor-rows.ts';
-
-/** What became of one reading. */
-export type Verdict =
-  | { readonly kind: 'created'; readonly vendor: Vendor }
-  | ({ readonly kind: 'updated' } & Difference)
-  | { readonly kind: 'unchanged'; /** Mirror time since which we hold it so. */ readonly heldSince: number }
-  /** Older than what we hold. */
-  | { readonly kind: 'stale' }
-  /** It contradicts something too young and is not applied; the vendor is marked to be read again. */
-  | ({ readonly kind: 'guarded' } & Difference);
-
-/** How a reading differs from what we hold. */
-export interface Difference {
-  readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
-  readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
-  readonly changed: readonly string[];
-}
+import type { VendorTable } from './tables.ts';
+import { isOfRecord } from './sqlite-errors.ts';
+import { vendorRows, type StoredState } from './vendor-rows.ts';
+import type { Absence, Difference, Verdict } from './verdict.ts';
 
 export interface ReadingContext {
   readonly accountId: string;
@@ -40,9 +25,6 @@ export interface ReadingContext {
   /** How long, in milliseconds, the service may answer from an old copy. */
   readonly lag: number;
 }
-
-/** An absence that has its second proof. */
-export type Absence = Extract<Presence, 'missing' | 'gone'>;
 
 export interface Readings {
   /**
@@ -54,8 +36,16 @@ export interface Readings {
     stamp: ReadStamp,
     context: ReadingContext,
   ): ReadonlyMap<number, Verdict> | undefined;
-  /** Applies the rows of one page. Runs inside a transaction. */
-  page(rows: readonly VendorRow[], stamp: ReadStamp, context: ReadingContext): ReadonlyMap<number, Verdict>;
+  /**
+   * Applies the rows of one page. Runs inside a transaction. `apart`, each row by itself: one that cannot be used is rejected, where
+   * otherwise the error is thrown.
+   */
+  page(
+    rows: readonly VendorRow[],
+    stamp: ReadStamp,
+    context: ReadingContext,
+    apart: boolean,
+  ): ReadonlyMap<number, Verdict>;
   /** What applying the rows would change, were every one believed. Writes nothing. */
   compare(rows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict>;
   /** Applies one record. Runs inside a transaction. */
@@ -111,7 +101,8 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       presence: 'present',
       updated_at: vendor.updated_at ?? null,
     } as const;
-    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed };
+    const { repeated } = row.vendor();
+    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed, repeated };
   };
 
   const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {
@@ -142,25 +133,35 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     return { kind: 'updated', ...difference };
   };
 
+  const byItself = (row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict => {
+    try {
+      // Inside a transaction, this is a savepoint.
+      return sqlite.transaction(() => apply(row))();
+    } catch (error) {
+      if (!isOfRecord(error)) throw error;
+      return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
+    }
+  };
+
   return {
     confirm(pageRows, stamp, context) {
       const verdicts = new Map<number, Verdict>();
       for (const row of pageRows) {
-        const heldSince = rows.heldSince(context.accountId, row);
-        if (heldSince === undefined) return undefined;
-        verdicts.set(row.vendorid, { kind: 'unchanged', heldSince });
+        const same = rows.same(context.accountId, row);
+        if (!same) return undefined;
+        verdicts.set(row.vendorid, unchanged(same));
       }
       if (verdicts.size > 0) confirmations.add(context.accountId, stamp.readSeq, [...verdicts.keys()]);
       return verdicts;
     },
 
-    page(pageRows, stamp, context) {
+    page(pageRows, stamp, context, apart) {
       const verdicts = new Map<number, Verdict>();
       const confirmed: number[] = [];
       const occasion = occasionOf(context);
       const apply = (row: VendorRow): Verdict => {
-        const heldSince = rows.heldSince(context.accountId, row);
-        if (heldSince !== undefined) return { kind: 'unchanged', heldSince };
+        const same = rows.same(context.accountId, row);
+        if (same) return unchanged(same);
         const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
         const held = rows.find(key);
         if (!held) return create(key, row, stamp, occasion);
@@ -170,7 +171,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       };
       for (const row of pageRows) {
         if (verdicts.has(row.vendorid)) continue;
-        const verdict = apply(row);
+        const verdict = apart ? byItself(row, apply) : apply(row);
         verdicts.set(row.vendorid, verdict);
         if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
       }
@@ -199,8 +200,11 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
 
     absence(vendorid, absence, stamp, context) {
       const held = rows.find({ account_id: context.accountId, vendorid });
-      if (!held) return { kind: 'unchanged', heldSince: 0 };
-      if (held.presence === absence) return unchanged(held);
+      if (!held) return { kind: 'unchanged', heldSince: 0, visState: null };
+      if (held.presence === absence) {
+        rows.confirm(held, stamp.readSeq);
+        return unchanged(held);
+      }
       const inferred = absence === 'missing' && held.vis_state !== 1;
       const state = {
         vis_state: inferred ? 1 : held.vis_state,
@@ -224,8 +228,8 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
   };
 }
 
-function unchanged({ held_since_ms }: Pick<VendorTable, 'held_since_ms'>): Verdict {
-  return { kind: 'unchanged', heldSince: held_since_ms };
+function unchanged({ held_since_ms, vis_state }: StoredState): Verdict {
+  return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
 }
 
 function judged(judgement: 'stale' | 'guarded', difference: Difference): Verdict {

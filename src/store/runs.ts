@@ -4,7 +4,7 @@ import { timestamp, type Clock } from '../clock.ts';
 import type { Counter } from './counter.ts';
 import type { Sqlite } from './driver.ts';
 import { mirrorSql, statement } from './statement.ts';
-import type { RunKind, RunOutcome, RunTable, RunTrigger } from './tables.ts';
+import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from './tables.ts';
 
 export interface Run {
   readonly id: number;
@@ -37,13 +37,29 @@ export const noCounts: RunCounts = {
   suspects: 0,
 };
 
+const noEnd = {
+  finished_at: null,
+  error: null,
+  safe_as_of: null,
+  listed_as_of: null,
+  proof: null,
+  list_moved: null,
+} as const;
+
 export interface RunEnd {
   readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
   readonly counts: RunCounts;
   /** What went wrong, for a person. */
   readonly error: string | null;
-  /** Of a complete run: the moment up to which everything is known to be in the mirror. */
+  /** Of a run that walked the list: how it was proven complete, if it was, and whether the list was seen to move. */
+  readonly proof: ProofKind | null;
+  readonly moved: boolean | null;
+  /**
+   * Of a complete run: the moments up to which everything, and everything that lists show, is known to be in the mirror,
+   * milliseconds since 1970.
+   */
   readonly safeAsOf: number | null;
+  readonly listedAsOf: number | null;
 }
 
 /** Tells whether a process still lives. */
@@ -82,7 +98,7 @@ export function runLedger(
   >(sqlite, (at) =>
     mirrorSql
       .insertInto('runs')
-      .values({ ...noCounts, ...pickStart(at), outcome: 'running', finished_at: null, error: null, safe_as_of: null })
+      .values({ ...noCounts, ...pickStart(at), ...noEnd, outcome: 'running' })
       .returning('id'),
   );
   const running = statement<{ account_id: string }, { id: number; pid: number }>(sqlite, (at) =>
@@ -142,10 +158,10 @@ export function runLedger(
     mirrorSql.updateTable('runs').set(pickCounts(at)).where('id', '=', at.id),
   );
   const finish = statement<
-    RunCounts & { id: number } & Pick<RunTable, 'outcome' | 'error'> & {
-        finished_at: string;
-        safe_as_of: string | null;
-      }
+    RunCounts & { id: number } & Pick<
+        RunTable,
+        'outcome' | 'error' | 'proof' | 'list_moved' | 'finished_at' | 'safe_as_of' | 'listed_as_of'
+      >
   >(sqlite, (at) =>
     mirrorSql
       .updateTable('runs')
@@ -155,6 +171,9 @@ export function runLedger(
         error: at.error,
         finished_at: at.finished_at,
         safe_as_of: at.safe_as_of,
+        listed_as_of: at.listed_as_of,
+        proof: at.proof,
+        list_moved: at.list_moved,
       })
       .where('id', '=', at.id)
       .where('outcome', '=', sql.lit('running')),
@@ -194,6 +213,9 @@ export function runLedger(
         error: end.error,
         finished_at: timestamp(clock.now()),
         safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
+        listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),
+        proof: end.proof,
+        list_moved: end.moved === null ? null : Number(end.moved),
       });
     },
   };

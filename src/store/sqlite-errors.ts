@@ -29,6 +29,14 @@ export function endsTrust(error: unknown): boolean {
   return isDamage(error) || isFailedSync(error);
 }
 
+/** Whether an error says something about the record that was being written, and nothing about the file. */
+export function isOfRecord(error: unknown): error is Error {
+  if (error instanceof SqliteError) return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(error.code);
+  if (error instanceof MirrorError) return error.code === 'answer_unreadable' || error.code === 'row_unusable';
+  // The driver's own complaints about a value, and what a record of an unknown shape makes of our code.
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
 /** An error of SQLite as a catalogued one that names the file; any other as it is. */
 export function catalogued(error: unknown, path: string): unknown {
   if (!(error instanceof SqliteError)) return error;

@@ -8,6 +8,8 @@ export type VisStateSource = 'reported' | 'inferred';
 export type RunKind = 'pull' | 'reconcile' | 'verify';
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
+/** How a sweep was proven complete: by one walk, by windows that are joined, or by several walks. */
+export type ProofKind = 'plain' | 'windows' | 'passes';
 export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
 export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
 export type FindingKind =
@@ -19,6 +21,8 @@ export type FindingKind =
   | 'in_flight'
   | 'vanished'
   | 'field_drift'
+  | 'record_rejected'
+  | 'count_mismatch'
   | 'unreadable'
   | 'breaker';
 
@@ -143,6 +147,9 @@ export interface RunTable {
   suspects: number;
   error: string | null;
   safe_as_of: string | null;
+  listed_as_of: string | null;
+  proof: ProofKind | null;
+  list_moved: number | null;
   pid: number;
   began_seq: number;
 }
@@ -167,6 +174,7 @@ export interface FreshnessView {
   parked_vendors: number;
   callback_verified: number | null;
   safe_as_of: string | null;
+  listed_as_of: string | null;
 }
 
 export interface WebhookHealthView {

@@ -7,10 +7,13 @@ import { ofVendor, type Key } from './held.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { VendorTable } from './tables.ts';
 
+/** Since when a vendor is stored as it is, in mirror time, and in which state. */
+export type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
+
 export interface VendorRows {
   find(key: Key): VendorTable | undefined;
-  /** Since when we hold a present vendor with this very text; undefined where we do not. */
-  heldSince(accountId: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): number | undefined;
+  /** What is stored of a present vendor with this very text; undefined where it is stored otherwise, or not at all. */
+  same(accountId: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): StoredState | undefined;
   insert(row: VendorTable): void;
   update(row: VendorTable): void;
   /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
@@ -38,8 +41,8 @@ function pick<T extends object, K extends keyof T>(row: T, names: readonly K[]):
 
 export function vendorRows(sqlite: Sqlite): VendorRows {
   const find = statement<Key, VendorTable>(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
-  const same = statement<Key & { text: string | Uint8Array }, Pick<VendorTable, 'held_since_ms'>>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendors').select('held_since_ms'), at)
+  const same = statement<Key & { text: string | Uint8Array }, StoredState>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(['held_since_ms', 'vis_state']), at)
       .where('presence', '=', 'present')
       .where('raw', '=', sql<string>`CAST(${at.text} AS TEXT)`),
   );
@@ -60,8 +63,7 @@ export function vendorRows(sqlite: Sqlite): VendorRows {
   return {
     find: (key) => find.get(key),
     // Bytes are compared as they came: making texts of them costs more than all the rest.
-    heldSince: (account_id, row) =>
-      same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw })?.held_since_ms,
+    same: (account_id, row) => same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw }),
     insert: (row) => void insert.run(row),
     update: (row) => void update.run(row),
     confirm: (key, readSeq) => void confirm.run({ ...key, read_seq: readSeq }),

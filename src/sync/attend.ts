@@ -2,7 +2,8 @@
 import { asMirrorError, MirrorError } from '../errors.ts';
 import type { OpenDelivery } from '../store/deliveries.ts';
 import type { Mark } from '../store/marks.ts';
-import type { ReadingContext, Verdict } from '../store/readings.ts';
+import type { ReadingContext } from '../store/readings.ts';
+import type { Verdict } from '../store/verdict.ts';
 import type { Engine } from './engine.ts';
 import { isNews } from './ledger.ts';
 import type { Sighting } from './read-one.ts';
@@ -53,7 +54,9 @@ export async function conclude(
   const news = verdict === 'created' || verdict === 'updated';
   // The guard has marked the vendor anew; that mark stands.
   if (verdict === 'guarded') return;
-  const lookAgain = { delay: sync.secondLook, reason: 'second_look', attempts: 0, error: null } as const;
+  // Before the lag is over, an old copy may answer once more.
+  const delay = Math.max(sync.secondLook, sync.lag);
+  const lookAgain = { delay, reason: 'second_look', attempts: 0, error: null } as const;
   if (news) {
     // Of several changes this may be the first only.
     const several = (await mirror.openDeliveries(mark)).length > 1;

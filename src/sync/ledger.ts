@@ -2,7 +2,7 @@
 import { parseInstant } from '../clock.ts';
 import type { Finding } from '../store/findings.ts';
 import type { Accountant, Evidence } from '../store/reading-deeds.ts';
-import type { Verdict } from '../store/readings.ts';
+import type { Verdict } from '../store/verdict.ts';
 import type { FindingKind } from '../store/tables.ts';
 import { balanceFields } from '../vendor.ts';
 

@@ -1,6 +1,6 @@
 /** What a run counts. */
 import { noCounts, type RunCounts } from '../store/runs.ts';
-import type { Verdict } from '../store/readings.ts';
+import type { Verdict } from '../store/verdict.ts';
 
 /** Counts of one run, which grow. */
 export class Tally {

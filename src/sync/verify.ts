@@ -2,13 +2,14 @@
 import { asMirrorError, MirrorError } from '../errors.ts';
 import { eachBounded } from '../lifecycle.ts';
 import type { VendorRow } from '../reading.ts';
-import type { Verdict } from '../store/readings.ts';
-import { blank, isBlank } from './breaker.ts';
+import type { Verdict } from '../store/verdict.ts';
+import { blank, isBlank } from './absence/breaker.ts';
 import type { Engine } from './engine.ts';
+import { stateShown } from './observation.ts';
 import { interrupted, type PullOptions } from './pull.ts';
-import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep.ts';
+import { extraWalks, sweep, type Sweep, type SweepProgress } from './sweep/sweep.ts';
 import { Tally } from './tally.ts';
-import { sortUnseen } from './unseen.ts';
+import { sortUnseen } from './absence/unseen.ts';
 
 export interface VendorDifference {
   readonly vendorid: number;
@@ -44,8 +45,11 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
   await mirror.finishRun(run, {
     outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
     counts: tally.counts,
+    proof: null,
+    moved: null,
     error: error?.message ?? (outcome === 'different' ? `${report.differences.length} vendors differ.` : null),
     safeAsOf: null,
+    listedAsOf: null,
   });
   return report;
 }
@@ -59,6 +63,7 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
     else found.delete(vendorid);
   };
+  const shown = { deleted: false };
   const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
     const verdicts = await mirror.compareRows(rows, accountId);
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
@@ -68,10 +73,13 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);
+      shown.deleted ||= [...verdicts.values()].some((verdict) => stateShown(verdict) === 1);
       tally.set({ pages: tally.counts.pages + 1 });
       return verdicts;
     },
     onRequest: () => tally.addRequest(),
+    clock: engine.clock,
+    lag: sync.lag,
     passes: sync.sweepPasses,
     concurrency: engine.concurrency,
     signal: options.signal,
@@ -81,11 +89,14 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
   if (!conclusion.complete)
     throw new MirrorError('sweep_incomplete', `The source could not be walked whole: ${conclusion.why}.`);
 
-  if (engine.extraWalks === 'auto') seen.addAll(await extraWalks(plan));
+  const showsDeleted = shown.deleted;
+  const hidden = engine.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
+  if (hidden) seen.addAll(hidden.seen);
   tally.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.residents(accountId), {
     seen,
     guarded: new Set(),
+    showsDeleted: showsDeleted || hidden?.showsDeleted === true,
     beganSeq: began.readSeq,
     began: began.begun,
     lag: sync.lag,

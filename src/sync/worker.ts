@@ -7,7 +7,7 @@ import type { Service } from '../lifecycle.ts';
 import { eachBounded } from '../lifecycle.ts';
 import { asMirrorError } from '../errors.ts';
 import type { Mark } from '../store/marks.ts';
-import type { Verdict } from '../store/readings.ts';
+import type { Verdict } from '../store/verdict.ts';
 import { attend, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
 import type { RunReport } from './pull.ts';

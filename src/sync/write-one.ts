@@ -1,6 +1,6 @@
 /** What the service answers to a write of ours: news from the source itself, and applied at once. */
 import type { VendorReading } from '../reading.ts';
-import type { Verdict } from '../store/readings.ts';
+import type { Verdict } from '../store/verdict.ts';
 import type { Engine } from './engine.ts';
 
 /**

@@ -25,6 +25,9 @@ export function run(id: number, change: Partial<ReportedRun> = {}): ReportedRun 
     suspects: 0,
     error: null,
     safe_as_of: before(2 * minute),
+    listed_as_of: before(2 * minute),
+    proof: 'plain',
+    list_moved: 0,
     ...change,
   };
 }
@@ -58,6 +61,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       parked_vendors: 0,
       callback_verified: 1,
       safe_as_of: before(2 * minute + 20 * second),
+      listed_as_of: before(2 * minute + 20 * second),
     },
     queue: { waiting: 3, parked: 0 },
     runs: [
@@ -133,6 +137,7 @@ export function newAccount(name: string): AccountFacts {
       parked_vendors: 0,
       callback_verified: null,
       safe_as_of: null,
+      listed_as_of: null,
     },
     queue: { waiting: 0, parked: 0 },
     runs: [],

@@ -239,3 +239,23 @@ it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () =
   expect(at.query(`SELECT 1 FROM deliveries WHERE outcome IN ('pending', 'parked')`)).toEqual([]);
   expect(at.query(`SELECT 1 FROM findings WHERE kind LIKE 'missed_%'`)).toEqual([]);
 });
+
+describe('K32 a second look that is set to come before the lag is over', () => {
+  it('comes when it is: every change that was told is in the mirror', async () => {
+    const at = await livingHouse({
+      world: ['readLag=4'],
+      settings: { sync: { secondLook: '1s', lag: '5s' } },
+      deliveries: { delay: [50, 60] },
+    });
+    const ids = at
+      .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT 24')
+      .map(({ vendorid }) => vendorid);
+    for (const id of ids) {
+      desk(at).edit(id, { vendor_name: `New ${id}` });
+      await at.clock.pass(200);
+    }
+    await at.untilQuiet();
+    expect(ids.filter((id) => nameOf(at, id) !== `New ${id}`)).toEqual([]);
+    expect(at.query("SELECT 1 FROM deliveries WHERE outcome <> 'applied'")).toEqual([]);
+  });
+});

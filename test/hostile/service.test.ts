@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { walk } from '../../src/sync/walk.ts';
+import type { VendorPage } from '../../src/reading.ts';
+import { walk } from '../../src/sync/sweep/walk.ts';
+import { windowOf } from '../../src/sync/sweep/window.ts';
 import { bench, type Bench, type BenchOptions } from '../sync/bench.ts';
 
 /** An answer of the service, as it may be bent. */
@@ -50,12 +52,14 @@ describe('P8 a service that wants to keep us busy for ever', () => {
   it('with a thousand million pages of nothing: a walk ends where no account can reach', async () => {
     let asked = 0;
     const nothing = { rows: [], pages: 1e9, perPage: 15, total: 1e11 };
-    const pass = await walk({
+    const fetch = (page: number): VendorPage => ({ ...nothing, page, ...stamp(++asked) });
+    const { pass } = await walk({
       concurrency: 4,
-      fetch: (page) => Promise.resolve({ ...nothing, page, ...stamp(++asked) }),
-      apply: () => Promise.resolve({ entered: false }),
+      first: fetch(1),
+      fetch: (page) => Promise.resolve(fetch(page)),
+      apply: (page, number) => Promise.resolve({ window: windowOf(page, { page: number, size: 15 }), entered: false }),
     });
-    expect([asked, pass.ids.size]).toEqual([200_000, 0]);
+    expect([asked, pass?.ids.size]).toEqual([200_000, 0]);
   });
 
   it('with pages of which most are empty: each is asked for once, and once more for the proof', async () => {

@@ -13,7 +13,7 @@ import { silentLog } from '../../src/log.ts';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import { createSchedule, openSlots } from '../../src/scheduler.ts';
 import type { Mirror } from '../../src/store/mirror.ts';
-import type { Verdict } from '../../src/store/readings.ts';
+import type { Verdict } from '../../src/store/verdict.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { pathTokensOf, type PathTokens } from '../../src/webhook/doors.ts';
 import { Reception } from '../../src/webhook/reception.ts';

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import type { ReadStamp, VendorRow } from '../../src/reading.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
-import type { Verdict } from '../../src/store/readings.ts';
+import type { Verdict } from '../../src/store/verdict.ts';
 import { memory } from '../memory.ts';
 import { ask, migrations, temporaryFolder } from '../mirror-file.ts';
 

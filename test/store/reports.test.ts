@@ -28,6 +28,7 @@ describe('reports on accounts', () => {
           parked_vendors: 0,
           callback_verified: null,
           safe_as_of: null,
+          listed_as_of: null,
         },
         queue: { waiting: 0, parked: 0 },
         runs: [],

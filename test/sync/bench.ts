@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Dice } from '../../src/clock.ts';
+import { sleep, type Dice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
 import { openInstallation, type Installation, type RunSummary } from '../../src/installation.ts';
 import { silentLog } from '../../src/log.ts';
@@ -48,16 +48,26 @@ export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 
   readonly accounts?: readonly string[];
   /** Changes what the service says on its way here: the text of every answer. */
   readonly rewrite?: (text: string, url: URL) => string;
+  /** Answers instead of the service, where it returns something. */
+  readonly answer?: (url: URL) => Response | undefined;
+  /** Milliseconds that each request takes. */
+  readonly latency?: number;
   /** Called before each request to the service. */
   readonly onRequest?: (bench: { sandbox: Sandbox; clock: VirtualClock }) => void;
 }
 
-/** A fetch whose answers are changed on their way. */
-function rewriting(fetch: typeof globalThis.fetch, rewrite: NonNullable<BenchOptions['rewrite']>): typeof fetch {
+/** A fetch whose answers take their time, come from somebody else, or are changed on their way. */
+function bent(
+  fetch: typeof globalThis.fetch,
+  { rewrite, answer: instead, latency = 0 }: BenchOptions,
+  clock: VirtualClock,
+): typeof fetch {
   return async (input, init) => {
-    const answer = await fetch(input, init);
-    const text = rewrite(await answer.text(), new URL(input instanceof Request ? input.url : input));
-    return new Response(text, { status: answer.status, headers: answer.headers });
+    if (latency > 0) await sleep(clock, latency);
+    const url = new URL(input instanceof Request ? input.url : input);
+    const answer = instead?.(url) ?? (await fetch(input, init));
+    if (!rewrite) return answer;
+    return new Response(rewrite(await answer.text(), url), { status: answer.status, headers: answer.headers });
   };
 }
 
@@ -106,7 +116,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     openInstallation(settings, {
       clock,
       dice,
-      fetch: options.rewrite ? rewriting(directFetch(sandbox), options.rewrite) : directFetch(sandbox),
+      fetch: bent(directFetch(sandbox), options, clock),
       log: silentLog,
       process: { pid: process.pid, isAlive: (pid) => pid !== deadProcess },
       migrations,

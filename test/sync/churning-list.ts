@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../src/clock.ts';
 import type { VendorPage, VendorRow } from '../../src/reading.ts';
-import type { Verdict } from '../../src/store/readings.ts';
+import type { Verdict } from '../../src/store/verdict.ts';
 import type { Vendor, VisState } from '../../src/vendor.ts';
 import { chance, type Chance } from '../../src/sandbox/chance.ts';
 
@@ -101,7 +101,8 @@ export class ChurningList {
     const held = this.#held.get(vendorid);
     if (held && readSeq <= held.readSeq) return { kind: 'stale' };
     const updated = Date.parse(`${updated_at?.replace(' ', 'T') ?? ''}Z`);
-    if (held?.state === state && held.updated === updated) return { kind: 'unchanged', heldSince: held.since };
+    if (held?.state === state && held.updated === updated)
+      return { kind: 'unchanged', heldSince: held.since, visState: state };
     this.#held.set(vendorid, { state, updated, readSeq, since: this.#now });
     if (!held) return { kind: 'created', vendor };
     const before = { vis_state: held.state, presence: 'present' } as const;

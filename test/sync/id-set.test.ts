@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { IdSet } from '../../src/sync/id-set.ts';
+import { IdSet } from '../../src/sync/sweep/id-set.ts';
 
 const ids = fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 2_000 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chance } from '../../src/sandbox/chance.ts';
-import { sweep, type SweepResult } from '../../src/sync/sweep.ts';
+import { sweep, type SweepResult } from '../../src/sync/sweep/sweep.ts';
+import { virtualClock } from '../virtual-clock.ts';
 import { ChurningList, orders, type ChurnPlan } from './churning-list.ts';
 
 const seeds = 1_000;
@@ -23,6 +24,8 @@ function sweepOf(list: ChurningList): Promise<SweepResult> {
     vendors: { page: (number) => Promise.resolve(list.page(number)) },
     apply: (page) => Promise.resolve(list.apply(page)),
     onRequest: () => undefined,
+    clock: virtualClock({ auto: true }),
+    lag: 0,
     passes: 24,
     concurrency: 4,
     signal: new AbortController().signal,

@@ -166,6 +166,7 @@ describe('what people read', () => {
         parked_vendors: 0,
         callback_verified: null,
         safe_as_of: run!.safe_as_of,
+        listed_as_of: run!.safe_as_of,
       },
     ]);
     const never = await bench();

@@ -41,6 +41,8 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   in_flight: 'changed so lately that a delivery may still come',
   vanished: 'vanished from the list',
   field_drift: 'report of fields that appeared or disappeared',
+  record_rejected: 'could not be used, and were set aside',
+  count_mismatch: 'counted otherwise than shown',
   unreadable: 'could not be read',
   breaker: 'hold on absences, until a person judges them',
 };

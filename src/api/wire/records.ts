@@ -44,8 +44,8 @@ class SlicedRow implements VendorRow {
 
 /**
  * A page of the vendor list (reference 4.1). `asked` stands in where the answer leaves its page number out.
- * @throws MirrorError `answer_unreadable` for anything but a whole page, `row_unusable` for a row without a usable id,
- * or the refusal that hides in a 200.
+ * A record without a usable id is told beside the others.
+ * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
  */
 export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: number): VendorPage {
   const from = startOfText(bytes);
@@ -59,11 +59,20 @@ export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: numb
   }
   const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);
   const paging = readPaging(member(member(unlessRefused(parseJson(envelope.toString())), 'response'), 'result'), asked);
-  const rows = slices.records.map((slice, index) => sliced(bytes, slice, `Row ${index + 1} of page ${asked}`));
-  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows };
+  const rows: SlicedRow[] = [];
+  const rejected: string[] = [];
+  for (const [index, slice] of slices.records.entries()) {
+    try {
+      rows.push(sliced(bytes, slice, `Row ${index + 1} of page ${asked}`));
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      rejected.push(error.message);
+    }
+  }
+  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };
 }
 
-/** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`. */
+/** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
 export function readVendor({ bytes, stamp }: Answered): VendorReading {
   parseSuccess(bytes);
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');

@@ -29,7 +29,9 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   for (const name of Object.keys(record)) {
     if (name === 'vendorid') continue;
     const value = readers.get(name)?.(member(literal, name));
-    if (value !== undefined) vendor[name] = value;
+    const once = uniqueIn(name, value);
+    if (once !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
+    if (value !== undefined) vendor[name] = once;
     else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
   }
   return vendor as Vendor;
@@ -43,6 +45,16 @@ const readers: ReadonlyMap<string, (value: unknown) => unknown> = new Map<Vendor
   ['vis_state', (value) => states.get(value)],
   ['tax_defaults', taxDefaults],
 ]);
+
+/** The children of a record by what tells them apart; a list in which one came twice, without the second. */
+function uniqueIn(name: string, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < 2) return value;
+  const key = name === 'tax_defaults' ? 'taxid' : 'code';
+  const first = new Map<unknown, unknown>();
+  for (const child of value as readonly Readonly<Record<string, unknown>>[])
+    if (!first.has(child[key])) first.set(child[key], child);
+  return first.size === value.length ? value : [...first.values()];
+}
 
 const states = new Map<unknown, VisState>([
   [0, 0],

@@ -1,14 +1,16 @@
-/** Who was not seen by a complete sweep, and what that may mean (DESIGN 2, rule 7). */
-import type { Resident } from '../store/census.ts';
-import type { IdSet } from './id-set.ts';
+/** Which vendors a complete sweep did not show, and what that may mean. */
+import type { Resident } from '../../store/census.ts';
+import type { IdSet } from '../sweep/id-set.ts';
 
 export interface Unseen {
   /** Vendors that should have been listed. */
   readonly suspects: number[];
   /** Suspects that an earlier complete sweep had already missed. */
   readonly again: ReadonlySet<number>;
-  /** Deleted ones of a service whose lists hide them: their absence is no news. Those not read for longest come first. */
-  readonly hidden: number[];
+  /** Deleted vendors of a service whose lists hide them, with the reading that showed each last; the one not read for longest first. */
+  readonly hidden: readonly UnlistedVendor[];
+  /** Vendors that are missing or gone, in the same order: an absence that was concluded wrongly heals when they are read. */
+  readonly absent: readonly UnlistedVendor[];
   /** Vendors that were present before. */
   readonly present: number;
   /**
@@ -18,10 +20,14 @@ export interface Unseen {
   readonly guardedSeq: number | undefined;
 }
 
+export type UnlistedVendor = Pick<Resident, 'vendorid' | 'read_seq'>;
+
 export interface Missed {
   readonly seen: IdSet;
   /** Vendors that the sweep saw otherwise than they are held, and did not believe. */
   readonly guarded: ReadonlySet<number>;
+  /** Whether the sweep's own lists show deleted vendors. */
+  readonly showsDeleted: boolean;
   /** The counter at the start of the sweep: a vendor with a higher number was seen since. */
   readonly beganSeq: number;
   /** Mirror time at which the sweep began, and how long the service may answer from an old copy, in milliseconds. */
@@ -32,36 +38,43 @@ export interface Missed {
 /** Sorts those residents that a sweep did not show. */
 export async function sortUnseen(
   residents: AsyncIterable<readonly Resident[]>,
-  { seen, guarded, beganSeq, began, lag }: Missed,
+  { seen, guarded, showsDeleted, beganSeq, began, lag }: Missed,
 ): Promise<Unseen> {
   const suspects: number[] = [];
   const again = new Set<number>();
-  const hidden: Pick<Resident, 'vendorid' | 'read_seq'>[] = [];
+  const hidden: UnlistedVendor[] = [];
+  const absent: UnlistedVendor[] = [];
   let present = 0;
-  let showsDeleted = false;
   let guardedSeq: number | undefined;
   for await (const chunk of residents) {
     for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
-      if (presence === 'missing' || presence === 'gone') continue;
+      if (presence === 'missing' || presence === 'gone') {
+        if (!seen.has(vendorid)) absent.push({ vendorid, read_seq });
+        continue;
+      }
       present += 1;
       const tooYoung = began - held_since_ms < lag;
       const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
       if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
-      if (seen.has(vendorid)) {
-        showsDeleted ||= vis_state === 1;
-        continue;
-      }
-      const seenOtherwise = read_seq > beganSeq;
-      if (seenOtherwise || tooYoung) continue;
-      if (vis_state === 1 && presence === 'present') hidden.push({ vendorid, read_seq });
+      const wasSeenOtherwise = read_seq > beganSeq;
+      if (seen.has(vendorid) || wasSeenOtherwise || tooYoung) continue;
+      if (vis_state === 1 && presence === 'present' && !showsDeleted) hidden.push({ vendorid, read_seq });
       else {
         suspects.push(vendorid);
         if (presence === 'suspect') again.add(vendorid);
       }
     }
   }
-  const unlisted = hidden.sort((a, b) => a.read_seq - b.read_seq).map(({ vendorid }) => vendorid);
-  return showsDeleted
-    ? { suspects: [...suspects, ...unlisted], again, hidden: [], present, guardedSeq }
-    : { suspects, again, hidden: unlisted, present, guardedSeq };
+  return {
+    suspects,
+    again,
+    hidden: hidden.sort(byReading),
+    absent: absent.sort(byReading),
+    present,
+    guardedSeq,
+  };
+}
+
+function byReading(a: UnlistedVendor, b: UnlistedVendor): number {
+  return a.read_seq - b.read_seq;
 }

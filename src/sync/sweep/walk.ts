@@ -1,16 +1,27 @@
 /** One pass over all pages of a list, several pages under way at once, each applied as it comes. */
-import { eachBounded } from '../lifecycle.ts';
-import { MirrorError } from '../errors.ts';
-import type { VendorPage } from '../reading.ts';
+import { eachBounded } from '../../lifecycle.ts';
+import { MirrorError } from '../../errors.ts';
+import type { VendorPage } from '../../reading.ts';
 import { IdSet } from './id-set.ts';
-import { few, type Pass } from './proof.ts';
+import { few, type Pass } from './passes.ts';
+import { holdsEnd, type Window } from './window.ts';
 
 export interface Walk {
   readonly concurrency: number;
+  /** Page 1, read before all others. */
+  readonly first: VendorPage;
   /** Fetches one page. */
   readonly fetch: (page: number) => Promise<VendorPage>;
-  /** Applies one page; tells whether it showed a vendor that entered the list since the sweep began. */
-  readonly apply: (page: VendorPage) => Promise<{ entered: boolean }>;
+  /** Applies one page; tells what it showed, and whether a vendor of it may have entered the list since the sweep began. */
+  readonly apply: (page: VendorPage, asked: number) => Promise<{ window: Window; entered: boolean }>;
+  /** Told as soon as the list is seen to move: true ends the walk, because another proof takes its place. */
+  readonly onMove?: () => boolean;
+}
+
+/** What was walked: windows of the list, the first page first; and a pass, unless another proof has taken its place. */
+export interface Walked {
+  readonly windows: readonly Window[];
+  readonly pass: Omit<Pass, 'splitsTimes'> | undefined;
 }
 
 /** More pages than any account has; a service that claims more is not believed. */
@@ -20,20 +31,21 @@ const mostPages = 200_000;
  * Walks from page 1 to the last. Never asks past the `pages` of the latest answer.
  * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever fetching and applying throw.
  */
-export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
-  const first = await fetch(1);
+export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): Promise<Walked> {
   const ids = new IdSet();
-  const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false };
+  const windows: Window[] = [];
+  const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false, cutShort: false };
 
   const take = async (page: VendorPage, asked: number): Promise<void> => {
     met.steady &&= page.total === first.total;
-    met.whole &&= page.page === asked;
     met.pages = Math.min(page.pages, mostPages);
     met.rows += page.rows.length;
-    met.order = (met.order + orderOn(page)) | 0;
-    ids.addAll(idsOf(page));
-    const { entered } = await apply(page);
+    met.order = (met.order + orderOn(page, asked)) | 0;
+    const { window, entered } = await apply(page, asked);
+    ids.addAll(window.ids);
+    windows.push(window);
     met.entered ||= entered;
+    if (!met.steady || met.entered) met.cutShort ||= onMove?.() ?? false;
   };
 
   /** Whether page 1 is what this page shows, however often it is asked for: a few must come again thrice. */
@@ -47,13 +59,12 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
   // Some services put everything on page 1 whatever was asked.
   if (met.rows === first.total && ids.size === met.rows) met.pages = 1;
   await eachBounded(
-    pagesFrom(2, () => met.pages),
+    pagesFrom(2, () => (met.cutShort ? 0 : met.pages)),
     concurrency,
     async (asked) => {
       try {
         const page = await fetch(asked);
-        if (isFirstAgain(page, first) && (page.page !== asked || (await standsStill(page))))
-          throw pagingIgnored(asked, first);
+        if (isFirstAgain(page, first) && (await standsStill(page))) throw pagingIgnored(asked, first);
         await take(page, asked);
       } catch (error) {
         if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
@@ -62,9 +73,21 @@ export async function walk({ concurrency, fetch, apply }: Walk): Promise<Pass> {
       }
     },
   );
+  if (met.cutShort) return { windows, pass: undefined };
   const { order, pages, whole, entered } = met;
-  const total = met.steady ? first.total : undefined;
-  return { ids, order, total, pages, whole, repeated: ids.size < met.rows, entered };
+  const last = windows.findLast(({ page }) => page === pages);
+  const pass = {
+    ids,
+    order,
+    total: met.steady ? first.total : undefined,
+    pages,
+    whole,
+    repeated: ids.size < met.rows,
+    entered,
+    full: last !== undefined && last.ids.length >= last.size,
+    atOnce: windows[0] !== undefined && holdsEnd(windows[0]),
+  };
+  return { windows, pass };
 }
 
 function pagingIgnored(asked: number, first: VendorPage): MirrorError {
@@ -79,15 +102,15 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
   for (let page = start; page <= last(); page++) yield page;
 }
 
-/** Whether a later page shows what the first one showed. */
+/** Whether a later page shows what the first one showed. The rows decide: the number that an answer bears may be wrong. */
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
   if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
-  return page.page === 1 || idsOf(page).equals(idsOf(first));
+  return idsOf(page).equals(idsOf(first));
 }
 
 /** Which vendors stand on a page, and in which order, in one number (FNV-1a). */
-function orderOn({ page, rows }: VendorPage): number {
-  return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ page);
+function orderOn({ rows }: VendorPage, asked: number): number {
+  return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ asked);
 }
 
 function idsOf(page: VendorPage): IdSet {

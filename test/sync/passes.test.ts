@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { IdSet } from '../../src/sync/id-set.ts';
-import { Proof, type Conclusion, type Pass } from '../../src/sync/proof.ts';
+import { IdSet } from '../../src/sync/sweep/id-set.ts';
+import { Passes, type Conclusion, type Pass } from '../../src/sync/sweep/passes.ts';
 
 function pass(ids: readonly number[], told: Partial<Omit<Pass, 'ids'>> = {}): Pass {
   return {
@@ -11,21 +11,24 @@ function pass(ids: readonly number[], told: Partial<Omit<Pass, 'ids'>> = {}): Pa
     whole: true,
     repeated: false,
     entered: false,
+    splitsTimes: false,
+    full: false,
+    atOnce: false,
     ...told,
   };
 }
 
 /** The conclusion after each pass. */
 function conclusions(...passes: readonly Pass[]): Conclusion[] {
-  const proof = new Proof();
+  const proof = new Passes();
   return passes.map((one) => proof.add(one));
 }
 
-const complete = { complete: true, pages: 2, unreadable: 0 };
+const complete = { complete: true, proof: 'passes', pages: 2, unreadable: 0 };
 
 describe('the proof that nothing was missed', () => {
   it('A9 as many distinct vendors as the total', () => {
-    expect(conclusions(pass([1, 2, 3, 4]))).toEqual([{ ...complete, shown: 4 }]);
+    expect(conclusions(pass([1, 2, 3, 4]))).toEqual([{ ...complete, proof: 'plain', shown: 4 }]);
   });
 
   it('A3 or several passes that have them together, while the total stands still', () => {
@@ -85,7 +88,7 @@ describe('the proof that nothing was missed', () => {
   });
 
   it('A3 A9 where the order changes with every request, twenty passes and five without news say the same', () => {
-    const proof = new Proof();
+    const proof = new Passes();
     const passes = Array.from({ length: 21 }, (_, index) =>
       proof.add(pass(index % 2 ? [1, 2] : [2, 3], { repeated: true })),
     );
@@ -94,7 +97,7 @@ describe('the proof that nothing was missed', () => {
   });
 
   it('A4 however many passes say nothing where pages were answered as others', () => {
-    const proof = new Proof();
+    const proof = new Passes();
     const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
     expect(passes.filter((conclusion) => conclusion.complete)).toEqual([]);
   });

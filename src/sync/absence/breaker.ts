@@ -1,5 +1,5 @@
 /** The breaker: many absences at once wait for a person's word (DESIGN 2, rules 8 and 9). */
-import type { Complete } from './proof.ts';
+import type { Complete } from '../sweep/passes.ts';
 
 export interface BreakerSettings {
   readonly vendors: number;

@@ -1,0 +1,69 @@
+/**
+ * Reads by id what a complete sweep did not show: suspects first, then a few of those that lists hide and of those that are absent.
+ *
+ * A 404 in the service's own error form proves that a vendor is gone. Without that form it may come from a proxy in front of the service:
+ * then it counts only between two answered reads of vendors that the list has just shown, or that were just answered. Whatever is
+ * found absent is held against the breaker together, and applied afterwards.
+ */
+import { eachBounded } from '../../lifecycle.ts';
+import type { ReadStamp } from '../../reading.ts';
+import type { Attendance } from '../attend.ts';
+import type { Engine } from '../engine.ts';
+import type { Tally } from '../tally.ts';
+
+export interface ReadAbsences {
+  /** Vendors that the service does not know, by readings that prove it. */
+  readonly absent: ReadonlyMap<number, ReadStamp>;
+  /** Vendors that were answered with a 404 that proves nothing. */
+  readonly unproven: ReadonlySet<number>;
+  /** Vendors whose reading was refused, and by which error. */
+  readonly refused: ReadonlyMap<number, string>;
+}
+
+/** Vendors that were just answered, of which one must be answered again. */
+const mostKnown = 3;
+
+export interface ReadOptions {
+  readonly attendance: Attendance;
+  readonly tally: Tally;
+  /** Vendors that the list has just shown. */
+  readonly listed: readonly number[];
+}
+
+/** Reads the vendors, applies what is answered, and tells which are not there. */
+export async function readById(
+  engine: Engine,
+  vendorids: Iterable<number>,
+  { attendance, tally, listed }: ReadOptions,
+): Promise<ReadAbsences> {
+  const absent = new Map<number, ReadStamp>();
+  const refused = new Map<number, string>();
+  const answered: number[] = [];
+  let formless = new Map<number, ReadStamp>();
+
+  const read = async (vendorid: number): Promise<void> => {
+    const sighting = await engine.reader.read(vendorid, attendance);
+    if (sighting.kind === 'record') {
+      tally.addVerdict(sighting.verdict);
+      answered.push(vendorid);
+    } else if (sighting.kind === 'refused') refused.set(vendorid, sighting.error.code);
+    else (sighting.isProven ? absent : formless).set(vendorid, sighting.stamp);
+  };
+  const answersKnown = async (): Promise<boolean> => {
+    for (const vendorid of [...listed, ...answered.slice(0, mostKnown)])
+      if ((await engine.reader.read(vendorid, attendance)).kind === 'record') return true;
+    return false;
+  };
+
+  await eachBounded(vendorids, engine.concurrency, read);
+  if (formless.size > 0 && (await answersKnown())) {
+    const again = [...formless.keys()];
+    formless = new Map();
+    await eachBounded(again, engine.concurrency, read);
+    if (await answersKnown()) {
+      for (const [vendorid, stamp] of formless) absent.set(vendorid, stamp);
+      formless = new Map();
+    }
+  }
+  return { absent, unproven: new Set(formless.keys()), refused };
+}

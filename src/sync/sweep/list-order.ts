@@ -1,0 +1,135 @@
+/**
+ * In which order a list stands, read from its rows and never assumed: by number, by creation or by last update, in one
+ * direction. A single pair of neighbours in the wrong order refutes a candidate for good; many in the right one support it.
+ */
+import { parseInstant } from '../../clock.ts';
+import type { VendorRow } from '../../reading.ts';
+
+export const timeKeys = ['created_at', 'updated_at'] as const;
+export type TimeKey = (typeof timeKeys)[number];
+export type OrderKey = 'vendorid' | TimeKey;
+
+export interface ListOrder {
+  readonly key: OrderKey;
+  readonly descending: boolean;
+}
+
+/** The times of the first and the last row, Unix ms, and how many rows at the end bear the last one. */
+export interface Edge {
+  readonly first: number;
+  readonly last: number;
+  readonly lastGroup: number;
+}
+export type TimeEdges = Readonly<Record<TimeKey, Edge>>;
+
+/** Neighbours that rise, fall, or are equal. */
+interface Pairs {
+  rising: number;
+  falling: number;
+  equal: number;
+}
+
+/** So many neighbours in one direction are no accident: by chance, one order in 21! has them. */
+const enoughPairs = 20;
+
+const noPairs = (): Pairs => ({ rising: 0, falling: 0, equal: 0 });
+
+export class ObservedOrder {
+  readonly #pairs: Readonly<Record<OrderKey, Pairs>> = {
+    vendorid: noPairs(),
+    created_at: noPairs(),
+    updated_at: noPairs(),
+  };
+  readonly #enough: number;
+  #pages = 0;
+
+  constructor(enough = enoughPairs) {
+    this.#enough = enough;
+  }
+
+  /**
+   * Takes the rows of one page into account; records are parsed only where times are asked for, or numbers do not tell the order.
+   * @returns the times at both ends of the page; undefined where nobody looked.
+   */
+  observe(rows: readonly VendorRow[], lookAtTimes = false): TimeEdges | undefined {
+    this.#pages += 1;
+    count(
+      rows.map(({ vendorid }) => vendorid),
+      this.#pairs.vendorid,
+    );
+    // The first page tells more than it costs.
+    if (!lookAtTimes && this.#pages > 1 && !isRefuted(this.#pairs.vendorid, 'vendorid')) return undefined;
+    const times = rows.map(timesOf);
+    return Object.fromEntries(
+      timeKeys.map((key) => {
+        const values = times.map((one) => one[key]);
+        count(values, this.#pairs[key]);
+        return [key, edgeOf(values)];
+      }),
+    ) as unknown as TimeEdges;
+  }
+
+  /** Orders that nothing refutes and enough neighbours support, the one that is easiest to rely on first. */
+  candidates(): ListOrder[] {
+    const keys = ['vendorid', ...timeKeys] as const;
+    return keys.flatMap((key) => {
+      const { rising, falling } = this.#pairs[key];
+      const isKnown = !isRefuted(this.#pairs[key], key) && rising + falling >= this.#enough;
+      return isKnown ? [{ key, descending: falling > 0 }] : [];
+    });
+  }
+
+  /** Whether the list stands in none of the orders that we know. */
+  isUnknown(): boolean {
+    return (['vendorid', ...timeKeys] as const).every((key) => isRefuted(this.#pairs[key], key));
+  }
+
+  /** Whether the list may stand in the order of last updates, as far as anybody looked; its direction. */
+  byUpdate(): 'rising' | 'falling' | undefined {
+    const pairs = this.#pairs.updated_at;
+    if (isRefuted(pairs, 'updated_at')) return undefined;
+    return pairs.falling > 0 ? 'falling' : 'rising';
+  }
+
+  /** Time keys by which the list may be ordered; none where its numbers tell the order, or where it has none that we know. */
+  possibleTimes(): TimeKey[] {
+    if (!isRefuted(this.#pairs.vendorid, 'vendorid')) return [];
+    return timeKeys.filter((key) => !isRefuted(this.#pairs[key], key));
+  }
+}
+
+/** Numbers are unique, times are not. What is no time at all refutes its order. */
+function isRefuted({ rising, falling, equal }: Pairs, key: OrderKey): boolean {
+  return (rising > 0 && falling > 0) || (key === 'vendorid' && equal > 0) || Number.isNaN(equal);
+}
+
+function count(values: readonly number[], pairs: Pairs): void {
+  if (values.some(Number.isNaN)) pairs.equal = NaN;
+  let [before] = values;
+  for (const value of values.slice(1)) {
+    if (before !== undefined && value > before) pairs.rising += 1;
+    else if (before !== undefined && value < before) pairs.falling += 1;
+    else pairs.equal += 1;
+    before = value;
+  }
+}
+
+function edgeOf(values: readonly number[]): Edge {
+  const last = values.at(-1) ?? NaN;
+  const other = values.findLastIndex((value) => value !== last);
+  return { first: values[0] ?? NaN, last, lastGroup: values.length - 1 - other };
+}
+
+function timesOf(row: VendorRow): Record<TimeKey, number> {
+  try {
+    const { created_at, updated_at } = row.vendor();
+    return { created_at: instant(created_at), updated_at: instant(updated_at) };
+  } catch {
+    // A record that cannot be read has no times; what becomes of it is decided where it is applied.
+    return { created_at: NaN, updated_at: NaN };
+  }
+}
+
+function instant(text: string | null | undefined): number {
+  return (text == null ? undefined : parseInstant(text)) ?? NaN;
+}

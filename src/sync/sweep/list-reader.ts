@@ -1,0 +1,126 @@
+/** Reads the pages of one list for one sweep: each is fetched, applied, and looked at for the order of the list and for vendors that entered it. */
+import type { VendorsApi } from '../../api/vendors.ts';
+import { MirrorError } from '../../errors.ts';
+import type { VendorPage } from '../../reading.ts';
+import type { Verdict } from '../../store/verdict.ts';
+import { EntryWatch } from './entry-watch.ts';
+import { IdSet } from './id-set.ts';
+import type { ObservedOrder } from './list-order.ts';
+import { windowOf, type Window } from './window.ts';
+import type { AskedPage } from './window-plan.ts';
+
+/** How far a sweep has come. */
+export interface SweepProgress {
+  readonly pass: number;
+  readonly page: number;
+  readonly pages: number;
+  readonly seen: number;
+  readonly total: number;
+}
+
+export interface ListSource {
+  readonly vendors: Pick<VendorsApi, 'page'>;
+  /** Takes a page in, and tells what its rows mean for what we hold. */
+  readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
+  readonly onRequest: () => void;
+  readonly signal: AbortSignal;
+  /** How long the service may answer from an old copy, in milliseconds. */
+  readonly lag: number;
+  readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+}
+
+export class ListReader {
+  /** Every vendor that any page showed. */
+  readonly seen = new IdSet();
+  /** Why records cannot be used, each reason once. */
+  readonly rejected = new Set<string>();
+  readonly order: ObservedOrder;
+  readonly #source: ListSource;
+  readonly #visState: 1 | 2 | undefined;
+  #entries: { readonly first: VendorPage; readonly watch: EntryWatch; readonly known: IdSet } | undefined;
+  #moved = false;
+  #begins = true;
+  #pass = 0;
+  #shown = 0;
+
+  constructor(source: ListSource, visState: 1 | 2 | undefined, order: ObservedOrder) {
+    this.#source = source;
+    this.#visState = visState;
+    this.order = order;
+  }
+
+  /** Whether vendors may have entered the list since its walk began. */
+  get entered(): boolean {
+    return this.#entries?.watch.entered ?? false;
+  }
+
+  /** Whether the list was seen to move at any time. */
+  get moved(): boolean {
+    return this.#moved || this.entered;
+  }
+
+  /** A further walk begins; `anew`, and what the walks before showed counts no more. */
+  begin(anew: boolean): void {
+    this.#moved = this.moved;
+    this.#pass += 1;
+    this.#shown = 0;
+    this.#begins = true;
+    if (anew) this.#entries = undefined;
+  }
+
+  /** Fetches a page, of as many rows as are usual unless told. */
+  fetch(page: number, size?: number): Promise<VendorPage> {
+    const { signal, onRequest, vendors } = this.#source;
+    signal.throwIfAborted();
+    onRequest();
+    return vendors.page(page, { visState: this.#visState, size, signal });
+  }
+
+  /** Applies a page, and keeps what it shows of the list. */
+  async take(page: VendorPage, asked: AskedPage, lookAtTimes = false): Promise<Window> {
+    // Walks count together only as long as the list is as large as when the first of them began.
+    if (this.#begins && this.#entries?.first.total !== page.total) this.#entries = undefined;
+    this.#begins = false;
+    const { first, watch, known } = (this.#entries ??= {
+      first: page,
+      watch: new EntryWatch(page, this.#source.lag),
+      known: new IdSet(),
+    });
+    const verdicts = await this.#source.apply(page);
+    this.#moved ||= page.total !== first.total;
+    for (const reason of page.rejected ?? []) this.rejected.add(reason);
+    for (const row of page.rows) {
+      const verdict = verdicts.get(row.vendorid);
+      if (verdict && !known.has(row.vendorid)) watch.see(row, verdict, page);
+    }
+    const window = windowOf(page, asked, this.order.observe(page.rows, lookAtTimes));
+    known.addAll(window.ids);
+    this.seen.addAll(window.ids);
+    this.#shown += window.ids.length;
+    const { pages, total } = page;
+    this.#source.onProgress?.({ pass: this.#pass, page: asked.page, pages, seen: this.#shown, total });
+    return window;
+  }
+
+  /** Reads one window of a list: a page of a size of its own. */
+  async window(asked: AskedPage, lookAtTimes: boolean): Promise<Window | 'no_such_page' | 'size_ignored'> {
+    try {
+      const page = await this.fetch(asked.page, asked.size);
+      const window = await this.take(page, asked, lookAtTimes);
+      return page.perPage === asked.size && window.ids.length <= asked.size ? window : 'size_ignored';
+    } catch (error) {
+      if (error instanceof MirrorError && error.code === 'not_found') return 'no_such_page';
+      throw error;
+    }
+  }
+
+  /** Whether rows of one time stand on both sides of an edge between two of these pages, which cover the list one after the other. */
+  splitsTimes(windows: readonly Window[]): boolean {
+    const sorted = windows.filter(({ ids }) => ids.length > 0).toSorted((a, b) => a.page - b.page);
+    return this.order
+      .possibleTimes()
+      .some((key) =>
+        sorted.some((window, index) => index > 0 && sorted[index - 1]?.times?.[key].last === window.times?.[key].first),
+      );
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * A sweep: the list is walked until it is proven that nothing was missed, or its passes are used up.
+ *
+ * There are three proofs. A list that stands still is proven by one plain walk over its pages, which costs the fewest
+ * requests. One that moves is proven by windows that overlap (window-chain.ts), which need no standstill, but an order that
+ * can be read from the rows, and a service that honours the size of a page. Anything else is walked again until
+ * the walks together show as many vendors as are counted (passes.ts).
+ */
+import { sleep, type Clock } from '../../clock.ts';
+import type { VendorPage } from '../../reading.ts';
+import { IdSet } from './id-set.ts';
+import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
+import { ObservedOrder } from './list-order.ts';
+import { Passes, type Conclusion } from './passes.ts';
+import { walk, type Walked } from './walk.ts';
+import type { Window } from './window.ts';
+import type { AskedPage } from './window-plan.ts';
+import { joinWindows, type Joined } from './windows.ts';
+
+export type { SweepProgress };
+
+export interface Sweep extends ListSource {
+  readonly clock: Clock;
+  /** Walks at most. */
+  readonly passes: number;
+  readonly concurrency: number;
+  /** The list moved during the last sweeps: windows are tried first. */
+  readonly moves?: boolean;
+  /** How many neighbouring rows must show the order of a list before it is relied on. */
+  readonly enoughPairs?: number;
+}
+
+export interface SweepResult {
+  readonly conclusion: Conclusion;
+  /** Every vendor that any page showed. */
+  readonly seen: IdSet;
+  /** Whether the list was seen to move while it was walked. */
+  readonly moved: boolean;
+  /** Why records without a usable id cannot be used, each reason once. */
+  readonly rejected: readonly string[];
+}
+
+/** Windows are tried so often; each time they cost a few requests more than a walk. */
+const mostJoins = 3;
+
+/** Walks the default list, or the list of one state, until it is proven complete. */
+export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult> {
+  const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
+  const passes = new Passes();
+  let conclusion: Conclusion = { complete: false, why: 'nothing was walked', anew: true };
+  let joins = mostJoins;
+  for (let walks = 1; walks <= plan.passes && !conclusion.complete; walks++) {
+    // Copies of the list that are older than a vendor which has just entered are soon gone.
+    if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
+    list.begin(conclusion.anew);
+    const first = await list.fetch(1);
+    const mayJoin = joins > 0 && first.pages > 1 && first.rows.length < first.total;
+    const takesWindows = mayJoin && walks === 1 && plan.moves === true;
+    const { windows, pass } = takesWindows
+      ? { windows: [await list.take(first, { page: 1, size: first.perPage })], pass: undefined }
+      : await walkPages(plan, list, first, () => mayJoin && list.order.candidates().length > 0);
+    const splitsTimes = mayJoin && list.splitsTimes(windows);
+    conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
+    // Records without an id count as rows and show no vendor: no proof can hold, and no further walk would change that.
+    if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), anew: true };
+    if (list.rejected.size > 0) break;
+    if (conclusion.complete || !mayJoin) continue;
+    // A list that stands still is walked once more, unless rows of one time may stand otherwise on each page.
+    const needsWindows = conclusion.anew || pass?.repeated === true || splitsTimes;
+    if (!needsWindows || (pass && list.order.candidates().length === 0)) continue;
+    const joined = await join(plan, list, windows);
+    joins = joined === 'impossible' ? 0 : joins - 1;
+    if (joined === 'joined')
+      conclusion = { complete: true, proof: 'windows', pages: first.pages, shown: list.seen.size, unreadable: 0 };
+  }
+  return { conclusion, seen: list.seen, moved: list.moved, rejected: [...list.rejected] };
+}
+
+const moving: Conclusion = { complete: false, why: 'the list moved faster than it could be walked', anew: true };
+
+function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () => boolean): Promise<Walked> {
+  return walk({
+    concurrency: plan.concurrency,
+    first,
+    fetch: (page) => list.fetch(page),
+    apply: async (page, asked) => {
+      const window = await list.take(page, { page: asked, size: first.perPage });
+      return { window, entered: list.entered };
+    },
+    onMove,
+  });
+}
+
+async function join(plan: Sweep, list: ListReader, windows: readonly Window[]): Promise<Joined> {
+  const [first, ...others] = windows;
+  if (!first) return 'impossible';
+  const { order } = list;
+  const read = (asked: AskedPage, lookAtTimes: boolean): ReturnType<ListReader['window']> =>
+    list.window(asked, lookAtTimes);
+  return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, read });
+}
+
+/**
+ * Walks the lists of the states that the default list may hide, where the service has them.
+ * @returns whom they showed, and whether all deleted vendors are among them.
+ */
+export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDeleted: boolean }> {
+  const seen = new IdSet();
+  let showsDeleted = false;
+  for (const state of [1, 2] as const) {
+    if (!(await honoursState(plan, state))) continue;
+    const walked = await sweep(plan, state);
+    seen.addAll(walked.seen);
+    if (state === 1) showsDeleted = walked.conclusion.complete;
+  }
+  return { seen, showsDeleted };
+}
+
+/** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
+async function honoursState(plan: Sweep, visState: 1 | 2): Promise<boolean> {
+  plan.onRequest();
+  const page = await plan.vendors.page(1, { visState, signal: plan.signal });
+  return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);
+}

@@ -1,0 +1,61 @@
+/** Which page to ask for, and how large, so that its window begins at or before a row and reaches as far as it can. */
+
+export interface AskedPage {
+  readonly page: number;
+  readonly size: number;
+}
+
+/** The window that begins at `row` at the latest and reaches farthest, with pages from `cap` rows down to half as many. */
+export function windowFrom(row: number, cap: number): AskedPage {
+  let best: AskedPage = { page: 1, size: cap };
+  for (let size = cap; size >= smallest(cap); size--) {
+    const page = Math.floor(Math.max(0, row) / size) + 1;
+    if (page * size > best.page * best.size) best = { page, size };
+  }
+  return best;
+}
+
+/** The window that begins at `row` at the latest and would show the end of a list of `total` rows, at least half of it free. */
+export function windowOfEnd(row: number, total: number, cap: number): AskedPage | undefined {
+  for (let size = cap; size >= smallest(cap); size--) {
+    const page = Math.ceil(total / size);
+    const begin = (page - 1) * size;
+    if (page > 0 && begin <= row && total - begin <= size / 2) return { page, size };
+  }
+  return undefined;
+}
+
+/**
+ * Windows that lead from `row`, up to which all is known, to the end of a list of `total` rows; each begins `overlap` rows before
+ * the end of the one before, or as many as leave it room to reach further.
+ */
+export function* windowsToEnd(
+  { row, total, cap }: { row: number; total: number; cap: number },
+  overlap: number,
+): Generator<AskedPage> {
+  for (let known = Math.min(row, total); ;) {
+    const end = firstOf(overlap, (shared) => windowOfEnd(known - shared, total, cap));
+    if (end) yield end;
+    if (end) return;
+    const next = firstOf(overlap, (shared) => {
+      const asked = windowFrom(known - shared, cap);
+      return asked.page * asked.size > known ? asked : undefined;
+    });
+    if (!next) return;
+    yield next;
+    known = next.page * next.size;
+  }
+}
+
+function smallest(cap: number): number {
+  return Math.max(1, Math.ceil(cap / 2));
+}
+
+/** What is found with the most rows shared, of `overlap` rows down to one. */
+function firstOf(overlap: number, find: (shared: number) => AskedPage | undefined): AskedPage | undefined {
+  for (let shared = overlap; shared >= 1; shared--) {
+    const found = find(shared);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

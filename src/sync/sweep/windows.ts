@@ -1,0 +1,209 @@
+/**
+ * Reads windows of a list until they are joined from its beginning to its end (window-chain.ts says what that proves).
+ *
+ * Vendors that were updated while the windows were read may have moved out of a window that was still to come, into one that had
+ * been read. Where new and updated vendors stand first, the beginning is read again until one single window reaches from the first
+ * row to what the walk before showed: whoever moved is in it. Where they stand last, the end is read after everything else.
+ */
+import { eachBounded } from '../../lifecycle.ts';
+import type { ObservedOrder } from './list-order.ts';
+import { beginOf, endOf, holdsEnd, type Window } from './window.ts';
+import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-chain.ts';
+import { windowFrom, windowOfEnd, windowsToEnd, type AskedPage } from './window-plan.ts';
+
+export interface WindowWalk {
+  /** The window that begins at the beginning, and was read before all others; and those that are known besides. */
+  readonly first: Window;
+  readonly others: readonly Window[];
+  readonly order: ObservedOrder;
+  /** The most rows that the service puts on a page. */
+  readonly cap: number;
+  readonly concurrency: number;
+  /** Reads a page and applies it. */
+  readonly read: (asked: AskedPage, lookAtTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
+}
+
+/** Windows that are read at most, for each page of the list; beyond that the list moves too fast for its windows. */
+const mostPerPage = 3;
+const mostForFew = 30;
+
+/** How often the moving end of a list is read again before it is given up. */
+const mostReturns = 12;
+
+/**
+ * `joined`: every vendor that stood still was seen. `impossible`: the list stands in no order that we know, or the service does not
+ * honour the size of a page.
+ */
+export type Joined = 'joined' | 'not_joined' | 'impossible';
+
+export async function joinWindows(walk: WindowWalk): Promise<Joined> {
+  return new Joining(walk).run();
+}
+
+class Joining {
+  readonly #walk: WindowWalk;
+  readonly #first: Window;
+  readonly #overlap: number;
+  /** How often windows were asked for to the right of one, to no avail. */
+  readonly #attempts = new Map<Window, number>();
+  /** Windows that are joined from the beginning on: only those to which the next may be joined. */
+  #joined: Piece;
+  /** All others. */
+  #windows: Window[];
+  #latest: Window;
+  #left: number;
+  #sizeIgnored = false;
+
+  constructor(walk: WindowWalk) {
+    this.#walk = walk;
+    this.#first = walk.first;
+    this.#joined = pieceOf(walk.first);
+    this.#windows = [...walk.others];
+    this.#latest = walk.others.at(-1) ?? walk.first;
+    this.#overlap = Math.max(2, Math.round(walk.cap / 20));
+    this.#left = mostForFew + mostPerPage * Math.ceil(this.#total / walk.cap);
+  }
+
+  async run(): Promise<Joined> {
+    if (await this.#join()) return 'joined';
+    return this.#sizeIgnored || this.#walk.order.isUnknown() ? 'impossible' : 'not_joined';
+  }
+
+  async #join(): Promise<boolean> {
+    while (this.#left > 0 && !this.#sizeIgnored && !this.#walk.order.isUnknown()) {
+      const chain = this.#chain();
+      if (chain?.gaps.length === 0) {
+        const isSettled = await this.#readMovingEnd();
+        const isJoined = this.#chain()?.gaps.length === 0;
+        if (isSettled && isJoined) return true;
+        if (isJoined) return false;
+        continue;
+      }
+      const gaps = chain?.gaps ?? this.#unread();
+      const asked = gaps.flatMap((gap) => this.#across(gap));
+      if (asked.length === 0) return false;
+      await this.#readAll(asked);
+    }
+    return false;
+  }
+
+  /** The windows as far as they are joined; undefined while too few were read to tell the order. */
+  #chain(): Chain | undefined {
+    const [order] = this.#walk.order.candidates();
+    if (!order) return undefined;
+    const chain = chainOf({ first: this.#first, joined: this.#joined, others: this.#windows }, order);
+    if (chain.gaps.every(({ right }) => right === undefined)) {
+      this.#joined = chain.joined;
+      this.#windows = [];
+    }
+    return chain;
+  }
+
+  get #total(): number {
+    return this.#latest.total;
+  }
+
+  /** What nobody has asked for yet. */
+  #unread(): Gap[] {
+    const left = [this.#first, ...this.#windows].reduce((last, window) =>
+      endOf(window) > endOf(last) ? window : last,
+    );
+    return endOf(left) < this.#total ? [{ left, right: undefined }] : [];
+  }
+
+  /** The windows to ask for next where the list is not joined; none where all was tried. */
+  #across({ left, right }: Gap): AskedPage[] {
+    const { cap, order, concurrency } = this.#walk;
+    const attempt = this.#attempts.get(left) ?? 0;
+    this.#attempts.set(left, attempt + 1);
+    const shared = this.#overlap * 2 ** attempt;
+    if (shared >= 2 * cap) return [];
+    const [known] = order.candidates();
+    // A window must begin before the whole group of rows that bear the last time.
+    const group = known && known.key !== 'vendorid' ? (left.times?.[known.key].lastGroup ?? 0) : 0;
+    const total = this.#total;
+    const row = Math.min(endOf(left), Math.max(total, beginOf(left) + left.ids.length)) - group;
+    if (right) return [windowFrom(row - shared, cap)];
+    if (attempt > 0) return [windowOfEnd(row - shared, total, cap) ?? windowFrom(row - shared, cap)];
+    // A few at a time: the longer two neighbours are apart, the more has moved in between.
+    return firstFew(windowsToEnd({ row, total, cap }, this.#overlap), 2 * concurrency);
+  }
+
+  async #readAll(asked: readonly AskedPage[]): Promise<void> {
+    await eachBounded(asked, this.#walk.concurrency, async (page) => {
+      if (!this.#sizeIgnored) await this.#read(page);
+    });
+  }
+
+  async #read(asked: AskedPage, lookAtTimes = false): Promise<Window | undefined> {
+    this.#left -= 1;
+    const window = await this.#walk.read(asked, lookAtTimes);
+    if (window === 'size_ignored') this.#sizeIgnored = true;
+    if (typeof window === 'string') return undefined;
+    this.#windows.push(window);
+    this.#latest = window;
+    return window;
+  }
+
+  /** @returns whether everybody who moved while the windows were read has been seen since. */
+  async #readMovingEnd(): Promise<boolean> {
+    const direction = this.#walk.order.byUpdate();
+    if (direction === 'falling') return this.#readBeginning();
+    return direction === undefined || this.#readEndLast();
+  }
+
+  /** Reads from the beginning until one window reaches further than where the walk before began. */
+  async #readBeginning(): Promise<boolean> {
+    const { cap } = this.#walk;
+    let limit = this.#first.times?.updated_at.first ?? NaN;
+    for (let returns = 0; returns < mostReturns; returns++) {
+      const front = await this.#read({ page: 1, size: cap }, true);
+      if (!front?.times) return false;
+      const { first, last } = front.times.updated_at;
+      if (last < limit || holdsEnd(front)) return true;
+      if (!(await this.#walkDown(front, limit))) return false;
+      limit = first;
+    }
+    return false;
+  }
+
+  /** More moved than one window shows: joins windows from `front` on until one shows rows older than `limit`. */
+  async #walkDown(front: Window, limit: number): Promise<boolean> {
+    const { cap } = this.#walk;
+    let [known, times, attempt] = [front, front.times?.updated_at, 0];
+    while (this.#left > 0 && times) {
+      const { last, lastGroup } = times;
+      if (last < limit || holdsEnd(known)) return true;
+      const back = this.#overlap * 2 ** attempt + lastGroup;
+      if (back >= 2 * cap) return false;
+      const next = await this.#read(windowFrom(endOf(known) - back, cap), true);
+      if (!next?.times) return false;
+      const { updated_at: shown } = next.times;
+      if (shown.first > last && shown.last < last) [known, times, attempt] = [next, shown, 0];
+      else attempt += 1;
+    }
+    return false;
+  }
+
+  /** Vendors move to the end, away from the walk: it suffices that the end is read after everything else. */
+  async #readEndLast(): Promise<boolean> {
+    for (let returns = 0; returns < mostReturns; returns++) {
+      const total = this.#total;
+      const asked = windowOfEnd(Math.max(0, total - this.#overlap), total, this.#walk.cap);
+      const last = asked && (await this.#read(asked));
+      const chain = last && this.#chain();
+      if (!chain || chain.gaps.length > 0) return false;
+      if (chain.end === last) return true;
+    }
+    return false;
+  }
+}
+
+function firstFew<T>(items: Iterable<T>, most: number): T[] {
+  const few: T[] = [];
+  for (const item of items) {
+    few.push(item);
+    if (few.length === most) break;
+  }
+  return few;
+}
