@@ -1,4 +1,5 @@
 /** Webhook callbacks at the service (reference 4.3, 6.2; field notes, Webhooks). */
+import { isMatchedBy } from '../events.ts';
 import { Secret } from '../log.ts';
 import type { Callback } from '../vendor.ts';
 import type { Call, Caller, Service } from './call.ts';
@@ -7,7 +8,7 @@ import type { Stoppable } from './vendors.ts';
 import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 
 export interface CallbackFilter {
-  /** An event (`bill_vendor.create`), or a noun for all of its events. */
+  /** An event (`bill_vendor.create`), or a noun or its plural for all of its events. */
   readonly event?: string | undefined;
   readonly uri?: string | undefined;
   readonly verified?: boolean | undefined;
@@ -72,7 +73,7 @@ export function callbacksApi(call: Caller, account: string, paging: Service['pag
 
 function obeys(callback: Callback, { event, uri, verified }: CallbackFilter): boolean {
   return (
-    (event === undefined || callback.event === event || callback.event.startsWith(`${event}.`)) &&
+    (event === undefined || isMatchedBy(event, callback.event)) &&
     (uri === undefined || callback.uri === uri) &&
     (verified === undefined || callback.verified === verified)
   );

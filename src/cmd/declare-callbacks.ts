@@ -50,7 +50,7 @@ function declareLooking(callbacks: Command, does: Does): void {
   callbacks
     .command('list')
     .description('Lists the callbacks at the service, and says which are of this installation.')
-    .option('--event <event>', 'of this event; of a noun, all of its events')
+    .option('--event <event>', 'of this event; of a noun or its plural, all of its events')
     .option('--uri <uri>', 'to exactly this address')
     .addOption(new Option('--verified <answer>', 'verified, or not').choices(['true', 'false']))
     .addHelpText('after', examples(['vendor-mirror callbacks list --event bill_vendor --verified false']))

@@ -49,5 +49,10 @@ export function hears(registered: string, event: string): boolean {
  */
 export function filterMatches(filter: string, registered: string): boolean {
   const noun = nounOf(registered);
-  return filter === registered || filter === noun || filter === `${noun}s`;
+  return filter === registered || filter === noun || filter === pluralOf(noun);
+}
+
+function pluralOf(noun: string): string {
+  if (noun.endsWith('y')) return `${noun.slice(0, -1)}ies`;
+  return noun.endsWith('x') ? `${noun}es` : `${noun}s`;
 }

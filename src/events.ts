@@ -1,0 +1,37 @@
+/** The events that the service lets anybody register for, `noun.verb` or a noun alone for all of its events. */
+
+const written = ['create', 'update', 'delete'] as const;
+const mailed = [...written, 'sendByEmail'] as const;
+
+/** Each noun with its plural, by which the list of callbacks can be filtered too, and its verbs. */
+const nouns = {
+  bill: { plural: 'bills', verbs: written },
+  bill_vendor: { plural: 'bill_vendors', verbs: written },
+  category: { plural: 'categories', verbs: written },
+  client: { plural: 'clients', verbs: written },
+  credit_note: { plural: 'credit_notes', verbs: written },
+  estimate: { plural: 'estimates', verbs: mailed },
+  expense: { plural: 'expenses', verbs: written },
+  invoice: { plural: 'invoices', verbs: mailed },
+  item: { plural: 'items', verbs: written },
+  payment: { plural: 'payments', verbs: written },
+  project: { plural: 'projects', verbs: written },
+  recurring: { plural: 'recurrings', verbs: written },
+  service: { plural: 'services', verbs: written },
+  tax: { plural: 'taxes', verbs: written },
+  time_entry: { plural: 'time_entries', verbs: written },
+} as const satisfies Record<string, { readonly plural: string; readonly verbs: readonly string[] }>;
+
+/** Everything that can be registered for: the nouns, each followed by its events. */
+export const registrableEvents: readonly string[] = Object.entries(nouns).flatMap(([noun, { verbs }]) => [
+  noun,
+  ...verbs.map((verb) => `${noun}.${verb}`),
+]);
+
+const nounOfPlural = new Map<string, string>(Object.entries(nouns).map(([noun, { plural }]) => [plural, noun]));
+
+/** Whether a list filter matches a registered event: an event matches itself, a noun or its plural all that begins with the noun. */
+export function isMatchedBy(filter: string, registered: string): boolean {
+  const noun = nounOfPlural.get(filter) ?? filter;
+  return registered === noun || registered.startsWith(`${noun}.`);
+}
