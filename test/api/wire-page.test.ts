@@ -118,16 +118,20 @@ describe('a page of vendors', () => {
     'true',
     '[1]',
     '{"a":1}',
-  ])('A19 A28 fails with a vendorid of %s, naming page and row', (id) => {
-    const error = failure(() => readVendorPage(answered(envelope(`[{"vendorid":1},{"vendorid":${id}}]`)), 3));
-    expect(error.code).toBe('row_unusable');
-    expect(error.message).toContain('Row 2 of page 3');
+  ])('A19 A28 K3 rejects a record with a vendorid of %s, naming page and row, and keeps its neighbours', (id) => {
+    const page = readVendorPage(answered(envelope(`[{"vendorid":1},{"vendorid":${id}},{"vendorid":3}]`)), 3);
+    expect(page.rows.map((row) => row.vendorid)).toEqual([1, 3]);
+    expect(page.rejected).toEqual([expect.stringContaining('Row 2 of page 3')]);
   });
 
-  it('A19 fails with a row that has no vendorid, or two of them', () => {
-    expect(failure(() => pageOf('[{"id":1,"inner":{"vendorid":1}}]')).code).toBe('row_unusable');
-    expect(failure(() => pageOf('[{"vendorid":1,"vendorid":2}]')).code).toBe('row_unusable');
-  });
+  it.each(['[{"id":1,"inner":{"vendorid":1}}]', '[{"vendorid":1,"vendorid":2}]'])(
+    'A19 rejects a record that has no vendorid, or two of them: %s',
+    (rows) => {
+      const page = pageOf(rows);
+      expect(page.rows).toEqual([]);
+      expect(page.rejected).toEqual(['Row 1 of page 1 has no usable vendorid.']);
+    },
+  );
 
   it('A28 takes the largest exact number', () => {
     expect(pageOf('[{"vendorid":9007199254740991}]').rows[0]?.vendorid).toBe(Number.MAX_SAFE_INTEGER);

@@ -68,6 +68,7 @@ describe('sync', () => {
           run_id: 1,
           kind: 'pull',
           outcome: 'complete',
+          proof: 'plain',
           pages: expect.any(Number) as number,
           requests: expect.any(Number) as number,
           seen: 30,

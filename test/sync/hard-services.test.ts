@@ -134,7 +134,7 @@ describe('a service behind a proxy that answers 404 for it', () => {
 
 describe('a service whose counts are not those of its rows', () => {
   const recounted = (change: (list: { total: number; pages: number; page: number }) => void): BenchOptions => ({
-    world: ['visStateFilter=ignored'],
+    world: ['listDeleted=shown', 'visStateFilter=ignored'],
     rewrite: (text) => {
       const document = JSON.parse(text) as { response?: { result?: { total: number; pages: number; page: number } } };
       if (document.response?.result?.total !== undefined) change(document.response.result);

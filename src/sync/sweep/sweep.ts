@@ -54,7 +54,9 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
     list.begin(conclusion.anew);
     const first = await list.fetch(1);
-    const mayJoin = joins > 0 && first.pages > 1 && first.rows.length < first.total;
+    // Where windows proved nothing, the last walk is judged as if there were none.
+    const isLastOfSeveral = walks > 1 && walks === plan.passes;
+    const mayJoin = joins > 0 && !isLastOfSeveral && first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && walks === 1 && plan.moves === true;
     const { windows, pass } = takesWindows
       ? { windows: [await list.take(first, { page: 1, size: first.perPage })], pass: undefined }
