@@ -52,6 +52,7 @@ export class RateGate {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.#queue.delete(waiter);
+        if (this.#queue.size === 0) this.#sleep();
         reject(signal?.reason as Error);
       };
       const waiter = {
@@ -67,8 +68,7 @@ export class RateGate {
   }
 
   #admit(): void {
-    this.#cancelWake?.();
-    this.#cancelWake = undefined;
+    this.#sleep();
     const now = this.#clock.monotonic();
     while ((this.#resting[0] ?? Infinity) <= now) this.#resting.shift();
     for (const waiter of this.#queue) {
@@ -78,6 +78,12 @@ export class RateGate {
       waiter.admit();
     }
     if (this.#queue.size > 0) this.#wakeLater(now);
+  }
+
+  /** Without waiters no timer is left, which would keep the process from ending. */
+  #sleep(): void {
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
   }
 
   /** Without a place that rests, the end of a request under way wakes us. */

@@ -36,3 +36,11 @@ process.on('uncaughtException', (error: Error) => {
 });
 
 process.exitCode = await runProgram(process.argv.slice(2), processEdge(interruption.signal));
+
+// Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
+// nobody has read yet may.
+const leave = (): void => {
+  if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+};
+// eslint-disable-next-line no-restricted-globals -- a Clock has no timers that let the process end
+setInterval(leave, 100).unref();

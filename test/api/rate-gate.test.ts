@@ -100,4 +100,16 @@ describe('the rate gate', () => {
     await gate.through(() => Promise.resolve());
     expect(clock.pending()).toEqual([]);
   });
+
+  it('K2 leaves no timer behind when all who waited were aborted', async () => {
+    const clock = virtualClock();
+    const gate = new RateGate({ requests: 1, per: 60_000 }, clock);
+    await gate.through(() => Promise.resolve());
+    const controller = new AbortController();
+    const waiting = [1, 2].map(() => gate.through(() => Promise.resolve(), controller.signal));
+    expect(clock.pending()).toHaveLength(1);
+    controller.abort(new Error('stop'));
+    expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(clock.pending()).toEqual([]);
+  });
 });

@@ -37,10 +37,12 @@ export async function daemonPlace(
   service: EmbeddedSandbox,
   settings = '',
   env: Readonly<Record<string, string>> = {},
+  rate?: string,
 ): Promise<DaemonPlace> {
   const [listenerPort, adminPort] = [await freePort(), await freePort()];
   const at = place(service, {
     env,
+    ...(rate !== undefined && { rate }),
     settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
 admin: { port: ${adminPort} }
 ${settings}`,

@@ -37,6 +37,8 @@ export interface PlaceOptions {
   readonly accounts?: readonly string[];
   /** More settings, as YAML. */
   readonly settings?: string;
+  /** How fast the service's vendors may be asked for; as good as without a limit unless told. */
+  readonly rate?: string;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -58,7 +60,7 @@ export async function service(options: Partial<EmbeddedOptions> = {}): Promise<E
 /** A folder with settings that point to `service`. */
 export function place(
   service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>,
-  { accounts = ['6BApk'], settings = '', env = {} }: PlaceOptions = {},
+  { accounts = ['6BApk'], settings = '', rate = '100000/1s', env = {} }: PlaceOptions = {},
 ): Place {
   const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
@@ -72,7 +74,7 @@ service:
   baseUrl: ${service.baseUrl}
   auth: { accessToken: ${service.token} }
   paging: { perPage: 15 }
-  rateLimit: { vendors: 100000/1s }
+  rateLimit: { vendors: ${rate} }
 ${settings}`,
   );
   const execute = (command: string, ...args: string[]): ChildProcess => {

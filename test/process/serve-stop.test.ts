@@ -1,0 +1,26 @@
+/** How long a stop takes, measured at the process: from the signal until the system says that the process has ended. */
+import { beforeAll, expect, it } from 'vitest';
+import { daemonPlace, until, type Serving } from './daemon.ts';
+import { build, service } from './program.ts';
+
+const shutdownTimeout = 4_000;
+const settings = `shutdownTimeout: ${shutdownTimeout}ms`;
+
+beforeAll(build);
+
+/** The exit status, and how many milliseconds passed until the process had ended. */
+async function stopped(daemon: Pick<Serving, 'end'>): Promise<{ status: number | null; ms: number }> {
+  const asked = performance.now();
+  const status = await daemon.end('SIGTERM');
+  return { status, ms: performance.now() - asked };
+}
+
+it('K2 a stop while the rate limit makes requests wait ends the process within shutdownTimeout', async () => {
+  const world = await service({ vendors: 100 });
+  const at = await daemonPlace(world, settings, {}, '3/60s');
+  const daemon = await at.serve();
+  await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
+  const { status, ms } = await stopped(daemon);
+  expect([status, daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+  expect(ms).toBeLessThan(shutdownTimeout);
+});
