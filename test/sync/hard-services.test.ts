@@ -208,7 +208,9 @@ describe('a list that never stands still', () => {
       );
       const touched = new Set<number>();
       at.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
-      const run = await at.pull();
+      const run = await at.pull({
+        onProgress: ({ seen, total }) => expect(seen, 'progress').toBeLessThanOrEqual(total),
+      });
       expect(run).toMatchObject({ outcome: 'complete', proof: 'windows' });
       expect(run.requests).toBeLessThanOrEqual(3 * 60);
       const stored = new Set(

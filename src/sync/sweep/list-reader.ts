@@ -98,7 +98,9 @@ export class ListReader {
     this.seen.addAll(window.ids);
     this.#shown += window.ids.length;
     const { pages, total } = page;
-    this.#source.onProgress?.({ pass: this.#pass, page: asked.page, pages, seen: this.#shown, total });
+    // Windows overlap, and show some rows twice.
+    const seen = Math.min(this.#shown, total);
+    this.#source.onProgress?.({ pass: this.#pass, page: asked.page, pages, seen, total });
     return window;
   }
 
