@@ -1,4 +1,5 @@
 /** The settings: read from YAML over the defaults, with every problem at once. */
+import { isAbsolute } from 'node:path';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from './errors.ts';
@@ -17,6 +18,8 @@ export interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a secret's file; throws where it cannot. */
   readonly readFile: (path: string) => string;
+  /** Settings that are found wherever a command is run can only mean the same files by absolute paths. */
+  readonly absolutePaths?: boolean;
 }
 
 /**
@@ -35,7 +38,7 @@ export function parseSettings(sources: SettingsSources): Settings {
   const merged = overlay(parseDocument(sources.defaults).toJS(), given);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap(problemsOf));
-  else problems.push(...contradictions(result.data));
+  else problems.push(...contradictions(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
   if (problems.length > 0 || !result.success) {
     throw invalid(
       sources.name,
@@ -92,6 +95,21 @@ function contradictions(settings: Settings): Problem[] {
   return problems;
 }
 
+/** Paths of the settings that depend on where the command is run. */
+function relativePaths({ database, secrets, publish, service: { auth } }: Settings): Problem[] {
+  const paths: readonly (readonly [readonly string[], string | null | undefined])[] = [
+    [['database'], database],
+    [['secrets'], secrets],
+    [['publish', 'path'], publish.path],
+    [['service', 'auth', 'accessTokenFile'], auth && 'accessTokenFile' in auth ? auth.accessTokenFile : null],
+  ];
+  return paths
+    .filter(([, path]) => typeof path === 'string' && !isAbsolute(path))
+    .map(([path]) => ({ path, remedy: absoluteWanted }));
+}
+
+const absoluteWanted = 'should be an absolute path in this file, which counts wherever a command is run';
+
 const secretNames = new Set(['clientSecret', 'refreshToken', 'token']);
 
 /** Puts environment variables and the contents of secrets' files in their places. */
@@ -110,6 +128,7 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
     const content = filled(inner, [...at, key], sources, problems);
     const name = key.endsWith('File') ? key.slice(0, -'File'.length) : key;
     if (name === key || !secretNames.has(name) || typeof content !== 'string') return [key, content];
+    if (sources.absolutePaths && !isAbsolute(content)) problems.push({ path: [...at, key], remedy: absoluteWanted });
     try {
       return [name, sources.readFile(content).trim()];
     } catch {

@@ -7,6 +7,8 @@ import type { Edge } from './edge.ts';
 export interface CommonOptions {
   /** The settings file. */
   readonly config?: string;
+  /** The built-in sandbox stands in for the service, whatever settings there are. */
+  readonly sandbox?: boolean;
   /** Restricts the command to one of the settings' accounts. */
   readonly account?: string;
   readonly json?: boolean;

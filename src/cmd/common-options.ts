@@ -12,7 +12,8 @@ export function helpOption(): Option {
 
 export function addCommonOptions(command: Command): Command {
   const options = [
-    new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox'),
+    new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml'),
+    new Option('--sandbox', 'use the built-in sandbox, in files of its own; so does a command without settings'),
     new Option('--account <id>', 'only this account of the settings'),
     new Option('--json', 'print one JSON document instead of text'),
     new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),

@@ -2,6 +2,7 @@
 import { exitStatus } from '../errors.ts';
 import type { Run } from './command.ts';
 import { askMirror, changeMirror } from './mirror.ts';
+import { withSettings } from './same-settings.ts';
 import { print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
 
@@ -22,7 +23,7 @@ export const deliveriesRetry: Run<RetryOptions> = async (call) => {
       })
     : 0;
   if (options.json) printJson(edge, { ok: true, marked });
-  else if (isThere) print(edge, sentence(marked));
+  else if (isThere) print(edge, withSettings(edge, sentence(marked)));
   return exitStatus.done;
 };
 

@@ -7,6 +7,7 @@ import type { Call, Run } from './command.ts';
 import { fileCheckups } from './doctor-files.ts';
 import { listenerCheckup } from './doctor-listener.ts';
 import { serviceCheckups } from './doctor-service.ts';
+import { withSettings } from './same-settings.ts';
 import { print, printJson } from './say.ts';
 import { visible } from './plain-text.ts';
 import { loadSettings } from './settings.ts';
@@ -25,8 +26,9 @@ export const doctor: Run = async (call) => {
   const { edge, options } = call;
   const told: Told[] = [];
   const tell = (checkup: Checkup, account: string | null = null): void => {
-    told.push({ account, ...checkup });
-    if (!options.json) print(edge, lineOf(checkup, account));
+    const remedy = checkup.remedy === null ? null : withSettings(edge, checkup.remedy);
+    told.push({ account, ...checkup, remedy });
+    if (!options.json) print(edge, lineOf({ ...checkup, remedy }, account));
   };
   const settings = loadSettings(call);
   tell(

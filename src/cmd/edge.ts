@@ -19,6 +19,10 @@ export interface Edge {
   readonly interrupted: AbortSignal;
   /** Where package.json, config/ and migrations/ are. */
   readonly packageRoot: string;
+  /** The settings of a machine on which neither an option nor the environment names any. */
+  readonly machineSettings: string;
+  /** The option that names the settings in use, for commands that messages name. */
+  readonly settingsOption?: string;
 }
 
 /** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
@@ -36,5 +40,6 @@ export function processEdge(interrupted: AbortSignal): Edge {
     fetch: (...request) => globalThis.fetch(...request),
     interrupted,
     packageRoot: fileURLToPath(new URL('../..', import.meta.url)),
+    machineSettings: '/etc/vendor-mirror/mirror.yaml',
   };
 }

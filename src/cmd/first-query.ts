@@ -3,6 +3,7 @@ import type { Settings } from '../config.ts';
 import { listVendors } from '../store/vendor-list.ts';
 import type { Edge } from './edge.ts';
 import { askMirror } from './mirror.ts';
+import { shellWord } from './same-settings.ts';
 import { print } from './say.ts';
 import { vendorTable } from './vendors-list.ts';
 
@@ -21,8 +22,4 @@ export async function printFirstQuery(edge: Edge, settings: Settings, show: { ro
   print(edge, `\n${database} holds ${found.total} active vendors. Ask it:`);
   print(edge, `\n  sqlite3 ${shellWord(database)} "${query}"`);
   if (show.rows && found.vendors.length > 0) print(edge, `\n${await vendorTable(edge, found.vendors)}`);
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

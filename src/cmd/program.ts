@@ -8,17 +8,21 @@ import { addCommonOptions, helpOption } from './common-options.ts';
 import { declareCommands } from './commands.ts';
 import type { Edge } from './edge.ts';
 import { examples } from './help-text.ts';
+import { settingsOption } from './same-settings.ts';
 import { complain, errorReport, printJson, remark } from './say.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
 export async function runProgram(argv: readonly string[], edge: Edge): Promise<ExitStatus> {
   let status: ExitStatus = exitStatus.done;
+  let around = edge;
   const program = rootCommand(edge);
   declareCommands(program, edge, <Options extends object>(load: () => Promise<Run<Options>>) => {
     return async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
+      const options = command.optsWithGlobals<CommonOptions & Options>();
+      around = inheriting(edge, { settingsOption: settingsOption(options) });
       const run = await load();
-      status = await run({ edge, options: command.optsWithGlobals<CommonOptions & Options>(), args: command.args });
+      status = await run({ edge: around, options, args: command.args });
     };
   });
   try {
@@ -27,8 +31,13 @@ export async function runProgram(argv: readonly string[], edge: Edge): Promise<E
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitStatus.usage;
-    return report(error instanceof CommanderError ? usageError(error) : error, argv.includes('--json'), edge);
+    return report(error instanceof CommanderError ? usageError(error) : error, argv.includes('--json'), around);
   }
+}
+
+/** The edge with something more in it; what nobody looks at stays unopened. */
+function inheriting(edge: Edge, more: Partial<Edge>): Edge {
+  return Object.assign(Object.create(edge) as Edge, more);
 }
 
 function rootCommand(edge: Edge): Command {
@@ -50,10 +59,10 @@ function rootCommand(edge: Edge): Command {
     .addHelpText(
       'after',
       examples(
-        ['vendor-mirror sync', 'try it: mirror a built-in sandbox'],
+        ['vendor-mirror sync --sandbox', 'try it: mirror a built-in sandbox'],
         ['vendor-mirror sync -c mirror.yaml', 'mirror the accounts of your settings'],
         ['vendor-mirror status -c mirror.yaml', 'what the mirror holds, and how fresh it is'],
-        ['sqlite3 data/vendors.db "select * from active_vendors"', 'the file is the product'],
+        ['sqlite3 data/sandbox.db "select * from active_vendors"', 'the file is the product'],
       ),
     );
 }
@@ -73,6 +82,6 @@ function report(thrown: unknown, json: boolean, edge: Edge): ExitStatus {
   const error = asMirrorError(thrown);
   if (error.code === 'bug' && thrown instanceof Error && thrown.stack) remark(edge, thrown.stack);
   complain(edge, error);
-  if (json) printJson(edge, { ok: false, error: errorReport(error) });
+  if (json) printJson(edge, { ok: false, error: errorReport(edge, error) });
   return error.exit;
 }

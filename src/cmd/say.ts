@@ -1,6 +1,7 @@
 /** How commands speak: results to standard output, all else to standard error. */
 import type { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
+import { withSettings } from './same-settings.ts';
 import { visibleJson, visibleLines } from './plain-text.ts';
 
 /** One line, or several, of a result. */
@@ -14,8 +15,8 @@ export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void
 }
 
 /** Something that a person should know, but that is no result. Part of it may be a stranger's words. */
-export function remark({ stderr }: Pick<Edge, 'stderr'>, text: string): void {
-  stderr.write(`${visibleLines(text)}\n`);
+export function remark(edge: Pick<Edge, 'stderr' | 'settingsOption'>, text: string): void {
+  edge.stderr.write(`${visibleLines(withSettings(edge, text))}\n`);
 }
 
 export interface ErrorReport {
@@ -25,12 +26,12 @@ export interface ErrorReport {
 }
 
 /** An error as `--json` shows it. */
-export function errorReport({ code, message, hint }: MirrorError): ErrorReport {
-  return { code, message, hint };
+export function errorReport(edge: Pick<Edge, 'settingsOption'>, { code, message, hint }: MirrorError): ErrorReport {
+  return { code, message, hint: withSettings(edge, hint) };
 }
 
 /** An error for a person: what happened, of which account where that matters, and under it what to do. */
-export function complain(streams: Pick<Edge, 'stderr'>, error: MirrorError, account?: string): void {
+export function complain(edge: Pick<Edge, 'stderr' | 'settingsOption'>, error: MirrorError, account?: string): void {
   const whose = account === undefined ? '' : `${account}: `;
-  remark(streams, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
+  remark(edge, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
 }

@@ -1,9 +1,10 @@
-/** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, or the built-in sandbox. */
-import { readFileSync } from 'node:fs';
+/** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
+import { accessSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../config.ts';
 import { MirrorError } from '../errors.ts';
-import type { Call } from './command.ts';
+import type { Call, CommonOptions } from './command.ts';
+import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
 
 /**
@@ -11,18 +12,36 @@ import { remark } from './say.ts';
  * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that the settings do not name.
  */
 export function loadSettings({ edge, options }: Call): Settings {
-  const named = options.config ?? (edge.env['VENDOR_MIRROR_CONFIG'] || undefined);
-  if (named === undefined)
-    remark(edge, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
-  const name = named ?? join(edge.packageRoot, 'config/sandbox.yaml');
+  const name = settingsFile(edge, options);
   const settings = parseSettings({
     defaults: readSettingsFile(join(edge.packageRoot, 'config/default.yaml')),
     text: readSettingsFile(name),
     name,
     env: edge.env,
     readFile: (path) => readFileSync(path, 'utf8'),
+    absolutePaths: name === edge.machineSettings,
   });
   return { ...settings, accounts: wantedAccounts(settings.accounts, options.account) };
+}
+
+function settingsFile(edge: Edge, { config, sandbox }: CommonOptions): string {
+  if (config !== undefined && sandbox)
+    throw new MirrorError('usage', 'Either -c names the settings, or --sandbox stands for them, not both.');
+  const named = config ?? (sandbox ? undefined : edge.env['VENDOR_MIRROR_CONFIG'] || machineSettings(edge));
+  if (named !== undefined) return named;
+  if (!sandbox) remark(edge, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+  return join(edge.packageRoot, 'config/sandbox.yaml');
+}
+
+/** The settings of this machine; undefined where it has none. What is there and cannot be read is reported when it is read. */
+function machineSettings({ machineSettings: path }: Edge): string | undefined {
+  try {
+    accessSync(path);
+    return path;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : path;
+  }
 }
 
 function readSettingsFile(path: string): string {

@@ -7,6 +7,7 @@ import { accountStatuses, type AccountStatus } from './account-status.ts';
 import { advice } from './advice.ts';
 import type { Call, Run } from './command.ts';
 import { askMirror } from './mirror.ts';
+import { withSettings } from './same-settings.ts';
 import { print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { reportText } from './status-text.ts';
@@ -23,7 +24,7 @@ export const status: Run = async (call) => {
     days: json ? webhookDays(sqlite, now) : undefined,
   }));
   const reports = told?.reports ?? [];
-  const toDo = adviceFor(settings, reports, now);
+  const toDo = adviceFor(settings, reports, now).map((line) => withSettings(call.edge, line));
   if (json) printDocument(call, settings, { reports, days: told?.days, toDo });
   else if (told) await printText(call, settings, reports, toDo);
   return exitStatus.done;

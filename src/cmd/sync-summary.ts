@@ -35,9 +35,9 @@ export function printDocument(edge: Edge, synced: readonly AccountSync[]): void 
       ...(run.kind === 'reconcile' && {
         findings: Object.fromEntries(findings.map(({ kind, count }) => [kind, count])),
       }),
-      ...errorBeside(run.error),
+      ...errorBeside(edge, run.error),
     })),
-    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(error) })),
+    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(edge, error) })),
   });
 }
 
@@ -57,8 +57,8 @@ const runFacts = [
   'seconds',
 ] as const satisfies (keyof RunSummary)[];
 
-function errorBeside(error: MirrorError | undefined): { error?: ErrorReport } {
-  return error ? { error: errorReport(error) } : {};
+function errorBeside(edge: Edge, error: MirrorError | undefined): { error?: ErrorReport } {
+  return error ? { error: errorReport(edge, error) } : {};
 }
 
 const findingsColumn: Column<AccountSync> = {

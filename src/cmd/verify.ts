@@ -47,7 +47,7 @@ function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
       source_total: sourceTotal,
       mirror_total: mirrorTotal,
       differences,
-      ...(error && { error: errorReport(error) }),
+      ...(error && { error: errorReport(edge, error) }),
     })),
   });
 }

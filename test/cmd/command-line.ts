@@ -21,7 +21,7 @@ export interface CommandLine {
   readonly settings: string;
   readonly clock: Clock;
   readonly interruption: AbortController;
-  /** Runs a command with these settings. */
+  /** Runs a command with these settings; what it prints is without the option that names them. */
   run(...argv: string[]): Promise<Outcome>;
   /** Runs a command line exactly as it stands. */
   runBare(...argv: string[]): Promise<Outcome>;
@@ -66,6 +66,7 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
       fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
       interrupted: interruption.signal,
       packageRoot,
+      machineSettings: join(folder, 'of-the-machine.yaml'),
     });
     return { status, stdout: stdout.text(), stderr: stderr.text() };
   };
@@ -76,7 +77,11 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
     clock,
     interruption,
     runBare,
-    run: (...argv) => runBare(...argv, '-c', settings),
+    run: async (...argv) => {
+      const { status, stdout, stderr } = await runBare(...argv, '-c', settings);
+      const short = (text: string): string => text.replaceAll(` -c ${settings}`, '');
+      return { status, stdout: short(stdout), stderr: short(stderr) };
+    },
     fill: (rows) => writeMirror(database, clock, rows),
   };
 }

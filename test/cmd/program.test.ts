@@ -11,7 +11,9 @@ describe('the command line', () => {
       Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.
 
       Common options:
-        -c, --config <file>      the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox
+        -c, --config <file>      the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml
+        --sandbox                use the built-in sandbox, in files of its own; so does a command without
+                                 settings
         --account <id>           only this account of the settings
         --json                   print one JSON document instead of text
         --log-level <level>      how much to log on standard error (choices: "fatal", "error", "warn",
@@ -38,10 +40,10 @@ describe('the command line', () => {
         help [command]           display help for command
 
       Examples:
-        vendor-mirror sync                                      # try it: mirror a built-in sandbox
+        vendor-mirror sync --sandbox                            # try it: mirror a built-in sandbox
         vendor-mirror sync -c mirror.yaml                       # mirror the accounts of your settings
         vendor-mirror status -c mirror.yaml                     # what the mirror holds, and how fresh it is
-        sqlite3 data/vendors.db "select * from active_vendors"  # the file is the product
+        sqlite3 data/sandbox.db "select * from active_vendors"  # the file is the product
       "
     `);
   });
@@ -62,7 +64,9 @@ describe('the command line', () => {
         --limit <n>            no more than so many
 
       Common options:
-        -c, --config <file>    the settings; else $VENDOR_MIRROR_CONFIG, else a built-in sandbox
+        -c, --config <file>    the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml
+        --sandbox              use the built-in sandbox, in files of its own; so does a command without
+                               settings
         --account <id>         only this account of the settings
         --json                 print one JSON document instead of text
         --log-level <level>    how much to log on standard error (choices: "fatal", "error", "warn",

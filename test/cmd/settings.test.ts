@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../mirror-file.ts';
+import { temporaryFolder, vendor } from '../mirror-file.ts';
 import { commandLine } from './command-line.ts';
 
 function settingsFile(account: string): string {
@@ -9,7 +9,7 @@ function settingsFile(account: string): string {
   const path = join(folder, 'other.yaml');
   writeFileSync(
     path,
-    `accounts: [${account}]\ndatabase: ${folder}/${account}.db\nsandbox: { vendors: 1, seed: 1, churn: 0 }\n`,
+    `accounts: [${account}]\ndatabase: ${folder}/${account}.db\nsecrets: ${folder}/secrets.db\nsandbox: { vendors: 1, seed: 1, churn: 0 }\n`,
   );
   return path;
 }
@@ -28,10 +28,76 @@ describe('the settings in force', () => {
     expect(before.stdout).toContain('flag.db');
   });
 
-  it('are the built-in sandbox where none are named, and that is said', async () => {
-    const { status, stderr } = await commandLine().runBare('vendors', 'list', '--json');
+  it('K23 are those of the machine where neither an option nor the environment names any', async () => {
+    const line = commandLine();
+    const path = join(line.folder, 'of-the-machine.yaml');
+    writeFileSync(path, readFileSync(settingsFile('machine'), 'utf8'));
+    const inForce = async (...argv: string[]): Promise<string> => {
+      const { stdout } = await line.runBare('status', '--json', ...argv);
+      return (JSON.parse(stdout) as { database: string }).database;
+    };
+    expect(await inForce()).toMatch(/machine\.db$/);
+    expect(await inForce('-c', settingsFile('flag'))).toMatch(/flag\.db$/);
+    expect(await inForce('--sandbox')).toBe('data/sandbox.db');
+  });
+
+  it('K23 those of the machine may only name absolute paths', async () => {
+    const line = commandLine({ settings: '' });
+    writeFileSync(
+      join(line.folder, 'of-the-machine.yaml'),
+      `accounts: [a]
+publish: { path: copy.db }
+admin: { tokenFile: token }
+secrets: /srv/secrets.db
+service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } }
+`,
+    );
+    const { status, stderr } = await line.runBare('status');
+    expect(status).toBe(78);
+    for (const key of ['database', 'publish.path', 'service.auth.accessTokenFile', 'admin.tokenFile'])
+      expect(stderr).toContain(`${key}: should be an absolute path in this file`);
+    expect(stderr).not.toContain('secrets:');
+  });
+
+  it('K23 are the built-in sandbox in files of its own where none are named, and that is said', async () => {
+    const { status, stdout, stderr } = await commandLine().runBare('status', '--json');
     expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ database: 'data/sandbox.db' });
     expect(stderr).toContain('No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+  });
+
+  it('K23 are the built-in sandbox with --sandbox, whatever the environment names; beside -c it is refused', async () => {
+    const env = { VENDOR_MIRROR_CONFIG: settingsFile('env') };
+    expect(await databaseInForce(env, '--sandbox')).toBe('data/sandbox.db');
+    const { status, stderr } = await commandLine().runBare('status', '--sandbox', '-c', 'mirror.yaml');
+    expect(status).toBe(64);
+    expect(stderr).toContain('Either -c names the settings, or --sandbox stands for them, not both.');
+  });
+
+  it('K23 every command that a message names repeats the option that names them', async () => {
+    const line = commandLine();
+    const said = async (...argv: string[]): Promise<string> => {
+      const { stdout, stderr } = await line.runBare(...argv, '-c', line.settings);
+      return stdout + stderr;
+    };
+    const sync = `\`vendor-mirror sync -c ${line.settings}\``;
+    expect(await said('status')).toContain(`Nothing is mirrored yet. Run ${sync}.`);
+    expect(await said('status', '--json')).toContain(`was never mirrored completely: run ${sync}.`);
+    expect(await said('doctor')).toContain(`Run ${sync}.`);
+    await line.fill({ vendors: [vendor(11)] });
+    const unknown = `Run ${sync}, or check the number.`;
+    expect(await said('vendors', 'show', '99', '--account', '6BApk')).toContain(unknown);
+    expect(
+      JSON.parse((await line.runBare('vendors', 'show', '99', '--json', '-c', line.settings)).stdout),
+    ).toMatchObject({
+      error: { hint: unknown },
+    });
+    writeFileSync(join(line.folder, 'my mirror.yaml'), readFileSync(line.settings));
+    const spaced = await line.runBare('vendors', 'show', '99', '-c', join(line.folder, 'my mirror.yaml'));
+    expect(spaced.stderr).toContain(`\`vendor-mirror sync -c '${line.folder}/my mirror.yaml'\``);
+    expect((await line.runBare('vendors', 'show', '99', '--sandbox')).stderr).toContain(
+      '`vendor-mirror sync --sandbox`',
+    );
   });
 
   it('exit with 78 and the path where they cannot be read', async () => {

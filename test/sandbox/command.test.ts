@@ -19,6 +19,7 @@ function terminal() {
     fetch,
     interrupted: interrupt.signal,
     packageRoot: '',
+    machineSettings: '',
   };
   const command = sandboxCommand(edge)
     .exitOverride()
