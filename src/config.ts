@@ -1,9 +1,10 @@
 /** The settings: read from YAML over the defaults, with every problem at once. */
 import { isAbsolute } from 'node:path';
-import { LineCounter, parseDocument, type Document } from 'yaml';
+import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from './errors.ts';
 import { isLoopback, settingsShape, type Settings } from './settings-shape.ts';
+import { readSettingsYaml, type SettingsYaml } from './settings-yaml.ts';
 
 export { isLoopback };
 export type { AuthSettings, Rate, ServiceSettings, Settings, SyncSettings } from './settings-shape.ts';
@@ -27,22 +28,18 @@ export interface SettingsSources {
  * @throws MirrorError `settings_invalid` whose message lists every problem, each with its line, path and remedy.
  */
 export function parseSettings(sources: SettingsSources): Settings {
-  const lines = new LineCounter();
-  const document = parseDocument(sources.text, { lineCounter: lines, prettyErrors: true, uniqueKeys: true });
-  if (document.errors.length > 0) {
-    const stars = /[:[,]\s*\*/.test(sources.text) ? ['A value that begins with * must stand in quotes.'] : [];
-    throw invalid(sources.name, [...document.errors.map((error) => error.message.trim()), ...stars]);
-  }
+  const yaml = readSettingsYaml(sources.text);
+  if (yaml.problems.length > 0) throw invalid(sources.name, yaml.problems);
   const problems: Problem[] = [];
-  const given = filled(document.toJS() ?? {}, [], sources, problems);
-  const merged = overlay(parseDocument(sources.defaults).toJS(), given);
+  const given = filled(yaml.value ?? {}, [], sources, problems);
+  const merged = overlay(parse(sources.defaults), given);
   const result = settingsShape.safeParse(merged);
-  if (!result.success) problems.push(...result.error.issues.flatMap(problemsOf));
+  if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
   else problems.push(...contradictions(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
   if (problems.length > 0 || !result.success) {
     throw invalid(
       sources.name,
-      problems.map((problem) => place(problem, document, lines) + problem.remedy),
+      problems.map((problem) => place(problem, yaml) + problem.remedy),
     );
   }
   return result.data;
@@ -50,6 +47,8 @@ export function parseSettings(sources: SettingsSources): Settings {
 
 interface Problem {
   readonly path: readonly PropertyKey[];
+  /** The last key of the path may be a value without its key, such as a token. */
+  readonly hideKey?: boolean;
   readonly remedy: string;
 }
 
@@ -61,16 +60,26 @@ function invalid(name: string, problems: readonly string[]): MirrorError {
   );
 }
 
-function place(problem: Problem, document: Document, lines: LineCounter): string {
-  const node = document.getIn(problem.path, true) as { range?: [number, number, number] } | undefined;
-  const line = node?.range ? `line ${lines.linePos(node.range[0]).line}, ` : '';
-  return `${line}${problem.path.map(String).join('.') || 'the file'}: `;
+function place({ path, hideKey }: Problem, { lineOf }: SettingsYaml): string {
+  const at = lineOf(path);
+  const line = at === undefined ? '' : `line ${at}, `;
+  const names = path.map(keyName);
+  if (hideKey) names[names.length - 1] = hidden;
+  return `${line}${names.join('.') || 'the file'}: `;
 }
 
-function problemsOf(issue: z.core.$ZodIssue): Problem[] {
+const hidden = '(a key that is not shown)';
+
+/** A key as messages show it, if it looks like one. */
+function keyName(key: PropertyKey): string {
+  return typeof key === 'number' || /^[A-Za-z]{1,32}$/.test(String(key)) ? String(key) : hidden;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
+      hideKey: valueAt(given, [...issue.path, key]) === null,
       remedy: 'unknown key; remove it or mend its spelling',
     }));
   const remedy =
@@ -78,6 +87,10 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
       ? `expected ${issue.expected}`
       : `should be ${issue.message}`;
   return [{ path: issue.path, remedy }];
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
 }
 
 /** What no single key shows. */
@@ -118,7 +131,10 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
       const found = sources.env[name];
       if (found === undefined || found === '')
-        problems.push({ path: at, remedy: `the environment variable ${name} is not set` });
+        problems.push({
+          path: at,
+          remedy: `the environment variable ${/^[A-Z][A-Z0-9_]*$/.test(name) ? name : 'named here'} is not set`,
+        });
       return found ?? 'unset';
     });
   }
@@ -132,7 +148,8 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
     try {
       return [name, sources.readFile(content).trim()];
     } catch {
-      problems.push({ path: [...at, key], remedy: `cannot read ${content}` });
+      // Not by its name: somebody may have put the secret itself where its file should be named.
+      problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });
       return [name, 'unread'];
     }
   });
@@ -141,9 +158,11 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
 
 function overlay(base: unknown, over: unknown): unknown {
   if (!isMap(base) || !isMap(over)) return over;
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(over)) merged[key] = key in base ? overlay(base[key], value) : value;
-  return merged;
+  const laid = Object.entries(over).map(([key, value]) => [
+    key,
+    Object.hasOwn(base, key) ? overlay(base[key], value) : value,
+  ]);
+  return Object.fromEntries([...Object.entries(base), ...laid]) as unknown;
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -14,8 +14,16 @@ const horizon = 41 * 366 * day;
 /** What is wrong with a cron expression of five fields (or six, seconds first), in a person's words; undefined where all is well. */
 export function checkCron(expression: string): string | undefined {
   const { valid, errors } = validateDetailed(expression);
-  if (!valid) return errors.map(({ message }) => message).join('; ');
+  // Told by its field alone: whoever writes in the wrong line of the settings may have written anything.
+  if (!valid) return errors.map(({ field, message }) => reasonOf(field, message)).join('; ');
   return Number.isFinite(openSlots(expression, 'UTC').after(0)) ? undefined : 'no day of the calendar ever matches';
+}
+
+function reasonOf(field: string, message: string): string {
+  if (message.includes('impossible day')) return 'an impossible day of the month';
+  return field === 'expression'
+    ? 'expected 5 or 6 fields of a cron schedule'
+    : `the ${field} is none of a cron schedule`;
 }
 
 /** The moments at which a cron expression comes due. */

@@ -12,7 +12,7 @@ const wiring = new Set(['account-desk.ts', 'chores.ts', 'daemon.ts', 'health-fac
 function roomOf(path: string): string {
   const [, place = '', ...inside] = path.split('/');
   if (inside.length > 0) return `${place}/`;
-  if (place === 'config.ts' || place === 'settings-shape.ts') return 'settings';
+  if (place === 'config.ts' || place.startsWith('settings-')) return 'settings';
   if (wiring.has(place)) return 'wiring';
   return place.startsWith('http') ? 'http.ts' : place;
 }

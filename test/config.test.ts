@@ -146,9 +146,9 @@ describe('a secret in the settings', () => {
     });
   });
 
-  it('H13 has no default, and a file that cannot be read is a problem with its path', () => {
+  it('H13 has no default, and a file that cannot be read is a problem with its key', () => {
     expect(problems(withValue(['service', 'auth'], null))).toContain('service.auth: ');
-    expect(problems(inFiles)).toMatch(/clientSecretFile: cannot read \/run\/client/);
+    expect(problems(inFiles)).toMatch(/line \d+, service\.auth\.oauth\.clientSecretFile: cannot read the file/);
   });
 
   it('H13 from a variable of the environment is named where that is not set, and never shown', () => {

@@ -24,9 +24,9 @@ export function fileToken(path: string): TokenSource {
   let held: { readonly token: Secret; readonly version: string } | undefined;
 
   const read = async (): Promise<Secret> =>
-    usableToken((await fromFile(path, () => readFile(path, 'utf8'))).trim(), `The file ${path}`);
+    usableToken((await fromFile(() => readFile(path, 'utf8'))).trim(), `The file ${path}`);
   const version = async (): Promise<string> => {
-    const { mtimeMs, size, ino } = await fromFile(path, () => stat(path));
+    const { mtimeMs, size, ino } = await fromFile(() => stat(path));
     return `${mtimeMs} ${size} ${ino}`;
   };
   const load = async (): Promise<Secret> => {
@@ -45,12 +45,13 @@ export function fileToken(path: string): TokenSource {
   };
 }
 
-async function fromFile<T>(path: string, read: () => Promise<T>): Promise<T> {
+async function fromFile<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new MirrorError('unauthenticated', `Cannot read the access token from ${path}${code}.`);
+    // Not by its name: somebody may have put the token itself where its file should be named.
+    throw new MirrorError('unauthenticated', `Cannot read the file of service.auth.accessTokenFile${code}.`);
   }
 }
 

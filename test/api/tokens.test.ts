@@ -72,7 +72,7 @@ describe('a token in a file', () => {
   it('that is missing or unusable is named', async () => {
     await expect(source.current()).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: `Cannot read the access token from ${path} (ENOENT).`,
+      message: 'Cannot read the file of service.auth.accessTokenFile (ENOENT).',
     });
     await write('two words');
     await expect(source.current()).rejects.toThrow(`The file ${path} holds no usable access token`);
