@@ -5,13 +5,15 @@ import { asMirrorError, MirrorError } from './errors.ts';
 import type { Service } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import type { Mirror } from './store/mirror.ts';
+import type { Secrets } from './store/secrets.ts';
 
 export interface ChoreOptions {
   readonly mirror: Pick<Mirror, 'prune' | 'files' | 'path'>;
+  readonly secrets: Pick<Secrets, 'files' | 'path'>;
   readonly retention: Settings['retention'];
   readonly clock: Clock;
   readonly log: Log;
-  /** The file is no longer where it was opened: what is written now, nobody would find. */
+  /** A file is no longer where it was opened: what is written now, nobody would find. */
   readonly onFatal: (error: MirrorError) => void;
 }
 
@@ -22,14 +24,15 @@ const pruneEvery = 3_600_000;
 /** A journal of this size means that some reader never lets go, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
-export function createChores({ mirror, retention, clock, log, onFatal }: ChoreOptions): Service {
+export function createChores({ mirror, secrets, retention, clock, log, onFatal }: ChoreOptions): Service {
   let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
   let warned = false;
 
   const look = (): void => {
     const files = mirror.files();
-    if (!files) {
-      onFatal(new MirrorError('database_unusable', `${mirror.path} was moved or deleted while it was in use.`));
+    if (!files || !secrets.files()) {
+      const { path } = files ? secrets : mirror;
+      onFatal(new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`));
       return;
     }
     const large = files.walBytes > largeJournal;

@@ -127,7 +127,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
         for (const desk of desks.values()) desk.lost(why);
       },
     }),
-    createChores({ mirror, retention: settings.retention, clock, log, onFatal: seams.onFatal }),
+    createChores({ mirror, secrets, retention: settings.retention, clock, log, onFatal: seams.onFatal }),
   ];
   let stopped: Promise<void> | undefined;
 
@@ -181,7 +181,12 @@ async function openAlone(
         { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
         `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
       );
-    return { installation: await openInstallation(settings, seams), lock };
+    const installation = await openInstallation(settings, seams);
+    await installation.mirror.rememberDaemonFiles(installation.secrets.path).catch(async (error: unknown) => {
+      await installation.close();
+      throw error;
+    });
+    return { installation, lock };
   } catch (error) {
     lock.release();
     throw error;

@@ -11,6 +11,7 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
   const files = { databaseBytes: megabyte, walBytes: 0 };
   const chores = createChores({
     mirror: { path: 'vendors.db', files: () => files, prune: () => Promise.resolve(0) },
+    secrets: { path: 'secrets.db', files: () => files },
     retention: { deliveries: null, versions: null },
     clock,
     log: createLog('info', { write: (line) => void lines.push(line) }),

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from '../config.ts';
 import { asMirrorError, catalogue, MirrorError } from '../errors.ts';
+import { refuseOtherFiles } from '../store/daemon-files.ts';
 import { freeBytes, roomForDeliveries } from '../store/file-systems.ts';
 import { faultsOf } from '../store/soundness.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
@@ -34,8 +35,14 @@ async function database(edge: Edge, settings: Settings): Promise<Checkup> {
   }
 }
 
-function secrets({ secrets: path }: Settings): Checkup {
+function secrets(settings: Settings): Checkup {
   const check = 'secrets';
+  const path = settings.secrets;
+  try {
+    refuseOtherFiles(settings);
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined) return fine(check, `${path} is not there yet; it is made when it is needed.`);
   if ((mode & 0o077) === 0) return fine(check, `${path} is for its owner alone.`);

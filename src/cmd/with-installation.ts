@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { openInstallation, type Installation, type InstallationSeams } from '../installation.ts';
+import { refuseOtherFiles } from '../store/daemon-files.ts';
 import type { Call } from './command.ts';
 import { serviceOf } from './embedded.ts';
 import { logOf } from './log.ts';
@@ -21,6 +22,7 @@ export async function withInstallation<T>(
   const { clock, dice, fetch, packageRoot } = call.edge;
   const service = await serviceOf(settings, call.edge);
   try {
+    refuseOtherFiles(service.settings);
     const installation = await openInstallation(service.settings, {
       ...seams,
       clock,

@@ -5,6 +5,7 @@ import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
+import { rememberDaemonFiles } from './daemon-files.ts';
 import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
 import { copyMirror } from './export.ts';
@@ -90,6 +91,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   prune(keep: Keep): Promise<number>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): { databaseBytes: number; walBytes: number } | undefined;
+  /** Writes down that the daemon has this file open, and the file of secrets at that path. */
+  rememberDaemonFiles(secrets: string): Promise<void>;
   /** Bytes that are free beside the file. */
   freeBytes(): number;
   /** Writes a consistent copy for readers, swapped in whole. */
@@ -177,6 +180,8 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     reports: (latest) => database.read(() => accountReports(sqlite, undefined, latest)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),
+    rememberDaemonFiles: (secrets) =>
+      database.write(() => rememberDaemonFiles(sqlite, { database: database.path, secrets })),
     freeBytes: () => freeBytes(dirname(database.path)),
     publish: (path) => copyMirror(database, path, file.dice),
 

@@ -28,6 +28,9 @@ export interface Secrets {
   /** The token pairs of one OAuth client. */
   vault(client: string): Vault;
   readonly verifiers: Verifiers;
+  readonly path: string;
+  /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
+  files(): ReturnType<Database['files']>;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,8 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
   return {
     vault: (client) => tokenVault(database, client, clock, dice),
     verifiers: verifierStore(database, clock, dice),
+    path: database.path,
+    files: () => database.files(),
     close: () => database.close(),
   };
 }

@@ -189,6 +189,11 @@ export interface WebhookHealthView {
   loss_rate: number | null;
 }
 
+export interface DaemonFileTable {
+  file: 'mirror' | 'secrets';
+  inode: string;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
@@ -205,6 +210,7 @@ export interface MirrorTables {
   dirty_vendors: DirtyVendorTable;
   runs: RunTable;
   findings: FindingTable;
+  _daemon_files: DaemonFileTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;

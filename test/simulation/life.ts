@@ -140,6 +140,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     createGapWatch({ clock, onGap: (ms) => desk.lost(`The time had strayed by ${ms} ms.`) }),
     createChores({
       mirror,
+      secrets,
       retention: settings.retention,
       clock,
       log: silentLog,

@@ -161,6 +161,7 @@ describe('the retention', () => {
     };
     const chores = createChores({
       mirror: { path: mirror.path, files: () => mirror.files(), prune },
+      secrets: { path: 'secrets.db', files: () => mirror.files() },
       retention,
       clock,
       log: createLog('fatal', { write: () => undefined }),
