@@ -1,6 +1,6 @@
 /** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
 import { parseInstant, sleep, type Clock } from './clock.ts';
-import { asMirrorError } from './errors.ts';
+import { asMirrorError, isAccessRefused } from './errors.ts';
 import type { Account, Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from './lifecycle.ts';
 import type { Log } from './log.ts';
@@ -142,8 +142,9 @@ export class AccountDesk implements Service {
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
     const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
-    if (error) log.warn({ ...facts, code: error.code }, error.message);
-    else log.info(facts, `${request.kind} complete`);
+    if (!error) log.info(facts, `${request.kind} complete`);
+    else if (isAccessRefused(error.code)) log.error({ ...facts, code: error.code }, `${error.message} ${error.hint}`);
+    else log.warn({ ...facts, code: error.code }, error.message);
     for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
     // A doubt that arose during the run is not the run's to end.

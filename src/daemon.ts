@@ -105,6 +105,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
       clock,
       mirror,
       desks,
+      listener,
       machine: seams.machine,
       next: () => ({ pull: pulls.next, reconcile: reconciliations.next }),
     }),

@@ -95,6 +95,11 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
+/** Whether the service lets us in no more: only a person can end that, so it is said at once and at error. */
+export function isAccessRefused(code: ErrorCode): boolean {
+  return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
+}
+
 /** An expected failure. Its message says what happened and never holds a secret. */
 export class MirrorError extends Error {
   override readonly name = 'MirrorError';

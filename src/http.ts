@@ -52,6 +52,8 @@ export interface HttpServerOptions {
 export interface HttpServer extends Service {
   /** Where it listens, once started. */
   readonly address: { readonly host: string; readonly port: number };
+  /** Whether it takes connections. */
+  readonly listening: boolean;
 }
 
 /**
@@ -68,6 +70,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const address = app?.server.address() as AddressInfo | null | undefined;
       if (!address) throw new Error(`${options.name} does not listen.`);
       return { host: address.address, port: address.port };
+    },
+    get listening() {
+      return app?.server.listening === true;
     },
     async start() {
       stopping = false;

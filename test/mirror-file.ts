@@ -94,6 +94,7 @@ export function version(vendorid: number, changedFields: readonly string[], told
 
 /** A row of `runs`. */
 export function run(id: number, told: Row = {}): Row {
+  const { safe_as_of = '2026-11-20 11:54:55.000' } = told;
   return {
     id,
     account_id: '6BApk',
@@ -102,7 +103,8 @@ export function run(id: number, told: Row = {}): Row {
     started_at: '2026-11-20 11:55:00.000',
     finished_at: '2026-11-20 11:55:12.000',
     outcome: 'complete',
-    safe_as_of: '2026-11-20 11:54:55.000',
+    safe_as_of,
+    listed_as_of: safe_as_of,
     pid: 1,
     began_seq: 0,
     ...told,

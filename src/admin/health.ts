@@ -2,8 +2,20 @@
 import type { AccountReport } from '../store/reports.ts';
 
 export interface HealthSource {
-  /** Everything as it is now; asked once for each request. */
+  /** Everything as it is now; asked once a while for all who look. */
   facts(): Promise<HealthFacts>;
+  /** Whether this process can do its work, which says nothing of any account. */
+  ability(): Ability;
+}
+
+/** What the process needs to take deliveries. */
+export interface Ability {
+  /** Whether the listener takes connections. */
+  readonly listening: boolean;
+  /** Why the mirror cannot be written, as a sentence; null while it can. */
+  readonly unwritable: string | null;
+  /** Bytes that are free beside the mirror. */
+  readonly diskFreeBytes: number;
 }
 
 export interface HealthFacts {
@@ -11,6 +23,7 @@ export interface HealthFacts {
   /** Wall time at which the process began, milliseconds since 1970. */
   readonly startedAt: number;
   readonly accounts: readonly AccountFacts[];
+  readonly ability: Ability;
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
   readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number };
   /** Wall time of the next scheduled runs, milliseconds since 1970; undefined while one is under way. */

@@ -3,6 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptFacts } from '../api/call.ts';
 import type { FindingKind, RunKind } from '../store/tables.ts';
 import { createGauges } from './gauges.ts';
+import { processMetrics } from './process-metrics.ts';
 import type { Health } from './readiness.ts';
 
 export interface RunFacts {
@@ -104,9 +105,9 @@ export function createMetrics(): Metrics {
     finding(kind, count) {
       findings.inc({ kind }, count);
     },
-    render(health) {
+    async render(health) {
       setGauges(health);
-      return registry.metrics();
+      return `${await registry.metrics()}${await processMetrics()}`;
     },
   };
 }

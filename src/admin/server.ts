@@ -9,7 +9,7 @@ import { dashboard } from './page/dashboard.ts';
 import { icon } from './page/icon.ts';
 import { script } from './page/script.ts';
 import { stylesheet } from './page/stylesheet.ts';
-import { examined } from './readiness.ts';
+import { examined, readiness } from './readiness.ts';
 import { readinessDocument, statusDocument } from './status-document.ts';
 
 export interface AdminOptions {
@@ -39,9 +39,9 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
     '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
     '/metrics': async () => answer(metrics.contentType, await metrics.render(await examine())),
     '/api/status': async () => json(200, statusDocument(await examine())),
-    '/readyz': async () => {
-      const health = await examine();
-      return json(health.ready ? 200 : 503, readinessDocument(health));
+    '/readyz': () => {
+      const self = readiness(source.ability());
+      return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
     },
   };
 

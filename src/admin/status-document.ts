@@ -1,19 +1,23 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
 import { timestamp } from '../clock.ts';
-import type { AccountHealth, Health } from './readiness.ts';
+import type { AccountHealth, Health, Readiness } from './readiness.ts';
 import { tally } from './tally.ts';
 
 /** Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`; what is unknown or never was is null. */
-export function statusDocument({ facts, accounts, ready, now }: Health): object {
+export function statusDocument({ facts, accounts, process: self, fresh, now }: Health): object {
   const { version, startedAt, files, process, next } = facts;
   return {
     version,
-    ready,
+    ready: self.ready,
+    reasons: self.reasons,
+    fresh,
+    accounts_stale: accounts.filter(({ stale }) => stale).length,
     at: timestamp(now),
     started_at: timestamp(startedAt),
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,
     wal_bytes: files.walBytes,
+    disk_free_bytes: facts.ability.diskFreeBytes,
     rss_bytes: process.rssBytes,
     event_loop_lag_seconds: process.eventLoopLagSeconds,
     accounts: accounts.map(accountDocument),
@@ -21,15 +25,32 @@ export function statusDocument({ facts, accounts, ready, now }: Health): object 
 }
 
 /** What an orchestrator's log should show when it takes the program for not ready. */
-export function readinessDocument({ accounts, ready }: Health): object {
-  return { ready, accounts: accounts.map(readinessOf) };
+export function readinessDocument({ ready, reasons, ability }: Readiness): object {
+  return {
+    ready,
+    reasons,
+    listener_open: ability.listening,
+    file_writable: ability.unwritable === null,
+    disk_free_bytes: ability.diskFreeBytes,
+  };
 }
 
-function readinessOf({ facts, ready, reasons, staleness }: AccountHealth): object {
+function readinessOf({ facts, ready, reasons, staleness, stale, error }: AccountHealth): object {
   return {
     account: facts.account,
     ready,
     reasons,
+    last_error: error
+      ? {
+          code: error.code,
+          message: error.run.error,
+          run: error.run.id,
+          at: error.run.finished_at,
+          what_to_do: error.hint,
+        }
+      : null,
+    stale,
+    listed_as_of: facts.freshness.listed_as_of,
     safe_as_of: facts.freshness.safe_as_of,
     staleness_seconds: staleness === null ? null : staleness / 1_000,
     watchdog: facts.watchdog,

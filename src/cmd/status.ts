@@ -1,15 +1,16 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately. */
+import { advice } from '../admin/advice.ts';
 import { tally } from '../admin/tally.ts';
 import type { Settings } from '../config.ts';
 import { exitStatus } from '../errors.ts';
 import { webhookDays, type WebhookDays } from '../store/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
-import { advice } from './advice.ts';
 import type { Call, Run } from './command.ts';
 import { askMirror } from './mirror.ts';
 import { withSettings } from './same-settings.ts';
 import { print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
+import { silence } from './silence.ts';
 import { reportText } from './status-text.ts';
 
 /** How many runs of an account are shown. */
@@ -34,7 +35,9 @@ export const status: Run = async (call) => {
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
   return settings.accounts.flatMap((account) => {
     const report = reports.find((candidate) => candidate.account === account);
-    return advice(account, report, now, settings.admin.maxStaleness);
+    const toDo = advice(account, report, now, settings.admin.maxStaleness);
+    const silent = report && silence(report, now);
+    return silent === undefined ? toDo : [...toDo, silent];
   });
 }
 

@@ -1,8 +1,18 @@
 /** One file, one connection: opened durable and migrated, written in short transactions that never block for long. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { sleep, type Clock, type Dice } from '../clock.ts';
-import { asMirrorError, MirrorError } from '../errors.ts';
+import { asMirrorError, exitStatus, MirrorError } from '../errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
 import { networkAround } from './file-systems.ts';
 import { isBehind, migrate, type Migration } from './migrate.ts';
@@ -38,6 +48,8 @@ export class Database {
   readonly #inode: number | undefined;
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
+  /** Why the last transaction that wrote was refused; undefined where it was not. */
+  #refused: MirrorError | undefined;
 
   private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience' | 'onDistrust'>) {
     this.sqlite = sqlite;
@@ -98,7 +110,7 @@ export class Database {
    */
   async write<T>(deed: () => T, patience = this.#patience): Promise<T> {
     const transaction = this.sqlite.transaction(deed);
-    return this.patiently(() => transaction.immediate(), patience);
+    return this.#written(this.patiently(() => transaction.immediate(), patience));
   }
 
   /**
@@ -107,7 +119,7 @@ export class Database {
    */
   async writeInOrder<T>(deed: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(deed);
-    return this.patiently(() => inOrder(this.sqlite, () => transaction.immediate()));
+    return this.#written(this.patiently(() => inOrder(this.sqlite, () => transaction.immediate())));
   }
 
   /** Runs `queries` against one consistent state. */
@@ -122,6 +134,29 @@ export class Database {
     if (!file || file.ino !== this.#inode) return undefined;
     const wal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
     return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
+  }
+
+  /** Why the file cannot be written now, as far as can be told without writing; undefined while it can. */
+  unwritable(): MirrorError | undefined {
+    if (!this.files())
+      return new MirrorError('database_unusable', `${this.path} was moved or deleted while it was in use.`);
+    try {
+      accessSync(this.path, constants.W_OK);
+      return this.#distrust ?? this.#refused;
+    } catch (cause) {
+      return new MirrorError('file_unwritable', `${this.path} may not be written.`, { cause });
+    }
+  }
+
+  async #written<T>(transaction: Promise<T>): Promise<T> {
+    try {
+      const result = await transaction;
+      this.#refused = undefined;
+      return result;
+    } catch (error) {
+      if (error instanceof MirrorError && error.exit === exitStatus.file) this.#refused = error;
+      throw error;
+    }
   }
 
   /**

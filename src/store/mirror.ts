@@ -1,5 +1,6 @@
 /** The mirror file and its deeds. Each deed is one transaction; nobody outside opens one. */
 import { dirname } from 'node:path';
+import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident } from './census.ts';
@@ -93,6 +94,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   files(): { databaseBytes: number; walBytes: number } | undefined;
   /** Writes down that the daemon has this file open, and the file of secrets at that path. */
   rememberDaemonFiles(secrets: string): Promise<void>;
+  /** Why the file cannot be written now; undefined while it can. */
+  unwritable(): MirrorError | undefined;
   /** Bytes that are free beside the file. */
   freeBytes(): number;
   /** Writes a consistent copy for readers, swapped in whole. */
@@ -182,6 +185,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     files: () => database.files(),
     rememberDaemonFiles: (secrets) =>
       database.write(() => rememberDaemonFiles(sqlite, { database: database.path, secrets })),
+    unwritable: () => database.unwritable(),
     freeBytes: () => freeBytes(dirname(database.path)),
     publish: (path) => copyMirror(database, path, file.dice),
 

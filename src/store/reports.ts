@@ -105,7 +105,7 @@ function measureQueue(sqlite: Sqlite): Statement<[string], QueueReport> {
 function latestRuns(sqlite: Sqlite): Statement<[string, number], ReportedRun> {
   return sqlite.prepare<[string, number], ReportedRun>(`
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
-    suspects, error, safe_as_of, listed_as_of, proof, list_moved
+    suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
   FROM runs
   WHERE account_id = ?
   ORDER BY id DESC

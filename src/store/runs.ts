@@ -1,6 +1,7 @@
 /** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../clock.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Counter } from './counter.ts';
 import type { Sqlite } from './driver.ts';
 import { mirrorSql, statement } from './statement.ts';
@@ -40,6 +41,7 @@ export const noCounts: RunCounts = {
 const noEnd = {
   finished_at: null,
   error: null,
+  error_code: null,
   safe_as_of: null,
   listed_as_of: null,
   proof: null,
@@ -51,6 +53,8 @@ export interface RunEnd {
   readonly counts: RunCounts;
   /** What went wrong, for a person. */
   readonly error: string | null;
+  /** The same by its code in the catalogue of errors. */
+  readonly errorCode: ErrorCode | null;
   /** Of a run that walked the list: how it was proven complete, if it was, and whether the list was seen to move. */
   readonly proof: ProofKind | null;
   readonly moved: boolean | null;
@@ -160,7 +164,7 @@ export function runLedger(
   const finish = statement<
     RunCounts & { id: number } & Pick<
         RunTable,
-        'outcome' | 'error' | 'proof' | 'list_moved' | 'finished_at' | 'safe_as_of' | 'listed_as_of'
+        'outcome' | 'error' | 'error_code' | 'proof' | 'list_moved' | 'finished_at' | 'safe_as_of' | 'listed_as_of'
       >
   >(sqlite, (at) =>
     mirrorSql
@@ -169,6 +173,7 @@ export function runLedger(
         ...pickCounts(at),
         outcome: at.outcome,
         error: at.error,
+        error_code: at.error_code,
         finished_at: at.finished_at,
         safe_as_of: at.safe_as_of,
         listed_as_of: at.listed_as_of,
@@ -211,6 +216,7 @@ export function runLedger(
         ...end.counts,
         outcome: end.outcome,
         error: end.error,
+        error_code: end.errorCode,
         finished_at: timestamp(clock.now()),
         safe_as_of: end.safeAsOf === null ? null : timestamp(end.safeAsOf),
         listed_as_of: end.listedAsOf === null ? null : timestamp(end.listedAsOf),

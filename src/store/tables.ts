@@ -150,6 +150,7 @@ export interface RunTable {
   listed_as_of: string | null;
   proof: ProofKind | null;
   list_moved: number | null;
+  error_code: string | null;
   pid: number;
   began_seq: number;
 }

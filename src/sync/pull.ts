@@ -46,6 +46,7 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
     proof,
     moved,
     error: error?.message ?? null,
+    errorCode: error?.code ?? null,
     safeAsOf: claims?.safeAsOf ?? null,
     listedAsOf: claims?.listedAsOf ?? null,
   });

@@ -48,6 +48,7 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
     proof: null,
     moved: null,
     error: error?.message ?? (outcome === 'different' ? `${report.differences.length} vendors differ.` : null),
+    errorCode: error?.code ?? null,
     safeAsOf: null,
     listedAsOf: null,
   });

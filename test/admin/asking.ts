@@ -1,11 +1,11 @@
 /** An admin server on a free port, and requests to it with any header, `Host` included. */
 import { request, type OutgoingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import type { HealthFacts } from '../../src/admin/health.ts';
+import type { Ability, HealthFacts } from '../../src/admin/health.ts';
 import { createMetrics, type Metrics } from '../../src/admin/metrics.ts';
 import { createAdminServer, type AdminOptions } from '../../src/admin/server.ts';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import { facts, noon } from './sample.ts';
+import { able, facts, noon } from './sample.ts';
 
 interface Answer {
   readonly status: number;
@@ -24,12 +24,13 @@ export async function startAdmin(
   settings: Partial<AdminOptions['settings']> = {},
   supply: () => Promise<HealthFacts> = () => Promise.resolve(facts()),
   clock: Clock = { ...systemClock, now: () => noon },
+  ability: Ability = able,
 ): Promise<Admin> {
   const metrics = createMetrics();
   const faults: unknown[] = [];
   const server = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, token: null, maxStaleness: 7_200_000, ...settings },
-    source: { facts: supply },
+    source: { facts: supply, ability: () => ability },
     metrics,
     clock,
     onFault: (error) => faults.push(error),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { HealthFacts } from '../../src/admin/health.ts';
+import type { AccountFacts, HealthFacts } from '../../src/admin/health.ts';
 import { startAdmin, type Admin } from './asking.ts';
-import { account, facts, newAccount } from './sample.ts';
+import { account, before, facts, newAccount, run } from './sample.ts';
 
 /** The samples of a scrape, by name and labels. */
 async function scrape({ ask }: Admin): Promise<Map<string, number>> {
@@ -45,7 +45,7 @@ describe('/metrics', () => {
     expect(of('ready{account="6BApk"}')).toBe(1);
     expect(of('staleness_seconds{account="6BApk"}')).toBe(140);
     expect(of('queue_vendors{account="6BApk"}')).toBe(3);
-    expect(of('queue_oldest_seconds{account="6BApk"}')).toBe(9);
+    expect(of('account_queue_oldest_seconds{account="6BApk"}')).toBe(9);
     expect(of('parked_vendors{account="6BApk"}')).toBe(0);
     expect(of('open_suspects{account="6BApk"}')).toBe(0);
     expect(of('callback_verified{account="6BApk"}')).toBe(1);
@@ -62,29 +62,51 @@ describe('/metrics', () => {
     const samples = await scrape(await withFacts(facts([newAccount('9aaZq')])));
     expect(samples.has('vendor_mirror_staleness_seconds{account="9aaZq"}')).toBe(false);
     expect(samples.has('vendor_mirror_last_delivery_age_seconds{account="9aaZq"}')).toBe(false);
-    expect(samples.get('vendor_mirror_queue_oldest_seconds{account="9aaZq"}')).toBe(0);
+    expect(samples.get('vendor_mirror_account_queue_oldest_seconds{account="9aaZq"}')).toBe(0);
     expect(samples.get('vendor_mirror_ready{account="9aaZq"}')).toBe(0);
   });
 
-  it('labels at most fifty accounts; beyond that one line tells the worst of all', async () => {
-    const many = (count: number): HealthFacts =>
-      facts([
-        newAccount('fresh'),
-        ...Array.from({ length: count - 1 }, (_, index) => account({ account: `a${index}` })),
-      ]);
-    const fifty = await scrape(await withFacts(many(50)));
-    expect([...fifty.keys()].filter((key) => key.startsWith('vendor_mirror_ready'))).toHaveLength(50);
-    const more = await scrape(await withFacts(many(51)));
-    expect([...more.keys()].filter((key) => key.includes('account='))).toHaveLength(9);
-    expect(more.get('vendor_mirror_ready{account="all"}')).toBe(0);
-    expect(more.get('vendor_mirror_queue_vendors{account="all"}')).toBe(150);
-    expect(more.get('vendor_mirror_staleness_seconds{account="all"}')).toBe(140);
+  it('K19 always tells of all accounts together, however many there are', async () => {
+    const refused = account({
+      account: 'refused',
+      runs: [run(8, { outcome: 'failed', error: 'No.', error_code: 'unauthenticated' })],
+      queue: { waiting: 0, parked: 2 },
+      oldestMark: before(7_200_000),
+    });
+    const fine = (count: number): AccountFacts[] =>
+      Array.from({ length: count }, (_, index) => account({ account: `a${index}` }));
+    for (const count of [1, 1_000]) {
+      const samples = await scrape(await withFacts(facts([...fine(count), newAccount('new'), refused])));
+      const of = (name: string): number | undefined => samples.get(`vendor_mirror_${name}`);
+      expect(of('accounts')).toBe(count + 2);
+      expect(of('accounts_stale')).toBe(1);
+      expect(of('staleness_max_seconds')).toBe(12 * 86_400);
+      expect(of('last_run_failed{account="refused",code="unauthenticated"}')).toBe(1);
+      expect(of('queue_oldest_seconds')).toBe(7_200);
+      expect(of('parked')).toBe(2);
+      expect(of('disk_free_bytes')).toBe(91_000_000_000);
+      expect(of('process_ready')).toBe(1);
+      expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(0);
+      expect(samples.has('process_start_time_seconds')).toBe(true);
+    }
   });
 
-  it('names everything vendor_mirror_…, and explains it', async () => {
+  it('K19 names the worst fifty accounts, those first that need a person', async () => {
+    const fine = Array.from({ length: 200 }, (_, index) => account({ account: `a${index}` }));
+    const samples = await scrape(
+      await withFacts(facts([...fine, newAccount('new'), account({ account: 'b', doubt: 'Slept.' })])),
+    );
+    const named = [...samples.keys()].filter((key) => key.startsWith('vendor_mirror_ready'));
+    expect(named).toHaveLength(50);
+    expect(named.slice(0, 2)).toEqual(['vendor_mirror_ready{account="new"}', 'vendor_mirror_ready{account="b"}']);
+  });
+
+  it('names everything of ours vendor_mirror_…, and explains it', async () => {
     const { ask } = await startAdmin();
     const { body } = await ask('/metrics');
-    const named = [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    const named = [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].filter(
+      ([, name]) => !/^(process|nodejs)_/.test(name ?? ''),
+    );
     expect(named.length).toBeGreaterThan(20);
     for (const [, name, type] of named) {
       expect(name).toMatch(/^vendor_mirror_/);

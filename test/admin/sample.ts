@@ -1,6 +1,6 @@
 /** Facts of a made-up installation, at noon of 20 November 2026. */
 import { timestamp } from '../../src/clock.ts';
-import type { AccountFacts, HealthFacts, WebhookDay } from '../../src/admin/health.ts';
+import type { Ability, AccountFacts, HealthFacts, WebhookDay } from '../../src/admin/health.ts';
 import type { ReportedRun } from '../../src/store/reports.ts';
 
 export const noon = Date.UTC(2026, 10, 20, 12);
@@ -24,6 +24,7 @@ export function run(id: number, change: Partial<ReportedRun> = {}): ReportedRun 
     unchanged: 1_682,
     suspects: 0,
     error: null,
+    error_code: null,
     safe_as_of: before(2 * minute),
     listed_as_of: before(2 * minute),
     proof: 'plain',
@@ -82,6 +83,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
         seen: 700,
         updated: 0,
         error: 'The service answered 503 on page 8 of 17, five times.',
+        error_code: 'service_unavailable',
       }),
       run(114, {
         kind: 'pull',
@@ -114,11 +116,14 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
   };
 }
 
+export const able: Ability = { listening: true, unwritable: null, diskFreeBytes: 91_000_000_000 };
+
 export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFacts {
   return {
     version: '0.1.0',
     startedAt: noon - 12 * day,
     accounts,
+    ability: able,
     files: { databaseBytes: 18_432_000, walBytes: 412_000 },
     process: { rssBytes: 96_400_000, eventLoopLagSeconds: 0.0112 },
     next: { pull: noon + 15 * hour, reconcile: noon + 11 * minute },

@@ -330,13 +330,33 @@ describe('status', () => {
     const { stdout } = await line.run('status');
     expect(stdout.slice(stdout.indexOf('What to do'))).toMatchInlineSnapshot(`
       "What to do
-        The last pull of 6BApk failed: run \`vendor-mirror sync\` again.
-        6BApk may lack changes of the last 1 day: run \`vendor-mirror sync\`.
+        The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
+        6BApk may lack changes of the last 1 day.
         6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
         6BApk: One changed vendor could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         other was never mirrored completely: run \`vendor-mirror sync\`.
       "
     `);
+  });
+
+  it('K18 advises what the last run itself said to do, and no further run that would only fail again', async () => {
+    const refused = {
+      outcome: 'failed',
+      error: 'The service answered 401.',
+      error_code: 'unauthenticated',
+      safe_as_of: null,
+    };
+    await line.fill({
+      ...rows,
+      runs: [
+        run(1, { safe_as_of: '2026-11-19 12:00:00.000' }),
+        run(2, refused),
+        run(3, { outcome: 'running', finished_at: null, safe_as_of: null }),
+      ],
+    });
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout).toContain('The last pull of 6BApk failed. The token is unknown or expired; set a fresh one.');
+    expect(stdout).toContain('6BApk may lack changes of the last 1 day.\n');
   });
 
   it('tells what is heard, and why vendors were given up', async () => {

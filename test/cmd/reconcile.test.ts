@@ -82,8 +82,8 @@ describe('reconcile', () => {
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout.slice(stdout.indexOf('What to do'))).toMatchInlineSnapshot(`
       "What to do
-        6BApk was never mirrored completely: run \`vendor-mirror sync\`.
-        6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
+        The last pull of 6BApk was incomplete. If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
+        6BApk was never mirrored completely.
       "
     `);
   });

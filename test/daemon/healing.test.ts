@@ -1,7 +1,7 @@
 /** A daemon that hears nothing any more heals without a hand, and deliveries flow again. */
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { account, livingHouse, type House } from './house.ts';
+import { account, isFresh, livingHouse, type House } from './house.ts';
 import { someVendor } from './letters.ts';
 import { isPage, slowRoad } from './slow-road.ts';
 
@@ -99,7 +99,7 @@ describe('deliveries flow again', () => {
 describe('after a gap', () => {
   const ready = async (at: House): Promise<boolean> => {
     await at.clock.pass(1_000);
-    return (await at.look('/readyz')).status === 200;
+    return isFresh(at);
   };
 
   it('B6 J10 F12 a machine that slept is not called fresh before it has reconciled', async () => {

@@ -184,6 +184,11 @@ export async function livingHouse(options: HouseOptions = {}): Promise<House> {
   return at;
 }
 
+/** Whether the daemon says that its accounts may be relied on. */
+export async function isFresh(at: House): Promise<boolean> {
+  return (JSON.parse((await at.look('/api/status')).body) as { fresh: boolean }).fresh;
+}
+
 function send(
   agent: Agent,
   url: string,

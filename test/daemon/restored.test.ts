@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { activeDifferences } from '../sync/equal.ts';
-import { account, livingHouse } from './house.ts';
+import { account, isFresh, livingHouse } from './house.ts';
 
 it('F12 is not called fresh before it was swept, and then is as the source, deaf to nothing', async () => {
   const at = await livingHouse();
@@ -18,7 +18,7 @@ it('F12 is not called fresh before it was swept, and then is as the source, deaf
   desk.edit(first!, { city: 'After the copy' });
   desk.delete(second!);
   await at.clock.pass(5 * 3_600_000);
-  expect((await at.look('/readyz')).status).toBe(200);
+  expect(await isFresh(at)).toBe(true);
 
   await at.stop();
   copyFileSync(backup, at.settings.database);
@@ -26,8 +26,8 @@ it('F12 is not called fresh before it was swept, and then is as the source, deaf
   at.sandbox.faults.next({ kind: 'hang', match: ({ path }) => path.endsWith('/bill_vendors') });
   await at.start();
   await at.clock.pass(1_000);
-  expect((await at.look('/readyz')).status).toBe(503);
-  await at.clock.until('it was swept', async () => (await at.look('/readyz')).status === 200);
+  expect(await isFresh(at)).toBe(false);
+  await at.clock.until('it was swept', () => isFresh(at));
   await at.untilQuiet();
   expect(activeDifferences(at)).toEqual([]);
 

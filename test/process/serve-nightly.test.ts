@@ -12,14 +12,17 @@ beforeAll(build);
 const asleep = 100_000;
 
 describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
-  it('J10 B6 stopped and continued, it reconciles before it calls itself ready', async () => {
+  it('J10 B6 stopped and continued, it reconciles before it calls itself fresh', async () => {
     const world = await service({ deliveries: { lose: 1 } });
     const at = await daemonPlace(world, 'sync: { lag: 0s }');
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     const desk = world.sandbox.vendors(world.account);
-    const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${at.adminPort}/readyz`)).ok;
-    expect(await isReady()).toBe(true);
+    const isFresh = async (): Promise<boolean> => {
+      const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
+      return ((await answer.json()) as { fresh: boolean }).fresh;
+    };
+    expect(await isFresh()).toBe(true);
     daemon.child.kill('SIGSTOP');
     for (const { vendorid } of desk.listed().slice(0, 10)) desk.edit(Number(vendorid), { city: 'Unheard' });
     await later(asleep);
@@ -28,7 +31,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
     daemon.child.kill('SIGCONT');
     await daemon.logged('Reconciling.');
     await until(() => at.query(`SELECT 1 FROM runs WHERE outcome = 'failed'`).length > 0);
-    expect(await isReady()).toBe(false);
+    expect(await isFresh()).toBe(false);
     expect((await at.run('reconcile')).status).toBe(0);
     expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
     expect(await daemon.end()).toBe(0);

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, linkSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemDice } from '../../src/clock.ts';
@@ -34,6 +34,23 @@ describe('an opened file', () => {
     await expect(failing).rejects.toThrow('no');
     expect(synchronous()).toBe(2);
     expect(await database.write(synchronous)).toBe(2);
+    await database.close();
+  });
+
+  it('K19 says that it cannot be written after a transaction found no room, until one succeeds', async () => {
+    const database = await open(place());
+    expect(database.unwritable()).toBeUndefined();
+    const pages = Number(database.sqlite.pragma('page_count', { simple: true }));
+    database.sqlite.pragma(`max_page_count = ${pages}`);
+    const fill = (): Promise<unknown> =>
+      database.write(() => database.sqlite.exec(`CREATE TABLE bulk AS SELECT zeroblob(100000) AS bytes`));
+    await expect(fill()).rejects.toMatchObject({ code: 'disk_full' });
+    expect(database.unwritable()).toMatchObject({ code: 'disk_full' });
+    database.sqlite.pragma('max_page_count = 1000000');
+    await fill();
+    expect(database.unwritable()).toBeUndefined();
+    renameSync(database.path, `${database.path}.elsewhere`);
+    expect(database.unwritable()).toMatchObject({ code: 'database_unusable' });
     await database.close();
   });
 

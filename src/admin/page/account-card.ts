@@ -32,12 +32,15 @@ function verdict({ facts, ready, staleness }: AccountHealth, now: number): Html 
   </header>`;
 }
 
-function warnings({ facts, reasons }: AccountHealth): Html | null {
+function warnings({ facts, reasons, error }: AccountHealth): Html | null {
   const breaker = facts.findings.some(({ kind }) => kind === 'breaker');
   const lines = [
     ...reasons,
+    error ? `${error.run.error ?? 'The last run was cut off.'} ${error.hint}` : null,
     facts.watchdog === 'silent' ? 'Changes are found, but no delivery comes: the callback is being looked at.' : null,
-    breaker ? `Many vendors seem to be gone, and nothing was believed yet. ${catalogue.breaker_tripped.hint}` : null,
+    breaker && error?.code !== 'breaker_tripped'
+      ? `Many vendors seem to be gone, and nothing was believed yet. ${catalogue.breaker_tripped.hint}`
+      : null,
     facts.queue.parked > 0
       ? `${count(facts.queue.parked)} marked vendors could not be read; the next reconciliation tries them again.`
       : null,

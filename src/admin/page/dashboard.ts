@@ -1,7 +1,7 @@
 /** The dashboard: what the mirror holds, how fresh it is, and what the service told us, for a person who looks. */
 import { inWords } from '../../age.ts';
 import { timestamp } from '../../clock.ts';
-import type { Health } from '../readiness.ts';
+import { worstFirst, type Health } from '../readiness.ts';
 import { accountCard } from './account-card.ts';
 import { html, type Html } from './html.ts';
 import { ago, bytes, count } from './words.ts';
@@ -12,7 +12,7 @@ const mostCards = 50;
 /** The whole page. Parts that are marked are exchanged by the script when they change. */
 export function dashboard(health: Health): string {
   const { facts, accounts, now } = health;
-  const cards = [...accounts].sort((a, b) => Number(a.ready) - Number(b.ready)).slice(0, mostCards);
+  const cards = worstFirst(accounts).slice(0, mostCards);
   const left = accounts.length - cards.length;
   const page = html`<!doctype html>
     <html lang="en">
@@ -20,7 +20,7 @@ export function dashboard(health: Health): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${health.ready ? 'Fresh' : 'Not fresh'} · vendor-mirror</title>
+        <title>${health.fresh ? 'Fresh' : 'Not fresh'} · vendor-mirror</title>
         <link rel="icon" href="/icon.svg" />
         <link rel="stylesheet" href="/dashboard.css" />
         <script type="module" src="/dashboard.js"></script>
@@ -42,9 +42,9 @@ export function dashboard(health: Health): string {
   return page.text;
 }
 
-function masthead({ ready, accounts, facts }: Health): Html {
+function masthead({ fresh, process, accounts, facts }: Health): Html {
   const waiting = accounts.filter((account) => !account.ready).length;
-  const words = ready
+  const words = fresh
     ? 'The mirror is fresh'
     : accounts.length === 1
       ? 'The mirror is not fresh'
@@ -52,7 +52,8 @@ function masthead({ ready, accounts, facts }: Health): Html {
   return html`<header id="masthead" data-part class="masthead">
     <img src="/icon.svg" alt="" width="28" height="28" />
     <h1>vendor-mirror <small>${facts.version}</small></h1>
-    <p class="pill ${ready ? 'good' : 'bad'}" role="status">${words}</p>
+    <p class="pill ${fresh ? 'good' : 'bad'}" role="status">${words}</p>
+    ${process.ready ? null : html`<p class="pill bad" role="alert">${process.reasons.join(' ')}</p>`}
   </header>`;
 }
 
