@@ -47,9 +47,10 @@ export class CallbackBook {
     return true;
   }
 
-  /** Gives the callback a new code, which has to be verified. */
-  renew(at: number, callback: CallbackRecord): CallbackRecord {
-    return this.#write({ ...callback, verified: false, disabled: false, verifier: this.#code(), updated: at });
+  /** Makes the callback unverified and enabled, with a new code or the one that it has, which has to be verified. */
+  renew(at: number, callback: CallbackRecord, code: 'new' | 'same' = 'new'): CallbackRecord {
+    const verifier = code === 'new' ? this.#code() : callback.verifier;
+    return this.#write({ ...callback, verified: false, disabled: false, verifier, updated: at });
   }
 
   disable(at: number, id: number): void {

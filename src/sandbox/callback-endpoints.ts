@@ -55,7 +55,7 @@ async function change(call: Call, callback: CallbackRecord): Promise<Reply> {
   const { account, world } = call;
   const body = bodyObject(call, 'callback');
   if (body['resend'] === true) {
-    account.callbacks.renew(account.clock.now(), callback);
+    account.callbacks.renew(account.clock.now(), callback, world.resentCode);
     await account.sendVerification(callback.id);
   } else {
     const code = body['verifier'];

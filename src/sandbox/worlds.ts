@@ -74,6 +74,7 @@ const axes = {
   handshakeForm: choice('body of the verification POST', 'form', 'json'),
   handshakeSigned: choice('whether the verification POST is signed', 'yes', 'no'),
   handshakeWhen: choice('verification POST against the answer of register or resend', 'after', 'before'),
+  resentCode: choice('code that a resend sends', 'new', 'same'),
   wrongVerifier: choice('a wrong verifier', '4xx', 'unverified'),
   duplicate: choice('registering the same event and uri again', '422', 'second'),
   callbackKeys: choice('keys of a callback: both ids as documented, or callbackid as captured', 'both', 'callbackid'),

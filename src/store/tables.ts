@@ -224,6 +224,8 @@ export interface VerifierTable {
   state: 'candidate' | 'proven' | 'previous';
   received_at: string;
   expires_at: string | null;
+  /** It came once more while a code was awaited, and waits to be tried. */
+  came_again: 0 | 1;
 }
 
 /** The file of secrets. */

@@ -1,4 +1,5 @@
 /** The rows of verifiers: every change of their state as one statement. */
+import { sql } from 'kysely';
 import type { Sqlite } from './driver.ts';
 import { secretSql, statement, type Statement } from './statement.ts';
 import type { VerifierTable } from './tables.ts';
@@ -9,15 +10,20 @@ interface OfAccount {
 type OfCallback = OfAccount & { callbackid: number };
 type OfCode = OfAccount & { verifier: string };
 type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
+type Found = Code & Pick<VerifierTable, 'state'>;
 
 export interface VerifierRows {
   readonly usable: Statement<OfAccount & { now: string }, Code>;
   readonly proven: Statement<OfCallback, Code>;
-  readonly find: Statement<OfCode, Code>;
-  /** The newest first. */
+  readonly find: Statement<OfCode, Found>;
+  /** What waits to be tried, known or not: the newest first. */
   readonly candidates: Statement<OfAccount, Code>;
   readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
+  /** A code that was proven once came again; one whose callback is no more may have come for another. */
+  readonly comeAgain: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
   readonly drop: Statement<OfCode, unknown>;
+  /** A code that came again is not right any more for what it came for; as a key it is what it was. */
+  readonly tried: Statement<OfCode, unknown>;
   /** Makes a code the proven one of a callback. */
   readonly raise: Statement<OfCode & OfCallback & { received_at: string }, unknown>;
   /** Lets the proven code of a callback expire. */
@@ -53,7 +59,7 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
     find: statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
-        .select(['verifier', 'callbackid'])
+        .select(['verifier', 'callbackid', 'state'])
         .where('account_id', '=', at.account_id)
         .where('verifier', '=', at.verifier),
     ),
@@ -62,7 +68,7 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
         .where('account_id', '=', at.account_id)
-        .where('state', '=', 'candidate')
+        .where((row) => row.or([row('state', '=', 'candidate'), row('came_again', '=', 1)]))
         .orderBy('received_at', 'desc'),
     ),
     add: statement(sqlite, (at) =>
@@ -73,7 +79,27 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         state: 'candidate',
         received_at: at.received_at,
         expires_at: null,
+        came_again: 0,
       }),
+    ),
+    comeAgain: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({
+          came_again: 1,
+          received_at: at.received_at,
+          callbackid: sql`iif(state = 'previous', coalesce(${at.callbackid}, callbackid), callbackid)`,
+        })
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier)
+        .where('state', '<>', 'candidate'),
+    ),
+    tried: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({ came_again: 0 })
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier),
     ),
     drop: statement(sqlite, (at) =>
       secretSql
@@ -92,11 +118,12 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
           state: 'proven',
           received_at: at.received_at,
           expires_at: null,
+          came_again: 0,
         })
         .onConflict((conflict) =>
           conflict
             .columns(['account_id', 'verifier'])
-            .doUpdateSet({ state: 'proven', callbackid: at.callbackid, expires_at: null }),
+            .doUpdateSet({ state: 'proven', callbackid: at.callbackid, expires_at: null, came_again: 0 }),
         ),
     ),
     retire: statement(sqlite, (at) =>

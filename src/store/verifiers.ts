@@ -26,7 +26,10 @@ export interface Verifiers {
   expect(accountId: string, event: string, callbackid: number | null): Promise<void>;
   /** No code for this event is awaited any more. */
   expectNone(accountId: string, event: string): Promise<void>;
-  /** Keeps a code that came, if one is awaited for that callback. Resolves once it is on disk. */
+  /**
+   * Keeps a code that came, if one is awaited for that callback; a resend may bring the one that is known already. Resolves once it is
+   * on disk.
+   */
   offer(accountId: string, code: Secret, callbackid: number | null): Promise<CodeFate>;
   /** Codes that came for this callback or for an unnamed one, the newest first. */
   candidates(accountId: string, callbackid: number): Promise<Secret[]>;
@@ -75,10 +78,15 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
     offer: (account_id, code, callbackid) =>
       database.write(() => {
         const verifier = code.reveal();
-        if (rows.find.get({ account_id, verifier })) return 'known';
-        if (!awaited.has(account_id, callbackid)) return 'not_awaited';
+        const received_at = timestamp(clock.now());
+        const known = rows.find.get({ account_id, verifier });
+        if (!awaited.has(account_id, callbackid)) return known ? 'known' : 'not_awaited';
+        if (known) {
+          rows.comeAgain.run({ account_id, verifier, callbackid, received_at });
+          return known.state === 'candidate' ? 'known' : 'kept';
+        }
         if (rows.candidates.all({ account_id }).length >= mostCandidates) return 'full';
-        rows.add.run({ account_id, verifier, callbackid, received_at: timestamp(clock.now()) });
+        rows.add.run({ account_id, verifier, callbackid, received_at });
         return 'kept';
       }, answerSoon),
     candidates: (account_id, callbackid) =>
@@ -88,7 +96,12 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
           .filter((code) => code.callbackid === null || code.callbackid === callbackid)
           .map(secret),
       ),
-    drop: (account_id, code) => database.write(() => void rows.drop.run({ account_id, verifier: code.reveal() })),
+    drop: (account_id, code) =>
+      database.write(() => {
+        const wrong = { account_id, verifier: code.reveal() };
+        rows.drop.run(wrong);
+        rows.tried.run(wrong);
+      }),
     prove: (account_id, event, callbackid, code) =>
       database.write(() => {
         end(account_id, callbackid);

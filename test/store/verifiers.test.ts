@@ -109,6 +109,27 @@ describe('keys', () => {
     expect(await usable()).toEqual(['second']);
   });
 
+  it('K10 that come again while a code is awaited are tried again, and are keys meanwhile and afterwards', async () => {
+    const { verifiers, offer, usable, candidates } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    expect([await offer('seven', 7), await candidates(7)]).toEqual(['known', []]);
+    await verifiers.expect('a', 'bill_vendor', 7);
+    expect([await offer('seven', 7), await candidates(7), await usable()]).toEqual(['kept', ['seven'], ['seven']]);
+    await verifiers.drop('a', new Secret('seven'));
+    expect([await candidates(7), await usable()]).toEqual([[], ['seven']]);
+    await offer('seven', 7);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    expect([await candidates(7), await usable(), await verifiers.holds('a', 7)]).toEqual([[], ['seven'], true]);
+  });
+
+  it('K10 of a callback that is no more are tried for the one in its place', async () => {
+    const { verifiers, offer, candidates } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('same'));
+    await verifiers.retire('a', 7);
+    await verifiers.expect('a', 'bill_vendor', 8);
+    expect([await offer('same', 8), await candidates(8)]).toEqual(['kept', ['same']]);
+  });
+
   it('never fall to a candidate: proving one callback leaves the others as they are', async () => {
     const { verifiers, offer, usable } = await safe();
     await verifiers.prove('a', 'bill_vendor.create', 7, new Secret('seven'));

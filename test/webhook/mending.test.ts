@@ -95,6 +95,26 @@ describe('what goes wrong mends itself', () => {
     expect(renewals).toEqual([15, 45, 105, 225]);
   });
 
+  it.each([
+    ['silent', (place: House) => place.keeper.resendIfSilent()],
+    ['unverified', (place: House) => place.keeper.check()],
+    ['absent', (place: House) => place.keeper.check()],
+  ])(
+    'K10 a resend that brings the same code as before, where disabled is %s: verified within 40 s',
+    async (disabled, look) => {
+      const place = await subscribed({ world: ['resentCode=same', `disabled=${disabled}`] });
+      const book = place.service.sandbox.callbacks(account);
+      const { verifier } = book.get(2001)!;
+      book.disable(0, 2001);
+      const begun = place.clock.monotonic();
+      expect([await look(place), place.verified]).toEqual(['verified', [account]]);
+      expect(place.clock.monotonic() - begun).toBeLessThan(40_000);
+      expect(listed(place)).toMatchObject([{ id: 2001, verified: true, disabled: false, verifier }]);
+      expect(await place.secrets.verifiers.candidates(account, 2001)).toEqual([]);
+      expect(await hear(place)).toBe(200);
+    },
+  );
+
   it('D3, D10 a list that does not show what was just registered: its number is not forgotten', async () => {
     const place = await house({ world: ['disabled=absent', 'duplicate=422'] });
     const book = place.service.sandbox.callbacks(account);
