@@ -31,7 +31,12 @@ export function parseSettings(sources: SettingsSources): Settings {
   const yaml = readSettingsYaml(sources.text);
   if (yaml.problems.length > 0) throw invalid(sources.name, yaml.problems);
   const problems: Problem[] = [];
-  const given = filled(yaml.value ?? {}, [], sources, problems);
+  const readFrom = [sources.name];
+  const readFile = (path: string): string => {
+    readFrom.push(path);
+    return sources.readFile(path);
+  };
+  const given = filled(yaml.value ?? {}, [], { ...sources, readFile }, problems);
   const merged = overlay(parse(sources.defaults), given);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
@@ -42,7 +47,7 @@ export function parseSettings(sources: SettingsSources): Settings {
       problems.map((problem) => place(problem, yaml) + problem.remedy),
     );
   }
-  return result.data;
+  return { ...result.data, readFrom: [...readFrom, ...tokenFiles(result.data)] };
 }
 
 interface Problem {
@@ -93,8 +98,12 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
 }
 
+function tokenFiles({ service: { auth } }: Pick<Settings, 'service'>): string[] {
+  return auth && 'accessTokenFile' in auth ? [auth.accessTokenFile] : [];
+}
+
 /** What no single key shows. */
-function contradictions(settings: Settings): Problem[] {
+function contradictions(settings: Omit<Settings, 'readFrom'>): Problem[] {
   const problems: Problem[] = [];
   const { service, admin, sandbox } = settings;
   if (!sandbox && service.baseUrl === null)
@@ -109,7 +118,7 @@ function contradictions(settings: Settings): Problem[] {
 }
 
 /** Paths of the settings that depend on where the command is run. */
-function relativePaths({ database, secrets, publish, service: { auth } }: Settings): Problem[] {
+function relativePaths({ database, secrets, publish, service: { auth } }: Omit<Settings, 'readFrom'>): Problem[] {
   const paths: readonly (readonly [readonly string[], string | null | undefined])[] = [
     [['database'], database],
     [['secrets'], secrets],

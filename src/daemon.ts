@@ -215,7 +215,7 @@ function publisher({ settings, mirror }: Installation, { log }: DaemonSeams): ()
     writing = true;
     while (wanted) {
       wanted = false;
-      await mirror.publish(path).catch((error: unknown) => {
+      await mirror.publish(path, settings).catch((error: unknown) => {
         log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
       });
     }

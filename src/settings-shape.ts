@@ -124,7 +124,13 @@ export const settingsShape = z.strictObject({
     .nullable(),
 });
 
-export type Settings = z.infer<typeof settingsShape>;
+type Shaped = z.infer<typeof settingsShape>;
+
+export interface Settings extends Shaped {
+  /** The settings file, and every file that it takes a secret from. */
+  readonly readFrom: readonly string[];
+}
+
 export type ServiceSettings = Settings['service'];
 export type AuthSettings = NonNullable<ServiceSettings['auth']>;
 export type SyncSettings = Settings['sync'];

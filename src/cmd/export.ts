@@ -12,16 +12,18 @@ import { loadSettings } from './settings.ts';
 export const exportTo: Run = async (call) => {
   const { edge, options } = call;
   const [file = ''] = call.args;
-  const mirror = openMirror(edge, loadSettings(call));
+  const settings = loadSettings(call);
+  const mirror = openMirror(edge, settings);
   if (!mirror) {
     remarkNothingMirrored(edge);
     if (options.json) printJson(edge, { ok: false, file: null, bytes: 0 });
     return exitStatus.notWhole;
   }
+  const copyOptions = { dice: edge.dice, own: settings };
   try {
     if (extname(file).toLowerCase() === '.csv')
-      await swapIn(mirror, file, edge.dice, (path) => writeOverview(mirror.sqlite, path));
-    else await copyMirror(mirror, file, edge.dice);
+      await swapIn(mirror, file, copyOptions, (path) => writeOverview(mirror.sqlite, path));
+    else await copyMirror(mirror, file, copyOptions);
   } finally {
     await mirror.close();
   }

@@ -3,6 +3,7 @@ import { accessSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../config.ts';
 import { MirrorError } from '../errors.ts';
+import { isNoFile, ownFileAt } from '../store/own-files.ts';
 import type { Call, CommonOptions } from './command.ts';
 import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
@@ -21,6 +22,7 @@ export function loadSettings({ edge, options }: Call): Settings {
     readFile: (path) => readFileSync(path, 'utf8'),
     absolutePaths: name === edge.machineSettings,
   });
+  refuseClashes(name, settings);
   return { ...settings, accounts: wantedAccounts(settings.accounts, options.account) };
 }
 
@@ -42,6 +44,28 @@ function machineSettings({ machineSettings: path }: Edge): string | undefined {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : path;
   }
+}
+
+/** Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. */
+function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
+  const named = [
+    { key: 'database', path: database, own: { readFrom } },
+    { key: 'secrets', path: secrets, own: { readFrom, database } },
+    { key: 'database', path: database, own: { secrets } },
+    ...(publish.path === null
+      ? []
+      : [{ key: 'publish.path', path: publish.path, own: { readFrom, database, secrets } }]),
+  ];
+  const problems = named.flatMap(({ key, path, own }) => {
+    const what = ownFileAt(path, own);
+    if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
+    return isNoFile(path) ? [`${key}: is no regular file`] : [];
+  });
+  if (problems.length > 0)
+    throw new MirrorError(
+      'settings_invalid',
+      [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
+    );
 }
 
 function readSettingsFile(path: string): string {

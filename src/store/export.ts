@@ -1,33 +1,47 @@
 /** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
   openSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Dice } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
+import { readBack, withoutCompanions } from './copy-state.ts';
 import type { Database } from './database.ts';
+import { isNoFile, ownFileAt, realPlace, type OwnFiles } from './own-files.ts';
+import { isDatabase, isMirror } from './set-aside.ts';
 import { isFailedSync } from './sqlite-errors.ts';
 
+/** Permissions of a new copy; the umask takes some away. */
 const copyMode = 0o640;
 
 /** A draft that nobody has written to for so long, in milliseconds, was left by a process that was killed. */
 const abandoned = 3_600_000;
 
+/** What a copy needs beside the mirror. */
+export interface CopyOptions {
+  readonly dice: Dice;
+  /** What no copy may replace, beside the mirror. */
+  readonly own: Pick<OwnFiles, 'secrets' | 'readFrom'>;
+}
+
 /**
- * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, mode 0640.
- * @throws MirrorError `file_unwritable`, `disk_full`, `database_locked`, `usage` where `target` is the mirror itself.
+ * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
+ * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
+ * is at `target`; `usage` where `target` is no place for a copy.
  */
-export async function copyMirror(mirror: Database, target: string, dice: Dice): Promise<void> {
-  await swapIn(mirror, target, dice, (path) => mirror.patiently(() => fill(mirror, path)));
+export async function copyMirror(mirror: Database, target: string, options: CopyOptions): Promise<void> {
+  await swapIn(mirror, target, options, (draft) => mirror.patiently(() => fill(mirror, draft)));
+  readBack(target);
 }
 
 function fill({ sqlite }: Database, path: string): void {
@@ -42,25 +56,31 @@ function fill({ sqlite }: Database, path: string): void {
 
 /**
  * Lets `write` fill a new file, and swaps it in at `target` when it is whole and on disk; where anything fails, what was
- * at `target` stays, and nothing is left beside it.
- * @throws MirrorError `file_unwritable`, `usage` where `target` is the mirror itself; whatever `write` throws.
+ * at `target` stays, and nothing is left beside it. A symbolic link is followed. What is replaced leaves its mode and owner to what
+ * comes.
+ * @throws MirrorError `file_unwritable`, `usage` where `target` is no place for a copy, `database_locked` where another program uses the
+ * copy that is there; whatever `write` throws.
  */
 export async function swapIn(
   mirror: Database,
   target: string,
-  dice: Dice,
+  { dice, own }: CopyOptions,
   write: (path: string) => void | Promise<void>,
 ): Promise<void> {
-  const folder = dirname(target);
-  const draft = join(folder, `.${basename(target)}.${Buffer.from(dice.bytes(6)).toString('hex')}`);
+  const refuse = (): void => refuseOthers(target, { ...own, database: mirror.path });
+  const place = realPlace(target);
+  const folder = dirname(place);
+  const draft = join(folder, `.${basename(place)}.${Buffer.from(dice.bytes(6)).toString('hex')}`);
   try {
-    refuseMirror(mirror, target);
-    closeSync(openSync(draft, 'wx', copyMode));
-    chmodSync(draft, copyMode);
-    sweepUp(draft, target);
+    refuse();
+    const before = statSync(place, { throwIfNoEntry: false });
+    closeSync(openSync(draft, 'wx', before ? 0o600 : copyMode));
+    sweepUp(draft, place);
     await write(draft);
+    if (before) takeOver(draft, before);
     sync(draft);
-    renameSync(draft, target);
+    refuse();
+    withoutCompanions(place, () => renameSync(draft, place));
     sync(folder);
   } catch (error) {
     if (error instanceof MirrorError) throw error;
@@ -70,6 +90,17 @@ export async function swapIn(
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
+function takeOver(draft: string, { uid, gid, mode }: Stats): void {
+  const own = statSync(draft);
+  try {
+    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
+  } catch {
+    // Only root may give a file away.
+  }
+  chmodSync(draft, mode & 0o777);
 }
 
 /** Removes what killed processes left of earlier drafts for `target`, by the age of a new one. */
@@ -85,11 +116,17 @@ function sweepUp(draft: string, target: string): void {
   }
 }
 
-function refuseMirror(mirror: Database, target: string): void {
-  const real = existsSync(target) ? realpathSync(target) : join(realpathSync(dirname(target)), basename(target));
-  const own = realpathSync(mirror.path);
-  if (['', '-wal', '-shm', '-journal'].some((suffix) => real === own + suffix))
-    throw new MirrorError('usage', `${target} is the mirror itself; name another file.`);
+/** Refuses whatever is at `target` that a copy must not replace: files of ours, other databases, and what is no regular file. */
+function refuseOthers(target: string, own: OwnFiles): void {
+  const no = (what: string): never => {
+    throw new MirrorError('usage', `${target} ${what}; name another file.`);
+  };
+  const ours = ownFileAt(target, own);
+  if (ours !== undefined) no(`is ${ours}`);
+  if (isNoFile(target)) no('is no regular file');
+  if (!existsSync(target) || !isDatabase(target)) return;
+  if (!isMirror(target)) no('is a database of something else');
+  if (existsSync(`${realPlace(target)}.lock`)) no('is a mirror that a daemon keeps');
 }
 
 function sync(path: string): void {

@@ -9,7 +9,7 @@ import { callbackRows } from './callback-rows.ts';
 import { rememberDaemonFiles } from './daemon-files.ts';
 import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
-import { copyMirror } from './export.ts';
+import { copyMirror, type CopyOptions } from './export.ts';
 import { freeBytes } from './file-systems.ts';
 import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
@@ -99,7 +99,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   /** Bytes that are free beside the file. */
   freeBytes(): number;
   /** Writes a consistent copy for readers, swapped in whole. */
-  publish(path: string): Promise<void>;
+  publish(path: string, own: CopyOptions['own']): Promise<void>;
 
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       database.write(() => rememberDaemonFiles(sqlite, { database: database.path, secrets })),
     unwritable: () => database.unwritable(),
     freeBytes: () => freeBytes(dirname(database.path)),
-    publish: (path) => copyMirror(database, path, file.dice),
+    publish: (path, own) => copyMirror(database, path, { dice: file.dice, own }),
 
     close: () => database.close(),
   };

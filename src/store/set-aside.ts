@@ -50,15 +50,26 @@ export async function setAsideIfDamaged(path: string, clock: Clock): Promise<Set
   }
 }
 
-/** By its bytes: SQLite may not be able to read even the schema any more. */
-function isMirror(path: string): boolean {
+/** Whether a file is a mirror or a copy of one. By its bytes: SQLite may not be able to read even the schema any more. */
+export function isMirror(path: string): boolean {
+  const head = headOf(path);
+  const found = ownTables.filter((name) => head.includes(`CREATE TABLE ${name} `));
+  return head.startsWith(sqliteHead) && found.length >= enoughOfThem;
+}
+
+/** Whether a file is one of SQLite's, whoever it belongs to. */
+export function isDatabase(path: string): boolean {
+  return headOf(path).startsWith(sqliteHead);
+}
+
+const sqliteHead = 'SQLite format 3\0';
+
+function headOf(path: string): string {
   const head = Buffer.alloc(headSize);
   const file = openSync(path, 'r');
   const size = readSync(file, head);
   closeSync(file);
-  const text = head.toString('latin1', 0, size);
-  const found = ownTables.filter((name) => text.includes(`CREATE TABLE ${name} `));
-  return text.startsWith('SQLite format 3\0') && found.length >= enoughOfThem;
+  return head.toString('latin1', 0, size);
 }
 
 function examined(path: string): string[] {

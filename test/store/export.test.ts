@@ -12,6 +12,7 @@ import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror }
 import { virtualClock } from '../virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
+const options = { dice: systemDice, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
 
 async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
   const path = join(folder, 'vendors.db');
@@ -31,7 +32,7 @@ describe('a copy of the mirror', () => {
     await writer.write(() => writer.sqlite.exec("UPDATE vendors SET vendor_name = 'In the WAL'"));
     writer.sqlite.exec("BEGIN IMMEDIATE; UPDATE vendors SET vendor_name = 'not committed'");
     const target = join(folder, 'copy.db');
-    await copyMirror(reader, target, systemDice);
+    await copyMirror(reader, target, options);
     writer.sqlite.exec('ROLLBACK');
     await writer.close();
 
@@ -43,16 +44,25 @@ describe('a copy of the mirror', () => {
     copy.close();
   });
 
-  it('F17 is readable for owner and group only, whatever the umask, and whatever file it replaces', async () => {
+  it('F17 K42 obeys the umask where it is new, and keeps the mode of what it replaces', async () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder);
-    const target = join(folder, 'copy.db');
-    writeFileSync(target, 'something older');
-    chmodSync(target, 0o666);
     const umask = process.umask(0o077);
     onTestFinished(() => void process.umask(umask));
-    await copyMirror(mirror, target, systemDice);
-    expect(statSync(target).mode & 0o777).toBe(0o640);
+    const modeOf = async (name: string, before?: number): Promise<number> => {
+      const target = join(folder, name);
+      if (before !== undefined) {
+        writeFileSync(target, 'something older');
+        chmodSync(target, before);
+      }
+      await copyMirror(mirror, target, options);
+      return statSync(target).mode & 0o777;
+    };
+    expect([await modeOf('new.db'), await modeOf('open.db', 0o664), await modeOf('closed.db', 0o600)]).toEqual([
+      0o600, 0o664, 0o600,
+    ]);
+    process.umask(0o022);
+    expect([await modeOf('newer.db'), await modeOf('new.db')]).toEqual([0o640, 0o600]);
   });
 
   it('F20 leaves what was there, and nothing beside it, where writing fails half-way', async () => {
@@ -60,7 +70,7 @@ describe('a copy of the mirror', () => {
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
     writeFileSync(target, 'the old copy');
-    const failing = swapIn(mirror, target, systemDice, (path) => {
+    const failing = swapIn(mirror, target, options, (path) => {
       writeFileSync(path, 'half a');
       throw new Error('the disk is gone');
     });
@@ -88,7 +98,7 @@ describe('a copy of the mirror', () => {
       leave('.copy.db.notes', 2),
       leave('.other.db.0123456789ab', 2),
     ];
-    await copyMirror(mirror, join(folder, 'copy.db'), systemDice);
+    await copyMirror(mirror, join(folder, 'copy.db'), options);
     expect(readdirSync(folder).sort()).toEqual([...others, 'copy.db', 'vendors.db'].sort());
   });
 
@@ -108,7 +118,7 @@ describe('a copy of the mirror', () => {
     const mirror = await mirrorIn(folder);
     const before = readFileSync(mirror.path);
     const target = nameOf(mirror.path, folder);
-    await expect(copyMirror(mirror, target, systemDice)).rejects.toMatchObject({ code: 'usage' });
+    await expect(copyMirror(mirror, target, options)).rejects.toMatchObject({ code: 'usage' });
     expect(readFileSync(mirror.path).equals(before)).toBe(true);
   });
 });
