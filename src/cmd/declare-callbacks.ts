@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { Does } from './command.ts';
 import { examples, paragraphs } from './help-text.ts';
-import { idNumber } from './option-values.ts';
+import { eventName, idNumber, webAddress } from './option-values.ts';
 
 export function declareCallbacks(program: Command, does: Does): void {
   const callbacks = program
@@ -17,8 +17,8 @@ export function declareCallbacks(program: Command, does: Does): void {
   declareLooking(callbacks, does);
   callbacks
     .command('register')
-    .argument('<event>', 'as in bill_vendor or invoice.create; a noun alone means all of its events')
-    .argument('<uri>', 'the address that is to be told')
+    .argument('<event>', 'as in bill_vendor or invoice.create; a noun alone means all of its events', eventName)
+    .argument('<uri>', 'the address that is to be told', webAddress)
     .description('Registers a callback. The service sends a verification code to the address.')
     .addHelpText('after', examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox']))
     .action(does(async () => (await import('./callbacks-change.ts')).callbacksRegister));

@@ -170,8 +170,6 @@ describe('callbacks', () => {
   });
 
   it.each([
-    ['register', 'no_such.event', hook],
-    ['register', 'invoice', 'nowhere'],
     ['resend', '9'],
     ['delete', '9'],
   ])('exit with 77 and the words of the service: %s %s', async (...argv) => {
@@ -179,6 +177,29 @@ describe('callbacks', () => {
     expect(status).toBe(77);
     expect(stderr).toMatch(/^vendor-mirror: The service /);
   });
+
+  it.each([
+    ['foo', hook, 'The service has no such event. There are bill, bill_vendor, category'],
+    ['invoices', hook, 'no such event'],
+    ['Invoice', hook, 'no such event'],
+    ['invoice.send', hook, 'There are invoice, invoice.create, invoice.update, invoice.delete, invoice.sendByEmail.'],
+    ['bill_vendor', 'not-a-url', 'must be a whole https (or http) one'],
+    ['bill_vendor', '/inbox', 'must be a whole https'],
+    ['bill_vendor', 'ftp://hooks.example.com/', 'must be a whole https'],
+    ['bill_vendor', 'https:hooks.example.com', 'must be a whole https'],
+    ['bill_vendor', 'https://hooks.example.com/in box', 'must be a whole https'],
+    ['bill_vendor', 'https://hooks.example.com/#inbox', 'without user, password and fragment'],
+    ['bill_vendor', 'https://me:pw@hooks.example.com/', 'without user, password and fragment'],
+  ])(
+    'K53 exit with 64 for a callback to nowhere, before anything is sent: register %s %s',
+    async (event, uri, words) => {
+      let requests = 0;
+      sandbox.sandbox.onRequest(() => (requests += 1));
+      const { status, stderr } = await line.run('callbacks', 'register', event, uri, ...account);
+      expect([status, requests]).toEqual([64, 0]);
+      expect(stderr).toContain(words);
+    },
+  );
 
   it('exit with 64 where the account is not plain', async () => {
     const { status, stderr } = await line.run('callbacks', 'list');
