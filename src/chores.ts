@@ -21,11 +21,14 @@ export interface ChoreOptions {
 const lookEvery = 60_000;
 const pruneEvery = 3_600_000;
 
+/** How long deliveries and other work have before the next batch of old rows is removed, in milliseconds: many times what a batch takes. */
+const betweenBatches = 50;
+
 /** A journal of this size means that some reader never lets go, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
 export function createChores({ mirror, secrets, retention, clock, log, onFatal }: ChoreOptions): Service {
-  let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
+  let life: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined;
   let warned = false;
 
   const look = (): void => {
@@ -44,35 +47,41 @@ export function createChores({ mirror, secrets, retention, clock, log, onFatal }
     warned = large;
   };
 
-  const prune = async (): Promise<void> => {
+  const prune = async (signal: AbortSignal): Promise<void> => {
     const since = (age: number | null): number | undefined => (age === null ? undefined : clock.now() - age);
-    const removed = await mirror.prune({
-      deliveriesSince: since(retention.deliveries),
-      versionsSince: since(retention.versions),
-    });
+    const keep = { deliveriesSince: since(retention.deliveries), versionsSince: since(retention.versions) };
+    let removed = 0;
+    for await (const some of mirror.prune(keep)) {
+      removed += some;
+      if (await stopsWithin(signal, betweenBatches)) break;
+    }
     if (removed > 0) log.info({ rows: removed }, 'old rows were removed');
   };
 
-  const work = async (signal: AbortSignal): Promise<void> => {
-    for (let next = 0; !signal.aborted;) {
+  const stopsWithin = (signal: AbortSignal, ms: number): Promise<boolean> =>
+    sleep(clock, ms, signal).then(
+      () => false,
+      () => true,
+    );
+
+  const repeat = async (ms: number, signal: AbortSignal, chore: (signal: AbortSignal) => Promise<void> | void) => {
+    do
       try {
-        look();
-        if (clock.monotonic() >= next) {
-          next = clock.monotonic() + pruneEvery;
-          await prune();
-        }
+        await chore(signal);
       } catch (error) {
         log.warn({ err: asMirrorError(error) }, 'a chore failed and will be tried again');
       }
-      await sleep(clock, lookEvery, signal).catch(() => undefined);
-    }
+    while (!(await stopsWithin(signal, ms)));
   };
 
   return {
     name: 'the chores',
     start() {
       const stop = new AbortController();
-      life ??= { stop, ended: work(stop.signal) };
+      life ??= {
+        stop,
+        ended: Promise.all([repeat(lookEvery, stop.signal, look), repeat(pruneEvery, stop.signal, prune)]),
+      };
       return Promise.resolve();
     },
     async stop() {

@@ -5,12 +5,16 @@ import { virtualClock } from './virtual-clock.ts';
 
 const megabyte = 2 ** 20;
 
+async function* nothing(): AsyncGenerator<number, void, void> {
+  // Nothing is old.
+}
+
 it('F5 a journal that some reader keeps from being reused is told of once, and again when it grows anew', async () => {
   const clock = virtualClock();
   const lines: string[] = [];
   const files = { databaseBytes: megabyte, walBytes: 0 };
   const chores = createChores({
-    mirror: { path: 'vendors.db', files: () => files, prune: () => Promise.resolve(0) },
+    mirror: { path: 'vendors.db', files: () => files, prune: nothing },
     secrets: { path: 'secrets.db', files: () => files },
     retention: { deliveries: null, versions: null },
     clock,

@@ -88,8 +88,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   webhookDays(): Promise<WebhookDays>;
   /** What the mirror holds of every account, with its `latest` runs. */
   reports(latest: number): Promise<AccountReport[]>;
-  /** Removes what has served its time. @returns how many rows went. */
-  prune(keep: Keep): Promise<number>;
+  /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
+  prune(keep: Keep): AsyncGenerator<number, void, void>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): { databaseBytes: number; walBytes: number } | undefined;
   /** Writes down that the daemon has this file open, and the file of secrets at that path. */
