@@ -7,8 +7,8 @@ import type { Clock, Dice } from './clock.ts';
 import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import type { Log } from './log.ts';
-import { openMirror, type Mirror } from './store/mirror.ts';
-import type { IsAlive, RunCounts } from './store/runs.ts';
+import { openMirror, type Mirror, type MirrorFile } from './store/mirror.ts';
+import type { RunCounts } from './store/runs.ts';
 import { openSecrets, type Secrets } from './store/secrets.ts';
 import type { Engine } from './sync/engine.ts';
 import { pullGateways, type GatewayCount } from './sync/pull-gateways.ts';
@@ -23,7 +23,7 @@ export interface InstallationSeams {
   readonly dice: Dice;
   readonly fetch: ApiSeams['fetch'];
   readonly log: Log;
-  readonly process: { readonly pid: number; readonly isAlive: IsAlive };
+  readonly lockProcess: MirrorFile['lockProcess'];
   /** The folder that holds the migrations of both files. */
   readonly migrations: string;
   readonly observe?: NonNullable<ApiSeams['observe']>;
@@ -94,7 +94,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
   const { baseUrl, auth } = whereToRead(settings);
   const { clock, dice, migrations, fetch, log } = seams;
   const files = { migrations, clock, dice, onDistrust: seams.onFatal };
-  const mirror = await openMirror({ ...files, path: settings.database, process: seams.process });
+  const mirror = await openMirror({ ...files, path: settings.database, lockProcess: seams.lockProcess });
   let secrets: Secrets | undefined;
   try {
     secrets = await openSecrets({ ...files, path: settings.secrets });

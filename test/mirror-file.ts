@@ -7,7 +7,7 @@ import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { systemDice, type Clock } from '../src/clock.ts';
 import { Database } from '../src/store/database.ts';
-import { mirrorOptions } from '../src/store/mirror.ts';
+import { mirrorOptions, type MirrorFile } from '../src/store/mirror.ts';
 
 export const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
@@ -105,7 +105,7 @@ export function run(id: number, told: Row = {}): Row {
     outcome: 'complete',
     safe_as_of,
     listed_as_of: safe_as_of,
-    pid: 1,
+    process: 'one that ended',
     began_seq: 0,
     ...told,
   };
@@ -114,4 +114,12 @@ export function run(id: number, told: Row = {}): Row {
 /** A row of `vendor_balances`. */
 export function balance(vendorid: number, kind: 'outstanding' | 'overdue', amount: string, code: string): Row {
   return { account_id: '6BApk', vendorid, kind, amount, amount_minor: Math.round(Number(amount) * 100), code };
+}
+
+/** A process of that name, without a lock; the others are alive as told. */
+export function namedProcess(
+  name = 'this process',
+  isAlive: (name: string) => boolean = () => true,
+): MirrorFile['lockProcess'] {
+  return () => ({ name, isAlive, release: () => undefined });
 }

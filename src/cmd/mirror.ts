@@ -4,10 +4,10 @@ import type { Settings } from '../config.ts';
 import { Database } from '../store/database.ts';
 import type { Sqlite } from '../store/driver.ts';
 import type { Mirror } from '../store/mirror.ts';
+import { lockProcess } from '../store/process-lock.ts';
 import { mirrorOptions } from '../store/mirror-options.ts';
 import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
-import { thisProcess } from './this-process.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
@@ -46,7 +46,7 @@ export async function changeMirror<T>(
 ): Promise<T> {
   const migrations = join(packageRoot, 'migrations');
   const { openMirror: openToChange } = await import('../store/mirror.ts');
-  const mirror = await openToChange({ path: database, migrations, clock, dice, process: thisProcess });
+  const mirror = await openToChange({ path: database, migrations, clock, dice, lockProcess });
   try {
     return await change(mirror);
   } finally {

@@ -6,6 +6,7 @@ import type { Settings } from '../config.ts';
 import { openDaemon, type Daemon, type DaemonSeams } from '../daemon.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { lockProcess } from '../store/process-lock.ts';
 import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { serviceOf } from './embedded.ts';
@@ -15,7 +16,6 @@ import { logOf } from './log.ts';
 import { print } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { tellSupervisor } from './supervisor.ts';
-import { thisProcess } from './this-process.ts';
 
 export interface ServeOptions {
   /** Delete the callbacks of this installation and end. */
@@ -114,7 +114,7 @@ function seamsOf(edge: Edge, log: Log, onFatal: DaemonSeams['onFatal']): DaemonS
     log,
     onFatal,
     onRun: () => undefined,
-    process: thisProcess,
+    lockProcess,
     migrations: join(packageRoot, 'migrations'),
     version: versionOf(packageRoot),
     machine() {

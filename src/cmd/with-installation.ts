@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { openInstallation, type Installation, type InstallationSeams } from '../installation.ts';
 import { refuseOtherFiles } from '../store/daemon-files.ts';
+import { lockProcess } from '../store/process-lock.ts';
 import type { Call } from './command.ts';
 import { serviceOf } from './embedded.ts';
 import { logOf } from './log.ts';
-import { thisProcess } from './this-process.ts';
 
 /**
  * Does the work with the installation of these settings, and closes it, with the built-in sandbox where one stood in for the
@@ -29,7 +29,7 @@ export async function withInstallation<T>(
       dice,
       fetch,
       log: await logOf(call, 'warn'),
-      process: thisProcess,
+      lockProcess,
       migrations: join(packageRoot, 'migrations'),
     });
     try {

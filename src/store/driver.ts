@@ -11,9 +11,9 @@ const lockWait = 100;
 /** Below it, two connections that checkpoint at once can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
-/** Opens a connection that writes. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
-export function connectWriter(path: string): Sqlite {
-  const sqlite = new Driver(path, { timeout: lockWait });
+/** Opens a connection that writes, and waits `wait` milliseconds for a lock. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
+export function connectWriter(path: string, wait = lockWait): Sqlite {
+  const sqlite = new Driver(path, { timeout: wait });
   try {
     assertVersion(sqlite);
     return sqlite;

@@ -1,5 +1,6 @@
 /** The mirror file and its deeds. Each deed is one transaction; nobody outside opens one. */
 import { dirname } from 'node:path';
+import type { Dice } from '../clock.ts';
 import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
@@ -18,23 +19,27 @@ import { markWriter } from './marks.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
 import { listMoves, type ListMoves } from './list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts';
+import type { ProcessLock } from './process-lock.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
 import { accountReports, type AccountReport } from './reports.ts';
 import { prune, type Keep } from './retention.ts';
-import { runLedger, type IsAlive, type Run, type RunEnd, type Sweeping } from './runs.ts';
+import { runLedger, type Run, type RunEnd, type Sweeping } from './runs.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
 import { webhookDays, type WebhookDays } from './webhook-days.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {
-  readonly process: { readonly pid: number; readonly isAlive: IsAlive };
+  /** Gives this process its name among those that work on the file at that path. */
+  readonly lockProcess: (database: string, dice: Dice) => ProcessLock;
 }
 
 export { mirrorMode, mirrorOptions };
 
 export interface Mirror extends ReadingDeeds, QueueDeeds {
   readonly path: string;
+  /** This process among those that work on the mirror. */
+  readonly process: ProcessLock;
   takeStamp(): Promise<ReadStamp>;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
@@ -42,7 +47,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 
   beginRun(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run>;
   finishRun(run: Run, end: RunEnd): Promise<void>;
-  /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
+  /** How many runs of an account began after `since`, milliseconds since 1970, and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number>;
   /** In how many of an account's latest complete runs its list was seen to move, and how many those are. */
   listMoves(accountId: string): Promise<ListMoves>;
@@ -108,10 +113,11 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const { clock } = file;
   const database = await Database.open(mirrorOptions(file));
+  const process = await lockedBeside(database, file);
   const { sqlite } = database;
   const counter = readingCounter(database, clock);
   const marks = markWriter(sqlite, clock, counter);
-  const runs = runLedger(sqlite, clock, counter, file.process);
+  const runs = runLedger(sqlite, clock, counter, process);
   const findings = findingLedger(sqlite, clock);
   const deliveries = deliveryJournal(sqlite, marks);
   const callbacks = callbackRows(sqlite);
@@ -130,6 +136,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     }),
     ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
     path: database.path,
+    process,
     takeStamp: () => counter.take(),
     moment: () => counter.moment(),
     addAccounts: (accountIds) =>
@@ -189,6 +196,21 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     freeBytes: () => freeBytes(dirname(database.path)),
     publish: (path, own) => copyMirror(database, path, { dice: file.dice, own }),
 
-    close: () => database.close(),
+    async close() {
+      try {
+        await database.close();
+      } finally {
+        process.release();
+      }
+    },
   };
+}
+
+async function lockedBeside(database: Database, { lockProcess, dice }: MirrorFile): Promise<ProcessLock> {
+  try {
+    return lockProcess(database.path, dice);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

@@ -24,7 +24,7 @@ interface QueueReport {
   readonly parked: number;
 }
 
-export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'pid' | 'began_seq'> & { readonly id: number };
+export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
 export interface AccountReport {

@@ -4,6 +4,7 @@ import { timestamp, type Clock } from '../clock.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Counter } from './counter.ts';
 import type { Sqlite } from './driver.ts';
+import type { ProcessLock } from './process-lock.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from './tables.ts';
 
@@ -66,13 +67,10 @@ export interface RunEnd {
   readonly listedAsOf: number | null;
 }
 
-/** Tells whether a process still lives. */
-export type IsAlive = (pid: number) => boolean;
-
 export interface Runs {
   /** Begins a run, and calls abandoned what dead processes left running. Runs inside a transaction. */
   begin(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Run;
-  /** How many runs of an account other processes began after `since`, milliseconds since 1970, and never ended. */
+  /** How many runs of an account began after `since`, milliseconds since 1970, and died with their process. */
   unfinished(accountId: string, since: number): number;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): string | undefined;
@@ -93,11 +91,12 @@ export function runLedger(
   sqlite: Sqlite,
   clock: Clock,
   counter: Counter,
-  process: { pid: number; isAlive: IsAlive },
+  process: Pick<ProcessLock, 'name' | 'isAlive'>,
 ): Runs {
   const own = new Set<number>();
+  const isAlive = (name: string | null): boolean => name !== null && process.isAlive(name);
   const insert = statement<
-    Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'>,
+    Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>,
     { id: number }
   >(sqlite, (at) =>
     mirrorSql
@@ -105,21 +104,22 @@ export function runLedger(
       .values({ ...noCounts, ...pickStart(at), ...noEnd, outcome: 'running' })
       .returning('id'),
   );
-  const running = statement<{ account_id: string }, { id: number; pid: number }>(sqlite, (at) =>
+  const running = statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('runs')
-      .select(['id', 'pid'])
+      .select(['id', 'process'])
       .where('account_id', '=', at.account_id)
       .where('outcome', '=', 'running'),
   );
-  const unfinished = statement<{ account_id: string; since: string; pid: number }, { count: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('runs')
-      .select((row) => row.fn.countAll<number>().as('count'))
-      .where('account_id', '=', at.account_id)
-      .where('outcome', 'in', ['abandoned', 'running'])
-      .where('started_at', '>', at.since)
-      .where('pid', '!=', at.pid),
+  const unfinished = statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>(
+    sqlite,
+    (at) =>
+      mirrorSql
+        .selectFrom('runs')
+        .select(['process', 'outcome'])
+        .where('account_id', '=', at.account_id)
+        .where('outcome', 'in', ['abandoned', 'running'])
+        .where('started_at', '>', at.since),
   );
   const complete = statement<{ account_id: string }, { started_at: string | null }>(sqlite, (at) =>
     mirrorSql
@@ -186,16 +186,16 @@ export function runLedger(
   return {
     begin({ accountId, kind, trigger }) {
       const startedAt = clock.now();
-      for (const { id, pid } of running.all({ account_id: accountId }))
-        if (pid === process.pid ? !own.has(id) : !process.isAlive(pid))
-          abandon.run({ id, finished_at: timestamp(startedAt) });
+      for (const run of running.all({ account_id: accountId }))
+        if (run.process === process.name ? !own.has(run.id) : !isAlive(run.process))
+          abandon.run({ id: run.id, finished_at: timestamp(startedAt) });
       const beganSeq = counter.current();
       const begun = insert.get({
         account_id: accountId,
         kind,
         trigger,
         started_at: timestamp(startedAt),
-        pid: process.pid,
+        process: process.name,
         began_seq: beganSeq,
       });
       const id = begun?.id ?? 0;
@@ -203,7 +203,9 @@ export function runLedger(
       return { id, accountId, kind, startedAt, beganSeq };
     },
     unfinished: (accountId, since) =>
-      unfinished.get({ account_id: accountId, since: timestamp(since), pid: process.pid })?.count ?? 0,
+      unfinished
+        .all({ account_id: accountId, since: timestamp(since) })
+        .filter((run) => run.process !== process.name && (run.outcome === 'abandoned' || !isAlive(run.process))).length,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
     before: (account_id, read_seq, now) =>
       before.get({ account_id, read_seq, now: timestamp(now) })?.began ?? timestamp(0),
@@ -228,10 +230,10 @@ export function runLedger(
 }
 
 function pickStart(
-  at: Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'>,
-): Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'pid' | 'began_seq'> {
-  const { account_id, kind, trigger, started_at, pid, began_seq } = at;
-  return { account_id, kind, trigger, started_at, pid, began_seq };
+  at: Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>,
+): Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'> {
+  const { account_id, kind, trigger, started_at, process, began_seq } = at;
+  return { account_id, kind, trigger, started_at, process, began_seq };
 }
 
 function pickCounts({ pages, requests, seen, created, updated, unchanged, suspects }: RunCounts): RunCounts {

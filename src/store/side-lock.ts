@@ -1,4 +1,4 @@
-/** The lock that lets one daemon run on a database. It is held by the process, and falls when the process ends, however it does. */
+/** Locks on files beside the database. They are held by the process, and fall when the process ends, however it does. */
 import { existsSync } from 'node:fs';
 import { MirrorError } from '../errors.ts';
 import { connectReader, connectWriter, type Sqlite } from './driver.ts';
@@ -8,21 +8,13 @@ export interface SideLock {
   release(): void;
 }
 
-/** Takes the lock beside a database. @throws MirrorError `already_running`, and of files. */
+/** Whoever looks whether a daemon runs is in the way for a moment, in milliseconds. */
+const aMoment = 50;
+
+/** Takes the lock that lets one daemon run on a database. @throws MirrorError `already_running`, and of files. */
 export function takeSideLock(database: string): SideLock {
-  const path = besideOf(database);
-  let sqlite: Sqlite | undefined;
-  try {
-    sqlite = connectWriter(path);
-    // Whoever looks whether a daemon runs is in the way for a moment.
-    sqlite.pragma('busy_timeout = 50');
-    sqlite.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    sqlite?.close();
-    if (isBusy(error)) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
-    throw catalogued(error, path);
-  }
-  const held = sqlite;
+  const held = lockFile(besideOf(database), aMoment);
+  if (!held) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
   return { release: () => void held.close() };
 }
 
@@ -45,3 +37,22 @@ export function isDaemonAt(database: string): boolean {
 }
 
 const besideOf = (database: string): string => `${database}.lock`;
+
+/**
+ * Locks a file, which is made where there is none, within `wait` milliseconds.
+ * @returns undefined where another process holds it. @throws MirrorError of files.
+ */
+export function lockFile(path: string, wait = 0): Sqlite | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectWriter(path, wait);
+    // Nothing is ever written: a journal would only be left behind.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    if (isBusy(error)) return undefined;
+    throw catalogued(error, path);
+  }
+}

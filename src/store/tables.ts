@@ -151,7 +151,7 @@ export interface RunTable {
   proof: ProofKind | null;
   list_moved: number | null;
   error_code: string | null;
-  pid: number;
+  process: string | null;
   began_seq: number;
 }
 

@@ -18,7 +18,7 @@ export async function job(place: Place): Promise<JobResult> {
   );
   const progress = sqlite.prepare('UPDATE runs SET pages = pages + 1, seen = seen + ?, created = created + ?');
   sqlite.exec(
-    `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, pid, began_seq) VALUES ('${account}', 'pull', 'command', '${now()}', 'running', 1, 0)`,
+    `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq) VALUES ('${account}', 'pull', 'command', '${now()}', 'running', 'bare', 0)`,
   );
   const takeNumber = sqlite.transaction(() => number.get()!.read_seq);
   const takePage = sqlite.transaction((vendors: readonly WireVendor[], readSeq: number) => {

@@ -6,6 +6,7 @@ import { systemClock, systemDice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
 import { openInstallation, type Installation } from '../../src/installation.ts';
 import { silentLog } from '../../src/log.ts';
+import { lockProcess } from '../../src/store/process-lock.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
@@ -53,7 +54,7 @@ export function open(place: Place): Promise<Installation> {
     dice: systemDice,
     fetch: (...request) => globalThis.fetch(...request),
     log: silentLog,
-    process: { pid: process.pid, isAlive: () => true },
+    lockProcess,
     migrations,
   });
 }

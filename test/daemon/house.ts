@@ -16,7 +16,7 @@ import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
 import { memory } from '../memory.ts';
-import { ask, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { patientClock, type PatientClock } from './patient-clock.ts';
 
 export const account = '6BApk';
@@ -107,7 +107,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     dice,
     fetch,
     log: createLog('info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
-    process: { pid: process.pid, isAlive: () => true },
+    lockProcess: namedProcess(),
     migrations,
   };
   let settings = settingsOf(options.settings);

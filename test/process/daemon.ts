@@ -84,7 +84,8 @@ async function freePort(): Promise<number> {
   }
 }
 
-function watched(child: ChildProcess): Serving {
+/** What a daemon writes and how it ends. */
+export function watched(child: ChildProcess): Serving {
   let stderr = '';
   child.stdout?.resume();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));

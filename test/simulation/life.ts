@@ -17,6 +17,7 @@ import type { Verdict } from '../../src/store/verdict.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import { pathTokensOf, type PathTokens } from '../../src/webhook/doors.ts';
 import { Reception } from '../../src/webhook/reception.ts';
+import { namedProcess } from '../mirror-file.ts';
 import type { LifeClock } from './life-clock.ts';
 import { account, publicUrl, token } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -30,7 +31,7 @@ export const interval = 5;
 export interface LifeOptions {
   readonly plan: Plan;
   readonly settings: Settings;
-  /** Which life of the installation this is, from 1: its process number. */
+  /** Which life of the installation this is, from 1. */
   readonly number: number;
   readonly clock: LifeClock;
   readonly fetch: typeof globalThis.fetch;
@@ -98,7 +99,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     dice,
     fetch,
     log: silentLog,
-    process: { pid: number, isAlive: (pid) => pid === number },
+    lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
     migrations: join(root, 'migrations'),
   });
   const { mirror, secrets } = installation;

@@ -6,7 +6,7 @@ import type { NewDelivery } from '../../src/store/deliveries.ts';
 import { listDeliveries, type DeliveryFilter } from '../../src/store/delivery-list.ts';
 import type { Mark } from '../../src/store/marks.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
-import { migrations, readMirror, temporaryFolder, writeMirror, type Row } from '../mirror-file.ts';
+import { migrations, namedProcess, readMirror, type Row, temporaryFolder, writeMirror } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 const account = '6BApk';
@@ -30,7 +30,7 @@ async function open(rows: Record<string, Row[]> = {}): Promise<Place> {
     migrations,
     clock,
     dice: systemDice,
-    process: { pid: 1, isAlive: () => true },
+    lockProcess: namedProcess(),
   });
   onTestFinished(async () => mirror.close());
   const list: Place['list'] = (filter = {}) => listDeliveries(readMirror(path, clock).sqlite, filter);

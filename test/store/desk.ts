@@ -6,7 +6,7 @@ import type { ReadStamp, VendorRow } from '../../src/reading.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/verdict.ts';
 import { memory } from '../memory.ts';
-import { ask, migrations, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 
 export const lag = 5_000;
 export const account = 'one';
@@ -50,7 +50,7 @@ export async function openDesk(): Promise<Desk> {
       migrations,
       clock,
       dice: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
-      process: { pid: 1, isAlive: () => true },
+      lockProcess: namedProcess(),
     });
   let mirror = await open();
   onTestFinished(() => mirror.close());

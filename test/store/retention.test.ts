@@ -11,7 +11,17 @@ import type { Database } from '../../src/store/database.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import { prune } from '../../src/store/retention.ts';
 import { memory } from '../memory.ts';
-import { ask, migrations, run, temporaryFolder, version, writeMirror, type Row, type Rows } from '../mirror-file.ts';
+import {
+  ask,
+  migrations,
+  namedProcess,
+  type Row,
+  type Rows,
+  run,
+  temporaryFolder,
+  version,
+  writeMirror,
+} from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 import { open } from './file.ts';
 
@@ -29,7 +39,7 @@ async function holding(rows: Rows): Promise<{ mirror: Mirror; left: (table: stri
     migrations,
     clock,
     dice: systemDice,
-    process: { pid: 1, isAlive: () => true },
+    lockProcess: namedProcess(),
   });
   onTestFinished(() => mirror.close());
   return {

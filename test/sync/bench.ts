@@ -11,7 +11,7 @@ import { parseWorld } from '../../src/sandbox/worlds.ts';
 import type { PullOptions } from '../../src/sync/pull.ts';
 import { directFetch } from '../direct-fetch.ts';
 import { memory } from '../memory.ts';
-import { ask, migrations, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';
@@ -20,8 +20,8 @@ export const account = '6BApk';
 export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
 
 /** Of two processes beside this one, one is dead. */
-export const deadProcess = 4_000_001;
-export const livingProcess = 4_000_002;
+export const deadProcess = 'one that died';
+export const livingProcess = 'another that lives';
 
 export interface Bench {
   readonly clock: VirtualClock;
@@ -118,7 +118,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
       dice,
       fetch: bent(directFetch(sandbox), options, clock),
       log: silentLog,
-      process: { pid: process.pid, isAlive: (pid) => pid !== deadProcess },
+      lockProcess: namedProcess('this process', (name) => name !== deadProcess),
       migrations,
     });
   let installation = await open();

@@ -111,16 +111,16 @@ describe('the ledger of runs', () => {
     await at.pull();
     const writer = new Driver(at.database);
     const left = writer.prepare(
-      `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, pid, began_seq)
+      `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq)
        VALUES (?, 'pull', 'command', '2026-11-20 11:00:00.000', 'running', ?, 0)`,
     );
     left.run(account, deadProcess);
     left.run(account, livingProcess);
     writer.close();
     await at.pull();
-    expect(at.query('SELECT pid, outcome, error FROM runs WHERE id IN (2, 3) ORDER BY id')).toEqual([
-      { pid: deadProcess, outcome: 'abandoned', error: 'The process ended in the middle of the run.' },
-      { pid: livingProcess, outcome: 'running', error: null },
+    expect(at.query('SELECT process, outcome, error FROM runs WHERE id IN (2, 3) ORDER BY id')).toEqual([
+      { process: deadProcess, outcome: 'abandoned', error: 'The process ended in the middle of the run.' },
+      { process: livingProcess, outcome: 'running', error: null },
     ]);
   });
 });

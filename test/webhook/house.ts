@@ -16,7 +16,7 @@ import { Keeper } from '../../src/webhook/keeper.ts';
 import { createListener } from '../../src/webhook/listener.ts';
 import type { Outcome } from '../../src/webhook/outcomes.ts';
 import { memory } from '../memory.ts';
-import { migrations, temporaryFolder } from '../mirror-file.ts';
+import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 export const account = '6BApk';
@@ -57,7 +57,7 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
     migrations,
     clock,
     dice: systemDice,
-    process: { pid: 1, isAlive: () => true },
+    lockProcess: namedProcess(),
   });
   const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, dice: systemDice });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
