@@ -1,6 +1,9 @@
 /** The plan of the house (DESIGN 3), held against every file. */
+import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { readMigrations } from '../src/store/migrate.ts';
+import { migrations } from './mirror-file.ts';
 import { circleAmong, collect, sourceTree, topLevel } from './source-tree.ts';
 
 const files = sourceTree('src');
@@ -110,6 +113,11 @@ describe('the house', () => {
         packages.filter((name) => doors.has(name.replace('node:', ''))).map((name) => `${path} → ${name}`),
       );
     expect(strays).toEqual([]);
+  });
+
+  it.each(['mirror', 'secrets'])('numbers the migrations of the %s from 1, each once', (folder) => {
+    const numbers = readMigrations(join(migrations, folder)).map(({ number }) => number);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });
 
   it('opens transactions in store/ alone', () => {
