@@ -7,9 +7,10 @@ import type { Log } from './log.ts';
 import type { Metrics } from './admin/metrics.ts';
 import type { Watchdog } from './admin/health.ts';
 import type { RunTrigger } from './store/tables.ts';
+import type { SweepPermits } from './sweep-permits.ts';
 import { pullGateways } from './sync/pull-gateways.ts';
 import { pull, type RunReport } from './sync/pull.ts';
-import { RunDesk } from './sync/run-desk.ts';
+import { RunDesk, type RunRequest } from './sync/run-desk.ts';
 import { Worker } from './sync/worker.ts';
 import { Keeper } from './webhook/keeper.ts';
 
@@ -19,6 +20,8 @@ export interface AccountDeskOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Shared with all accounts. */
+  readonly permits: SweepPermits;
   /** Hears of every run that ended. */
   readonly onRun: (report: RunReport) => void;
 }
@@ -45,7 +48,7 @@ export class AccountDesk implements Service {
   #watchdog: Watchdog;
   #doubt: string | null = null;
   #cautious = false;
-  /** The run that began last, and when, by a clock that never jumps. */
+  /** The run that began last, and when, by a clock that never jumps; Infinity while it waits for its permit. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
@@ -132,13 +135,12 @@ export class AccountDesk implements Service {
     });
   }
 
-  async #run(request: Parameters<ConstructorParameters<typeof RunDesk>[0]>[0]): Promise<RunReport> {
-    const { account, installation, clock, log, metrics, onRun } = this.#options;
+  async #run(request: RunRequest): Promise<RunReport> {
+    const { account, installation, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
     await this.#caution(request.signal);
     const doubt = this.#doubt;
-    this.#latest = { began: clock.monotonic(), report: pull(account.engine, request) };
-    const report = await this.#latest.report;
+    const report = await this.#sweep(request);
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
     const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
@@ -153,6 +155,25 @@ export class AccountDesk implements Service {
     if (outcome !== 'failed') await this.#gateways(request.signal);
     this.#worker.nudge();
     return report;
+  }
+
+  /** Sweeps with a permit, which it has only while it does not wait for the service. */
+  #sweep(request: RunRequest): Promise<RunReport> {
+    const { account, clock, permits } = this.#options;
+    const sweep = async (): Promise<RunReport> => {
+      const permit = await permits.acquire(request.signal);
+      try {
+        latest.began = clock.monotonic();
+        const { vendors } = account.engine;
+        const page: typeof vendors.page = (number, options) => permit.during(vendors.page(number, options));
+        return await pull({ ...account.engine, vendors: { ...vendors, page } }, request);
+      } finally {
+        permit.release();
+      }
+    };
+    const latest = { began: Infinity, report: Promise.resolve().then(sweep) };
+    this.#latest = latest;
+    return latest.report;
   }
 
   /** A process that dies again and again in the middle of its runs must not hammer the service. */

@@ -10,13 +10,14 @@ import { asMirrorError, MirrorError } from './errors.ts';
 import { createGapWatch } from './gap-watch.ts';
 import { healthSource } from './health-facts.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
-import { eachBounded, startAll, stopAll, type Service } from './lifecycle.ts';
-import { checkCron, createSchedule, openSlots, type Schedule } from './scheduler.ts';
+import { startAll, stopAll, type Service } from './lifecycle.ts';
+import { checkCron, createSchedule, offsetSlots, openSlots, type Schedule } from './scheduler.ts';
 import type { RunReport } from './sync/pull.ts';
 import { prepareFile } from './store/database.ts';
 import { mirrorMode } from './store/mirror.ts';
 import { setAsideIfDamaged } from './store/set-aside.ts';
 import { takeSideLock, type SideLock } from './store/side-lock.ts';
+import { SweepPermits } from './sweep-permits.ts';
 import { pathTokensOf } from './webhook/doors.ts';
 import { createListener } from './webhook/listener.ts';
 
@@ -39,8 +40,8 @@ export interface Daemon extends Service {
   unregister(): Promise<number>;
 }
 
-/** Accounts that are worked on at once. */
-const accountsAtOnce = 4;
+/** Sweeps, of different accounts, that work at once. */
+const sweepsAtOnce = 4;
 
 /**
  * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
@@ -58,12 +59,13 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     if (report.counts.created + report.counts.updated > 0) publish();
     seams.onRun(id, report);
   };
+  const permits = new SweepPermits(sweepsAtOnce, clock);
   const desks = new Map(
     installation.accounts.map((id) => {
       const account = installation.account(id);
       return [
         id,
-        new AccountDesk({ account, installation, clock, log, metrics, onRun: (report) => onRun(id, report) }),
+        new AccountDesk({ account, installation, clock, log, metrics, permits, onRun: (report) => onRun(id, report) }),
       ];
     }),
   );
@@ -84,18 +86,23 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     onDeaf: (id) => void deskOf(id)?.keeper.resendIfSilent(),
   });
 
-  const lastRun = await oldestSweep(installation);
-  const schedule = (kind: 'pull' | 'reconcile'): Schedule =>
-    createSchedule({
-      name: kind,
-      slots: openSlots(settings.schedule[kind], settings.schedule.timezone),
-      clock,
-      dice,
-      log,
-      lastRun,
-      run: (signal) => eachBounded(desks.values(), accountsAtOnce, (desk) => desk.run(kind, 'schedule', signal)),
-    });
-  const [pulls, reconciliations] = [schedule('pull'), schedule('reconcile')];
+  const lastRuns = await mirror.lastCompletes();
+  const several = desks.size > 1;
+  const schedulesOf = (kind: 'pull' | 'reconcile'): Schedule[] => {
+    const slots = openSlots(settings.schedule[kind], settings.schedule.timezone);
+    return [...desks].map(([id, desk]) =>
+      createSchedule({
+        name: several ? `${kind} of ${id}` : kind,
+        slots: several ? offsetSlots(slots, id) : slots,
+        clock,
+        dice,
+        log,
+        lastRun: parseInstant(lastRuns.get(id) ?? ''),
+        run: (signal) => desk.run(kind, 'schedule', signal),
+      }),
+    );
+  };
+  const [pulls, reconciliations] = [schedulesOf('pull'), schedulesOf('reconcile')];
 
   const admin = createAdminServer({
     settings: settings.admin,
@@ -107,7 +114,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
       desks,
       listener,
       machine: seams.machine,
-      next: () => ({ pull: pulls.next, reconcile: reconciliations.next }),
+      next: () => ({ pull: earliest(pulls), reconcile: earliest(reconciliations) }),
     }),
     metrics,
     clock,
@@ -118,8 +125,9 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     admin,
     listener,
     ...desks.values(),
-    reconciliations,
-    pulls,
+    permits,
+    ...reconciliations,
+    ...pulls,
     createGapWatch({
       clock,
       onGap: (ms) => {
@@ -194,15 +202,11 @@ async function openAlone(
   }
 }
 
-/** When the account that was swept longest ago was last swept whole, in wall time; undefined if one never was. */
-async function oldestSweep({ accounts, mirror }: Installation): Promise<number | undefined> {
-  let oldest = Infinity;
-  for (const account of accounts) {
-    const at = parseInstant((await mirror.lastComplete(account)) ?? '');
-    if (at === undefined) return undefined;
-    oldest = Math.min(oldest, at);
-  }
-  return oldest;
+/** Wall time of the next run of any account; undefined while none is awaited. */
+function earliest(schedules: readonly Schedule[]): number | undefined {
+  let first: number | undefined;
+  for (const { next } of schedules) if (next !== undefined && !(first !== undefined && first <= next)) first = next;
+  return first;
 }
 
 /** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */

@@ -1,4 +1,5 @@
 /** Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron. */
+import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
 import { sleep, type Clock, type Dice } from './clock.ts';
 import { asMirrorError } from './errors.ts';
@@ -81,6 +82,42 @@ export function openSlots(expression: string, timezone: string): Slots {
           since: instant,
           slot: everyHourNamed ? everyHour(instant, zone.offset(instant)) : namedHours(instant),
         };
+      return known.slot;
+    },
+  };
+}
+
+/** Accounts begin up to this long after a slot that they share. */
+const longestOffset = 900_000;
+
+/**
+ * The slots as one of several accounts has them: each later by the account's own share of 15 minutes, or of the time to the next slot where
+ * that is shorter, so that not all begin at once. The share follows from the id: another account more or less moves no other.
+ */
+export function offsetSlots(slots: Slots, accountId: string): Slots {
+  const share = Number.parseInt(hash('sha256', accountId).slice(0, 8), 16) / 2 ** 32;
+  const moved = (slot: number): number =>
+    Number.isFinite(slot) ? slot + Math.floor(share * Math.min(longestOffset, slots.after(slot) - slot)) : slot;
+
+  /** The last slot up to an instant; undefined where it is longer ago than any offset. */
+  const lastBefore = (instant: number): number | undefined => {
+    for (let back = 1_000; ; back = Math.min(2 * back, longestOffset)) {
+      let slot = slots.after(instant - back);
+      if (slot > instant && back === longestOffset) return undefined;
+      if (slot > instant) continue;
+      for (let next = slots.after(slot); next <= instant; next = slots.after(next)) slot = next;
+      return slot;
+    }
+  };
+
+  let known = { since: Infinity, slot: -Infinity };
+  return {
+    after(instant) {
+      if (instant < known.since || instant >= known.slot) {
+        const last = lastBefore(instant);
+        const begun = last === undefined ? -Infinity : moved(last);
+        known = { since: instant, slot: begun > instant ? begun : moved(slots.after(instant)) };
+      }
       return known.slot;
     },
   };

@@ -3,7 +3,14 @@ import { createTask } from 'node-cron';
 import { afterEach, describe, expect, it } from 'vitest';
 import { sleep, type Clock, type Dice } from '../src/clock.ts';
 import { silentLog } from '../src/log.ts';
-import { checkCron, createSchedule, openSlots, type Schedule, type ScheduleOptions } from '../src/scheduler.ts';
+import {
+  checkCron,
+  createSchedule,
+  offsetSlots,
+  openSlots,
+  type Schedule,
+  type ScheduleOptions,
+} from '../src/scheduler.ts';
 import { virtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -39,6 +46,33 @@ describe('a cron expression', () => {
     ['often', /.+/],
   ])('%s is refused with its reason', (text, reason) => {
     expect(checkCron(text)).toMatch(reason);
+  });
+});
+
+describe('the slots of one of several accounts', () => {
+  it.each(['* * * * *', '*/15 * * * *', '0 3 * * *', '*/10 * * * * *', '0,1,30 9 * * mon-fri'])(
+    'K17 %s: each slot once, later by at most 15 minutes and by less than the time to the next',
+    (expression) => {
+      const slots = openSlots(expression, 'UTC');
+      for (const account of ['6BApk', 'other', 'third']) {
+        const own = offsetSlots(slots, account);
+        let [slot, at] = [slots.after(start), own.after(slots.after(start) - 1)];
+        for (let count = 0; count < 40; count++) {
+          expect(at - slot).toBeGreaterThanOrEqual(0);
+          expect(at - slot).toBeLessThan(Math.min(15 * minute, slots.after(slot) - slot));
+          // From wherever it is asked in between.
+          expect(own.after(at - 1)).toBe(at);
+          [slot, at] = [slots.after(slot), own.after(at)];
+        }
+      }
+    },
+  );
+
+  it('K17 lie apart, and stay where they are whatever other accounts there are', () => {
+    const slots = openSlots('*/15 * * * *', 'UTC');
+    const offsets = Array.from({ length: 300 }, (_, index) => offsetSlots(slots, `a${index}`).after(start) - start);
+    for (let minutes = 0; minutes < 15; minutes++)
+      expect(offsets.filter((ms) => Math.floor(ms / minute) === minutes).length).toBeGreaterThan(5);
   });
 });
 

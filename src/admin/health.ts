@@ -26,7 +26,7 @@ export interface HealthFacts {
   readonly ability: Ability;
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
   readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number };
-  /** Wall time of the next scheduled runs, milliseconds since 1970; undefined while one is under way. */
+  /** Wall time of the next scheduled run of any account, milliseconds since 1970; undefined where all are under way. */
   readonly next: { readonly pull: number | undefined; readonly reconcile: number | undefined };
 }
 

@@ -55,6 +55,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   lastSweep(accountId: string): Promise<Sweeping | undefined>;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
+  /** The same of every account that had one. */
+  lastCompletes(): Promise<ReadonlyMap<string, string>>;
   /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun. */
   runBefore(accountId: string, readSeq: number, now: number): Promise<string>;
 
@@ -150,6 +152,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     listMoves: (accountId) => database.read(() => moves(accountId)),
     lastSweep: (accountId) => database.read(() => runs.lastSweep(accountId)),
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
+    lastCompletes: () => database.read(() => runs.lastCompletes()),
     runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),
 
     async *residents(accountId) {

@@ -74,6 +74,8 @@ export interface Runs {
   unfinished(accountId: string, since: number): number;
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): string | undefined;
+  /** The same of every account that had one. */
+  lastCompletes(): ReadonlyMap<string, string>;
   /**
    * When the last run of an account began that was before the reading of that number; before all runs, when the account was added. Runs
    * that claim to be later than `now`, milliseconds since 1970, are passed over: the clock was set back since.
@@ -129,6 +131,9 @@ export function runLedger(
       .where('outcome', '=', 'complete')
       .where('kind', '!=', 'verify'),
   );
+  const everyComplete = sqlite.prepare<[], { account_id: string; started_at: string }>(`
+    SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
+      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`);
   const before = statement<{ account_id: string; read_seq: number; now: string }, { began: string }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('accounts')
@@ -207,6 +212,7 @@ export function runLedger(
         .all({ account_id: accountId, since: timestamp(since) })
         .filter((run) => run.process !== process.name && (run.outcome === 'abandoned' || !isAlive(run.process))).length,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
+    lastCompletes: () => new Map(everyComplete.all().map(({ account_id, started_at }) => [account_id, started_at])),
     before: (account_id, read_seq, now) =>
       before.get({ account_id, read_seq, now: timestamp(now) })?.began ?? timestamp(0),
     lastSweep: (accountId) => latest.get({ account_id: accountId }),

@@ -30,6 +30,8 @@ export interface Entry {
 export interface HouseOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
   /** `key=value`, as in `sandbox --world`. */
   readonly world?: readonly string[];
+  /** Those of the service and of the settings; one unless told. */
+  readonly accounts?: readonly string[];
   /** Laid over the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Stands between the daemon and the service. */
@@ -80,7 +82,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
   const post: Post = (uri, headers, body) =>
     clock.busy(send(agent, daemon.addresses.listener + new URL(uri).pathname, headers, body));
   const sandbox = new Sandbox(
-    { vendors: 40, token: 'a-token', ...options, accounts: [account], world: parseWorld(options.world ?? []) },
+    { vendors: 40, token: 'a-token', accounts: [account], ...options, world: parseWorld(options.world ?? []) },
     { clock, post: options.post?.(post) ?? post },
   );
   sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
@@ -93,7 +95,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
       env: {},
       readFile: String,
       text: JSON.stringify({
-        accounts: [account],
+        accounts: options.accounts ?? [account],
         database: join(folder, 'vendors.db'),
         secrets: join(folder, 'secrets.db'),
         service: { baseUrl: 'https://service.example', auth: { accessToken: 'a-token' } },

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccountDesk } from '../../src/account-desk.ts';
+import { SweepPermits } from '../../src/sweep-permits.ts';
 import { createMetrics } from '../../src/admin/metrics.ts';
 import { createChores } from '../../src/chores.ts';
 import { parseInstant, type Dice } from '../../src/clock.ts';
@@ -110,6 +111,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     clock,
     log: silentLog,
     metrics,
+    permits: new SweepPermits(1, clock),
     onRun,
   });
   const reception = new Reception({
