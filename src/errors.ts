@@ -30,6 +30,12 @@ export const catalogue = {
   settings_invalid: entry(settings, false, 'Mend the settings named above; config/default.yaml documents every key.'),
   settings_unreadable: entry(settings, false, 'Name an existing, readable file with -c or VENDOR_MIRROR_CONFIG.'),
 
+  other_service: entry(
+    settings,
+    false,
+    'If it is the same service under another address, run `vendor-mirror doctor --accept-service`; else name another database.',
+  ),
+
   service_unreachable: entry(unavailable, true, 'Check service.baseUrl, the network and the name server.'),
   service_timeout: entry(unavailable, true, 'The service is slow or hangs; try later, or raise service.timeout.'),
   service_unavailable: entry(unavailable, true, 'The service has a fault of its own; try later.'),
@@ -89,6 +95,7 @@ export const catalogue = {
 
   database_locked: entry(locked, true, 'Another program holds the database; close its transaction, or try later.'),
   already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
+  secrets_taken: entry(locked, false, 'Give each mirror secrets of its own: name another file in `secrets`.'),
 
   bug: entry(bug, false, 'This is a fault of vendor-mirror; please report it with the lines above.'),
 } as const satisfies Record<string, Entry>;

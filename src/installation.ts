@@ -28,6 +28,10 @@ export interface InstallationSeams {
   readonly migrations: string;
   readonly observe?: NonNullable<ApiSeams['observe']>;
   readonly patience?: NonNullable<ApiSeams['patience']>;
+  /** By what name the mirror knows the service; its address unless told. */
+  readonly serviceName?: string | undefined;
+  /** Whether the service may be another one than the mirror belongs to: to compare them. Nothing of it is to be applied then. */
+  readonly anyService?: boolean;
   /** Going on would be wrong: a file is not to be trusted any more. Whatever is asked of it fails from then on. */
   readonly onFatal?: (error: MirrorError) => void;
 }
@@ -62,6 +66,8 @@ export interface Installation {
   readonly settings: Settings;
   readonly mirror: Mirror;
   readonly secrets: Secrets;
+  /** By what name the mirror knows the service. */
+  readonly serviceName: string;
   readonly accounts: readonly string[];
   account(accountId: string): Account;
   /** One run over an account's vendors. Expected failures stand in the summary. */
@@ -85,6 +91,27 @@ export function whereToRead({ service: { baseUrl, auth } }: Settings): { baseUrl
   return { baseUrl, auth };
 }
 
+/** The address of a service, in one spelling. */
+function nameOf(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+function refuseOther(known: string | null, name: string, { path }: Mirror): void {
+  if (known !== null && known !== name)
+    throw new MirrorError('other_service', `${path} mirrors ${known}, and this is ${name}.`);
+}
+
+/** The work, done until it succeeded once. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    }));
+}
+
 /**
  * Opens the files and connects to the service; nothing is requested yet.
  * @throws MirrorError of files and settings.
@@ -95,9 +122,13 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
   const { clock, dice, migrations, fetch, log } = seams;
   const files = { migrations, clock, dice, onDistrust: seams.onFatal };
   const mirror = await openMirror({ ...files, path: settings.database, lockProcess: seams.lockProcess });
+  const serviceName = seams.serviceName ?? nameOf(baseUrl);
   let secrets: Secrets | undefined;
   try {
+    const { mirrorId, service: known } = await mirror.identity();
+    if (!seams.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
+    await secrets.claim({ mirrorId, path: mirror.path });
     await mirror.addAccounts(accounts);
   } catch (error) {
     await secrets?.close();
@@ -117,6 +148,9 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     log,
     tokens,
     takeStamp: () => mirror.takeStamp(),
+    ...(!seams.anyService && {
+      onAnswer: once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror)),
+    }),
     ...(seams.observe && { observe: seams.observe }),
     ...(seams.patience && { patience: seams.patience }),
   };
@@ -147,6 +181,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     settings,
     mirror,
     secrets: held,
+    serviceName,
     accounts,
     account,
     async pull(id, options) {

@@ -25,6 +25,8 @@ export interface ApiSeams {
   readonly log: Log;
   readonly takeStamp: TakeStamp;
   readonly tokens: TokenSource;
+  /** Awaited after each answer of success, before anything is made of it. @throws MirrorError where nothing may be. */
+  readonly onAnswer?: () => Promise<void>;
   /** Told of every attempt that left. */
   readonly observe?: (facts: AttemptFacts) => void;
   /** Other limits than the usual ones on trying again. */

@@ -34,7 +34,7 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
     const mayBeDone = (error: MirrorError): boolean => call.method === 'POST' && left && mayHaveArrived(error);
 
     try {
-      return await paced(attempt, {
+      const answered = await paced(attempt, {
         clock: seams.clock,
         dice: seams.dice,
         patience: seams.patience ?? patience,
@@ -43,6 +43,8 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
         onWait: ({ code, message }, wait) =>
           seams.log.info({ code, wait: Math.round(wait), method: call.method, family: call.family }, message),
       });
+      await seams.onAnswer?.();
+      return answered;
     } catch (error) {
       if (isMirrorError(error) && error.retry && mayBeDone(error))
         throw reworded(error, `${error.message} It may have been carried out all the same: look before you try again.`);

@@ -22,8 +22,11 @@ export function declareStatus(program: Command, does: Does): void {
       paragraphs(
         'Checks settings, files, disk, clock, token, access, paging, reads by number, callbacks and the public address, and says what to do about each.',
         'Writes nothing to the service. Exits with the status of the worst problem; warnings are none.',
+        'A mirror belongs to the service that it was filled from. Where that has moved to another address, --accept-service compares a sample of its vendors with the mirror, and takes it for the same after a confirmation.',
       ),
     )
+    .option('--accept-service', 'let the mirror belong to the service of the settings, after a comparison')
+    .option('--yes', 'do not ask for confirmation; a service whose vendors are others is refused')
     .action(does(async () => (await import('./doctor.ts')).doctor));
 }
 

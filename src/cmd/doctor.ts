@@ -2,6 +2,7 @@
 import type { Patience } from '../api/pacing.ts';
 import type { Settings } from '../config.ts';
 import { asMirrorError, type ExitStatus } from '../errors.ts';
+import { acceptService } from './accept-service.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
 import type { Call, Run } from './command.ts';
 import { fileCheckups } from './doctor-files.ts';
@@ -22,7 +23,13 @@ interface Told extends Checkup {
 /** A doctor does not wait for better times. */
 const patience: Patience = { attempts: 2, firstWait: 500, longestWait: 2_000, totalWait: 2_000 };
 
-export const doctor: Run = async (call) => {
+interface DoctorOptions {
+  /** Whether the mirror shall belong to the service of the settings. */
+  readonly acceptService?: boolean;
+  readonly yes?: boolean;
+}
+
+export const doctor: Run<DoctorOptions> = async (call) => {
   const { edge, options } = call;
   const told: Told[] = [];
   const tell = (checkup: Checkup, account: string | null = null): void => {
@@ -37,6 +44,13 @@ export const doctor: Run = async (call) => {
       `They name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
     ),
   );
+  if (options.acceptService)
+    tell(
+      await withInstallation(call, settings, (installation) => acceptService(edge, installation, options.yes), {
+        patience,
+        anyService: true,
+      }),
+    );
   await checkAll(call, settings, tell);
   const status = worst(told.map(({ exit }) => exit));
   if (options.json) printDocument(call, told, status);

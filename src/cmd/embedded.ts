@@ -6,6 +6,8 @@ import type { Edge } from './edge.ts';
 export interface Service {
   /** The settings, with an address and a token in them. */
   readonly settings: Settings;
+  /** By what name a mirror knows it; its address where left out. */
+  readonly serviceName?: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -24,5 +26,5 @@ export async function serviceOf(settings: Settings, edge: Edge): Promise<Service
   });
   const { baseUrl, token } = embedded;
   const service = { ...settings.service, baseUrl, auth: { accessToken: new Secret(token) } };
-  return { settings: { ...settings, service }, stop: () => embedded.stop() };
+  return { settings: { ...settings, service }, serviceName: 'sandbox', stop: () => embedded.stop() };
 }

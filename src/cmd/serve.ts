@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { lockProcess } from '../store/process-lock.ts';
 import type { Call, Run } from './command.ts';
 import type { Edge } from './edge.ts';
-import { serviceOf } from './embedded.ts';
+import { serviceOf, type Service } from './embedded.ts';
 import { printFirstQuery } from './first-query.ts';
 import { hearHangups } from './hangup.ts';
 import { logOf } from './log.ts';
@@ -25,11 +25,11 @@ export interface ServeOptions {
 export const serve: Run<ServeOptions> = async (call) => {
   const { edge, options } = call;
   const log = await logOf(call, 'info');
-  const { settings, stop } = await serviceOf(reachable(loadSettings(call)), edge);
+  const service = await serviceOf(reachable(loadSettings(call)), edge);
   try {
-    return await (options.unregister ? unregister(settings, edge, log) : run(call, settings, log));
+    return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
   } finally {
-    await stop();
+    await service.stop();
   }
 };
 
@@ -40,12 +40,12 @@ function reachable(settings: Settings): Settings {
   return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
 }
 
-async function run(call: Call, settings: Settings, log: Log): Promise<ExitStatus> {
+async function run(call: Call, { settings, serviceName }: Service, log: Log): Promise<ExitStatus> {
   const { edge } = call;
   const fatal = new AbortController();
   const seams = seamsOf(edge, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
-  const daemon = await openDaemon(settings, { ...seams, onRun });
+  const daemon = await openDaemon(settings, { ...seams, serviceName, onRun });
   const hangups = hearHangups(edge, () => {
     if (!end.aborted) authorizeAnew(call, daemon, log);
   });
@@ -89,11 +89,9 @@ function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
   }
 }
 
-async function unregister(settings: Settings, edge: Edge, log: Log): Promise<ExitStatus> {
-  const daemon = await openDaemon(
-    settings,
-    seamsOf(edge, log, () => undefined),
-  );
+async function unregister({ settings, serviceName }: Service, edge: Edge, log: Log): Promise<ExitStatus> {
+  const seams = seamsOf(edge, log, () => undefined);
+  const daemon = await openDaemon(settings, { ...seams, serviceName });
   try {
     const removed = await daemon.unregister();
     print(edge, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);

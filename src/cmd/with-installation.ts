@@ -17,7 +17,7 @@ export async function withInstallation<T>(
   call: Call,
   settings: Settings,
   work: (installation: Installation) => Promise<T>,
-  seams: Pick<InstallationSeams, 'patience'> = {},
+  seams: Pick<InstallationSeams, 'patience' | 'anyService'> = {},
 ): Promise<T> {
   const { clock, dice, fetch, packageRoot } = call.edge;
   const service = await serviceOf(settings, call.edge);
@@ -25,6 +25,7 @@ export async function withInstallation<T>(
     refuseOtherFiles(service.settings);
     const installation = await openInstallation(service.settings, {
       ...seams,
+      serviceName: service.serviceName,
       clock,
       dice,
       fetch,

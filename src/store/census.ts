@@ -8,6 +8,9 @@ import type { VendorTable } from './tables.ts';
 /** What is known of a vendor when it is missed. */
 export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
+/** What of a vendor hardly ever changes. */
+export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
+
 const chunk = 5_000;
 const few = 3;
 
@@ -18,6 +21,7 @@ export interface Census {
   count(accountId: string): number;
   /** Numbers of a few active vendors, the youngest. */
   someActive(accountId: string): number[];
+  traits(key: Key): VendorTraits | undefined;
   /** Calls a present vendor suspect. Runs inside a transaction. */
   suspect(key: Key): void;
 }
@@ -57,7 +61,11 @@ export function census(sqlite: Sqlite): Census {
   const suspect = statement<Key>(sqlite, (at) =>
     ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
   );
+  const traits = statement<Key, VendorTraits>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
+  );
   return {
+    traits: (key) => traits.get(key),
     addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
     after: (accountId, from) => after.all({ account_id: accountId, after: from }),
     count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,

@@ -4,7 +4,7 @@ import type { Dice } from '../clock.ts';
 import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
-import { census, type Resident } from './census.ts';
+import { census, type Resident, type VendorTraits } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
 import { rememberDaemonFiles } from './daemon-files.ts';
@@ -17,6 +17,7 @@ import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
+import { identityRow, type Identity } from './identity.ts';
 import { listMoves, type ListMoves } from './list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts';
 import type { ProcessLock } from './process-lock.ts';
@@ -44,6 +45,14 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
   addAccounts(accountIds: readonly string[]): Promise<void>;
+
+  identity(): Promise<Identity>;
+  /** Makes the mirror belong to a service, unless it belongs to one. @returns the service that it belongs to now. */
+  adoptService(service: string): Promise<string>;
+  /** Makes the mirror belong to a service, at a person's word. */
+  acceptService(service: string): Promise<void>;
+  /** What tells vendors apart from others of the same number; those of the mirror among `vendorids`. */
+  traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
 
   beginRun(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run>;
   finishRun(run: Run, end: RunEnd): Promise<void>;
@@ -125,6 +134,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const callbacks = callbackRows(sqlite);
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
+  const identity = identityRow(sqlite, clock);
   const hearing = hearingOf(sqlite);
   const moves = listMoves(sqlite);
 
@@ -145,6 +155,16 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       database.write(() => {
         for (const accountId of accountIds) people.addAccount(accountId, clock.now());
       }),
+
+    identity: () => database.read(() => identity.read()),
+    adoptService: (service) =>
+      database.write(() => {
+        identity.adopt(service);
+        return identity.read().service ?? service;
+      }),
+    acceptService: (service) => database.write(() => identity.accept(service)),
+    traits: (accountId, vendorids) =>
+      database.read(() => vendorids.flatMap((vendorid) => people.traits({ account_id: accountId, vendorid }) ?? [])),
 
     beginRun: (start) => database.write(() => runs.begin(start)),
     finishRun: (run, end) => database.write(() => runs.finish(run.id, end)),

@@ -6,6 +6,7 @@ import { MirrorError } from '../errors.ts';
 import { Secret } from '../log.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { readMigrations } from './migrate.ts';
+import { ownerClaim, type Owner } from './owner.ts';
 import { secretSql, statement } from './statement.ts';
 import { verifierStore, type Verifiers } from './verifiers.ts';
 
@@ -31,6 +32,8 @@ export interface Secrets {
   readonly path: string;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): ReturnType<Database['files']>;
+  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still there. */
+  claim(owner: Owner): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,7 +64,9 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
       `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
     );
   }
+  const claim = ownerClaim(database.sqlite, file.path);
   return {
+    claim: (owner) => database.write(() => claim(owner)),
     vault: (client) => tokenVault(database, client, clock, dice),
     verifiers: verifierStore(database, clock, dice),
     path: database.path,

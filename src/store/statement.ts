@@ -16,7 +16,8 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
-import type { MirrorTables, SecretTables } from './tables.ts';
+import type { SecretTables } from './secret-tables.ts';
+import type { MirrorTables } from './tables.ts';
 
 /** Words of the source, never of a person: nothing in them could end a text in SQL. */
 const plainWords = /^[\w %.-]*$/;

@@ -195,9 +195,17 @@ export interface DaemonFileTable {
   inode: string;
 }
 
+export interface IdentityTable {
+  id: number;
+  mirror_id: string;
+  service: string | null;
+  service_since: string | null;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
+  mirror_identity: IdentityTable;
   reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
   vendors: VendorTable;
   vendor_balances: BalanceTable;
@@ -215,31 +223,4 @@ export interface MirrorTables {
   known_fields: { account_id: string; field: string; first_seen_at: string };
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
-}
-
-export interface VerifierTable {
-  account_id: string;
-  verifier: string;
-  callbackid: number | null;
-  state: 'candidate' | 'proven' | 'previous';
-  received_at: string;
-  expires_at: string | null;
-  /** It came once more while a code was awaited, and waits to be tried. */
-  came_again: 0 | 1;
-}
-
-/** The file of secrets. */
-export interface SecretTables {
-  path_tokens: { account_id: string; path_token: string };
-  verifiers: VerifierTable;
-  awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };
-  registrations: { account_id: string; event: string; registered_at: string };
-  oauth_tokens: {
-    client: string;
-    access_token: string | null;
-    refresh_token: string | null;
-    expires_at: string | null;
-    lease_owner: string | null;
-    lease_until_ms: number | null;
-  };
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from './driver.ts';
 import { secretSql, statement, type Statement } from './statement.ts';
-import type { VerifierTable } from './tables.ts';
+import type { VerifierTable } from './secret-tables.ts';
 
 interface OfAccount {
   account_id: string;
