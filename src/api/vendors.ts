@@ -16,9 +16,20 @@ export interface ListOptions extends Stoppable {
   readonly size?: number | undefined;
 }
 
+/** A tax default as a create or an edit may set it (reference 2.2), without what is read-only. */
+export interface TaxDefaultFields {
+  /** The tax of the business that it stands for. */
+  readonly system_taxid: number;
+  readonly taxid?: number;
+  readonly vendorid?: number;
+  readonly enabled?: boolean;
+  readonly tax_authorityid?: string | null;
+}
+
 /** What a create or an edit may set: text as in reference 2.1, without what is read-only. */
 export type VendorFields = Readonly<Partial<Record<Exclude<TextField, 'created_at' | 'updated_at'>, string | null>>> & {
   readonly is_1099?: boolean | null;
+  readonly tax_defaults?: readonly TaxDefaultFields[];
 };
 
 /** The service wants these three of a new vendor (field notes). */

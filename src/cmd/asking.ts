@@ -1,10 +1,11 @@
 /** What a person, or another program, tells a command while it runs: on standard input, never in its arguments. */
 import { createInterface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { MirrorError } from '../errors.ts';
 import type { Edge } from './edge.ts';
 import { visible } from './plain-text.ts';
+import { textOf } from './utf8.ts';
 
 type AskingEdge = Pick<Edge, 'stdin' | 'stderr' | 'interrupted'>;
 
@@ -13,13 +14,15 @@ export function isAnybodyThere({ stdin, stderr }: AskingEdge): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/** All of standard input. @throws MirrorError `interrupted`. */
+/** All of standard input. @throws MirrorError `interrupted`, or `usage` where it is not UTF-8. */
 export async function readInput({ stdin, interrupted }: AskingEdge): Promise<string> {
+  let bytes: Buffer;
   try {
-    return await text(addAbortSignal(interrupted, stdin));
+    bytes = await buffer(addAbortSignal(interrupted, stdin));
   } catch (error) {
     throw interrupted.aborted ? interrupted.reason : error;
   }
+  return textOf(bytes, 'Standard input');
 }
 
 /**

@@ -76,6 +76,7 @@ function declareFields(vendors: Command, does: Does): void {
       examples(
         ['vendor-mirror vendors create --set "vendor_name=Acme Ltd" --set language=en --set currency_code=USD'],
         ['vendor-mirror vendors create --file vendor.json'],
+        ['… --set \'tax_defaults=[{"system_taxid": 36859, "enabled": true}]\'', 'as JSON'],
       ),
     )
     .action(does(async () => (await import('./vendors-write.ts')).vendorsCreate));

@@ -6,6 +6,8 @@ import { textFields } from '../vendor.ts';
 import { readInput } from './asking.ts';
 import type { Edge } from './edge.ts';
 import { visible } from './plain-text.ts';
+import { taxDefaultProblem } from './tax-default-fields.ts';
+import { isDamaged, textOf } from './utf8.ts';
 
 export interface FieldOptions {
   /** `name=value`, each. */
@@ -13,7 +15,7 @@ export interface FieldOptions {
   readonly file?: string;
 }
 
-const writable: readonly string[] = [...textFields, 'is_1099'].filter((name) => !name.endsWith('_at'));
+const writable: readonly string[] = [...textFields, 'is_1099', 'tax_defaults'].filter((name) => !name.endsWith('_at'));
 
 const list = new Intl.ListFormat('en');
 
@@ -44,23 +46,40 @@ function setField(pair: string): [name: string, value: unknown] {
   const at = pair.indexOf('=');
   if (at < 1) throw new MirrorError('usage', `--set takes name=value, not "${visible(pair)}".`);
   const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
+  if (isDamaged(pair))
+    throw new MirrorError('usage', `--set ${visible(name)} holds what is no UTF-8 text; is the terminal set to UTF-8?`);
+  if (name === 'tax_defaults') return [name, parsed(text, `--set ${name}`)];
   const isWord = text === 'null' || (name === 'is_1099' && /^(true|false)$/.test(text));
   return [name, isWord ? (JSON.parse(text) as unknown) : text];
 }
 
 /** The object in a file, or that in its `bill_vendor`. */
 async function fileFields(edge: Edge, file: string): Promise<object> {
-  let document: unknown;
-  try {
-    document = JSON.parse(file === '-' ? await readInput(edge) : readFileSync(file, 'utf8'));
-  } catch (error) {
-    if (error instanceof MirrorError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MirrorError('usage', `The fields cannot be read from ${file}: ${reason}`);
-  }
+  const document = parsed(file === '-' ? await readInput(edge) : textOf(bytesOf(file), visible(file)), visible(file));
   const fields = isObject(document) && isObject(document['bill_vendor']) ? document['bill_vendor'] : document;
   if (isObject(fields)) return fields;
   throw new MirrorError('usage', `${file} holds no JSON object of fields.`);
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw unreadable(visible(file), error);
+  }
+}
+
+function parsed(json: string, name: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function unreadable(name: string, error: unknown): MirrorError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new MirrorError('usage', `The fields cannot be read from ${name}: ${reason}`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -70,6 +89,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === 'vis_state') return 'vis_state is changed by `vendors delete`, `archive` and `restore`.';
   if (!writable.includes(name)) return `"${visible(name)}" cannot be set. There are ${writable.join(', ')}.`;
+  if (name === 'tax_defaults') return taxDefaultProblem(value);
   const [type, word] = name === 'is_1099' ? ['boolean', 'true, false'] : ['string', 'text'];
-  return value === null || typeof value === type ? undefined : `${name} is ${word} or null.`;
+  if (value !== null && typeof value !== type) return `${name} is ${word} or null.`;
+  return typeof value === 'string' && !value.isWellFormed()
+    ? `${name} holds half a character (a lone surrogate).`
+    : undefined;
 }

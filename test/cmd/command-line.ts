@@ -35,7 +35,7 @@ export interface CommandLineOptions {
   readonly fetch?: Edge['fetch'];
   readonly clock?: Clock;
   /** What stands on standard input; nothing unless told. */
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** What somebody at the terminal types; nobody is there unless told. */
   readonly typed?: string;
   /** The width of the terminal that the output goes to; no terminal unless told. */

@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { pointedAt, service } from './at-service.ts';
 import type { CommandLine } from './command-line.ts';
+
+const fixture = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), 'utf8'));
 
 const account = ['--account', '6BApk'];
 const acme = ['--set', 'vendor_name=Acme = Sons', '--set', 'language=en', '--set', 'currency_code=USD'];
@@ -77,6 +80,12 @@ describe('vendors create', () => {
     [[...acme, '--set', 'colour=red'], '"colour" cannot be set. There are vendor_name, account_number'],
     [[...acme, '--set', 'updated_at=now'], '"updated_at" cannot be set.'],
     [[...acme, '--set', 'is_1099=yes'], 'is_1099 is true, false or null.'],
+    [[...acme, '--set', 'tax_defaults=none'], 'The fields cannot be read from --set tax_defaults: '],
+    [[...acme, '--set', 'tax_defaults=null'], 'tax_defaults is a list of objects'],
+    [[...acme, '--set', 'tax_defaults=[5]'], 'A tax default is an object.'],
+    [[...acme, '--set', 'tax_defaults=[{"enabled":true}]'], 'A tax default needs system_taxid'],
+    [[...acme, '--set', 'tax_defaults=[{"system_taxid":"x"}]'], 'system_taxid of a tax default is a whole number'],
+    [[...acme, '--set', 'tax_defaults=[{"system_taxid":1,"name":"GST"}]'], '"name" of a tax default cannot be set.'],
     [[...acme, '--set', 'vis_state=1'], '`vendors delete`, `archive` and `restore`'],
     [[...acme, '--file', 'nowhere.json'], 'The fields cannot be read from nowhere.json'],
   ])('exits with 64 for %j, before anything is sent', async (fields, message) => {
@@ -90,6 +99,74 @@ describe('vendors create', () => {
   it.each([['[]'], ['"text"'], ['{"vendor_name": 5}'], ['{']])('exits with 64 for the file %s', async (text) => {
     const { status } = await pointedAt(sandbox, { stdin: text }).run('vendors', 'create', '--file', '-', ...account);
     expect(status).toBe(64);
+  });
+});
+
+describe('tax defaults', () => {
+  it("K35 the reference's own body of a creation is taken", async () => {
+    const file = join(line.folder, 'vendor.json');
+    writeFileSync(file, JSON.stringify(fixture('vendor-create-request')));
+    const { status, stdout } = await line.run('vendors', 'create', '--file', file, '--json', ...account);
+    expect(status).toBe(0);
+    expect(shownIn(stdout).record).toMatchObject({ vendor_name: 'Northwind Supply', tax_defaults: [] });
+  });
+
+  it('K35 are set at the service and in the mirror, by a file and by --set', async () => {
+    const taxes = [
+      { system_taxid: 36859, enabled: true, tax_authorityid: 'DE 1' },
+      { system_taxid: 37696, enabled: false, tax_authorityid: null },
+    ];
+    const piped = pointedAt(sandbox, { stdin: JSON.stringify({ tax_defaults: taxes }) });
+    const created = await piped.run('vendors', 'create', '--file', '-', ...acme, '--json', ...account);
+    const { vendorid, tax_defaults } = shownIn(created.stdout).record;
+    expect(tax_defaults).toMatchObject(taxes);
+    expect(truth(vendorid)?.['tax_defaults']).toMatchObject(taxes);
+
+    const one = 'tax_defaults=[{"system_taxid": 37701}]';
+    const edited = await piped.run('vendors', 'edit', String(vendorid), '--set', one, '--json', ...account);
+    expect(shownIn(edited.stdout).record['tax_defaults']).toMatchObject([{ system_taxid: 37701, enabled: true }]);
+    expect(truth(vendorid)?.['tax_defaults']).toHaveLength(1);
+  });
+});
+
+describe('text on its way to the service', () => {
+  const latin1 = Buffer.from('{"vendor_name": "Café", "language": "en", "currency_code": "USD"}', 'latin1');
+
+  it.each([
+    ['a file in Latin-1', latin1, 'is not UTF-8 text'],
+    ['a lone surrogate', '{"vendor_name": "Caf\\ud800", "language": "en", "currency_code": "USD"}', 'half a character'],
+    [
+      'a lone surrogate in a tax default',
+      '{"tax_defaults": [{"system_taxid": 36859, "tax_authorityid": "\\udc00"}]}',
+      'tax_authorityid of a tax default is text or null.',
+    ],
+  ])('K48 is refused with 64 before anything is sent: %s', async (_, content, words) => {
+    const file = join(line.folder, 'vendor.json');
+    writeFileSync(file, content);
+    const piped = pointedAt(sandbox, { stdin: content });
+    const before = sandbox.sandbox.vendors('6BApk').all().length;
+    for (const [on, name] of [
+      [line, file],
+      [piped, '-'],
+    ] as const) {
+      const { status, stderr } = await on.run('vendors', 'create', '--file', name, ...account);
+      expect([status, stderr]).toEqual([64, expect.stringContaining(words)]);
+    }
+    expect(sandbox.sandbox.vendors('6BApk').all()).toHaveLength(before);
+  });
+
+  it.each([['\ufffd'], ['\ud800']])('K48 is refused with 64 where an argument was damaged: %j', async (half) => {
+    const { status, stderr } = await line.run('vendors', 'create', ...acme, '--set', `city=M${half}nchen`, ...account);
+    expect([status, stderr]).toEqual([64, expect.stringContaining('--set city holds what is no UTF-8 text')]);
+    expect(sandbox.sandbox.vendors('6BApk').all()).toHaveLength(3);
+  });
+
+  it('K48 loses its byte order mark, and arrives as it was meant', async () => {
+    const file = join(line.folder, 'vendor.json');
+    writeFileSync(file, `\ufeff${JSON.stringify({ vendor_name: 'Café 🦁', language: 'en', currency_code: 'USD' })}`);
+    const { status, stdout } = await line.run('vendors', 'create', '--file', file, '--json', ...account);
+    expect(status).toBe(0);
+    expect(truth(shownIn(stdout).record['vendorid'])).toMatchObject({ vendor_name: 'Café 🦁' });
   });
 });
 
