@@ -122,8 +122,8 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'outage=empty_list outageMinutes=6 readOne=405 vendors=3',
     changes: [
       {
-        search: 'const believed = shown > 0 || approved >= suspects;',
-        replace: 'const believed = shown >= 0 || approved >= suspects;',
+        search: 'const isBelieved = shown > 0 || approved >= suspects;',
+        replace: 'const isBelieved = shown >= 0 || approved >= suspects;',
       },
     ],
   },
@@ -182,9 +182,8 @@ export const sabotages: readonly Sabotage[] = [
     seed: 7,
     changes: [
       {
-        search: 'await eachBounded(unseen.suspects, engine.concurrency, ask);',
-        replace:
-          "for (const vendorid of unseen.suspects) await applyAbsence(resolution, vendorid, 'gone', resolution.stamp);",
+        search: 'await reportRefused(engine, options, read.refused);',
+        replace: "for (const vendorid of suspects) await applyAbsence(engine, options, vendorid, 'gone', options.began);",
       },
       {
         search: 'for (const vendorid of unseen.again) await',
@@ -223,7 +222,7 @@ export const sabotages: readonly Sabotage[] = [
     'if (!given) return false;',
     'if (!given || verifiers.length > 0) return verifiers.length > 0;',
   ),
-  sabotage('given up for good', 4, "options.kind === 'reconcile' ? await wakeParked(engine) : []", '[]'),
+  sabotage('given up for good', 4, "kind === 'reconcile' ? await wakeParked(engine) : []", '[]'),
   sabotage(
     'a vendor and its children in two transactions',
     30,
