@@ -1,24 +1,19 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { AccountDesk } from './account-desk.ts';
+import { accountServices } from './account-services.ts';
 import { createMetrics } from './admin/metrics.ts';
 import type { HealthFacts } from './admin/health.ts';
 import { createAdminServer } from './admin/server.ts';
-import { createChores } from './chores.ts';
-import { parseInstant, timestamp } from './clock.ts';
 import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
-import { createGapWatch } from './gap-watch.ts';
 import { healthSource } from './health-facts.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
 import { startAll, stopAll, type Service } from './lifecycle.ts';
-import { checkCron, createSchedule, offsetSlots, openSlots, type Schedule } from './scheduler.ts';
+import { checkCron } from './scheduler.ts';
 import type { RunReport } from './sync/pull.ts';
 import { prepareFile } from './store/database.ts';
 import { mirrorMode } from './store/mirror.ts';
 import { setAsideIfDamaged } from './store/set-aside.ts';
 import { takeSideLock, type SideLock } from './store/side-lock.ts';
-import { SweepPermits } from './sweep-permits.ts';
-import { pathTokensOf } from './webhook/doors.ts';
 import { createListener } from './webhook/listener.ts';
 
 export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
@@ -40,9 +35,6 @@ export interface Daemon extends Service {
   unregister(): Promise<number>;
 }
 
-/** Sweeps, of different accounts, that work at once. */
-const sweepsAtOnce = 4;
-
 /**
  * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
  * @throws MirrorError `already_running`, `settings_invalid`, and of files.
@@ -52,57 +44,22 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   const { clock, dice, log } = seams;
   const metrics = createMetrics();
   const { installation, lock } = await openAlone(settings, { ...seams, observe: (facts) => metrics.request(facts) });
-  const { mirror, secrets } = installation;
+  const { mirror } = installation;
 
   const publish = publisher(installation, seams);
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publish();
     seams.onRun(id, report);
   };
-  const permits = new SweepPermits(sweepsAtOnce, clock);
-  const desks = new Map(
-    installation.accounts.map((id) => {
-      const account = installation.account(id);
-      return [
-        id,
-        new AccountDesk({ account, installation, clock, log, metrics, permits, onRun: (report) => onRun(id, report) }),
-      ];
-    }),
-  );
-  const deskOf = (id: string): AccountDesk | undefined => desks.get(id);
+  const accounts = await accountServices({ installation, metrics, clock, dice, log, onRun, onFatal: seams.onFatal });
+  const { desks } = accounts;
 
   const listener = createListener({
+    ...accounts.receiving,
     host: settings.listener.host,
     port: settings.listener.port,
-    tokens: await pathTokensOf(installation.accounts, secrets.verifiers),
-    clock,
-    log,
-    mirror,
-    verifiers: secrets.verifiers,
-    signatureHeader: settings.service.signatureHeader,
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
-    onDelivery: (id) => deskOf(id)?.delivered(),
-    onCode: (id) => deskOf(id)?.keeper.codeArrived(),
-    onDeaf: (id) => void deskOf(id)?.keeper.resendIfSilent(),
   });
-
-  const lastRuns = await mirror.lastCompletes();
-  const several = desks.size > 1;
-  const schedulesOf = (kind: 'pull' | 'reconcile'): Schedule[] => {
-    const slots = openSlots(settings.schedule[kind], settings.schedule.timezone);
-    return [...desks].map(([id, desk]) =>
-      createSchedule({
-        name: several ? `${kind} of ${id}` : kind,
-        slots: several ? offsetSlots(slots, id) : slots,
-        clock,
-        dice,
-        log,
-        lastRun: parseInstant(lastRuns.get(id) ?? ''),
-        run: (signal) => desk.run(kind, 'schedule', signal),
-      }),
-    );
-  };
-  const [pulls, reconciliations] = [schedulesOf('pull'), schedulesOf('reconcile')];
 
   const admin = createAdminServer({
     settings: settings.admin,
@@ -114,30 +71,14 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
       desks,
       listener,
       machine: seams.machine,
-      next: () => ({ pull: earliest(pulls), reconcile: earliest(reconciliations) }),
+      next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
     }),
     metrics,
     clock,
     onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
   });
 
-  const services: Service[] = [
-    admin,
-    listener,
-    ...desks.values(),
-    permits,
-    ...reconciliations,
-    ...pulls,
-    createGapWatch({
-      clock,
-      onGap: (ms) => {
-        const why = `At ${timestamp(clock.now())} the time had strayed by ${Math.round(ms / 1_000)} s.`;
-        log.warn(`${why} Reconciling.`);
-        for (const desk of desks.values()) desk.lost(why);
-      },
-    }),
-    createChores({ mirror, secrets, retention: settings.retention, clock, log, onFatal: seams.onFatal }),
-  ];
+  const services: Service[] = [admin, listener, ...accounts.services];
   let stopped: Promise<void> | undefined;
 
   return {
@@ -200,13 +141,6 @@ async function openAlone(
     lock.release();
     throw error;
   }
-}
-
-/** Wall time of the next run of any account; undefined while none is awaited. */
-function earliest(schedules: readonly Schedule[]): number | undefined {
-  let first: number | undefined;
-  for (const { next } of schedules) if (next !== undefined && !(first !== undefined && first <= next)) first = next;
-  return first;
 }
 
 /** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */

@@ -9,7 +9,14 @@ import { circleAmong, collect, sourceTree, topLevel } from './source-tree.ts';
 const files = sourceTree('src');
 
 /** What ties engines and doors together. */
-const wiring = new Set(['account-desk.ts', 'chores.ts', 'daemon.ts', 'health-facts.ts', 'installation.ts']);
+const wiring = new Set([
+  'account-desk.ts',
+  'account-services.ts',
+  'chores.ts',
+  'daemon.ts',
+  'health-facts.ts',
+  'installation.ts',
+]);
 
 /** Where a file lives: a folder, or a door or engine that is a file of its own. */
 function roomOf(path: string): string {

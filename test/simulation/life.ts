@@ -1,22 +1,19 @@
-/** One life of the process: everything that the daemon runs, wired as the daemon does it, without its sockets. */
+/** One life of the process: what the daemon runs for its accounts, without its sockets. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AccountDesk } from '../../src/account-desk.ts';
-import { SweepPermits } from '../../src/sweep-permits.ts';
+import type { AccountDesk } from '../../src/account-desk.ts';
+import { accountServices } from '../../src/account-services.ts';
 import { createMetrics } from '../../src/admin/metrics.ts';
-import { createChores } from '../../src/chores.ts';
-import { parseInstant, type Dice } from '../../src/clock.ts';
+import type { Dice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
-import { createGapWatch } from '../../src/gap-watch.ts';
 import { openInstallation, type Installation } from '../../src/installation.ts';
 import { startAll, stopAll } from '../../src/lifecycle.ts';
 import { silentLog } from '../../src/log.ts';
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
-import { createSchedule, openSlots } from '../../src/scheduler.ts';
 import type { Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/verdict.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
-import { pathTokensOf, type PathTokens } from '../../src/webhook/doors.ts';
+import type { PathTokens } from '../../src/webhook/doors.ts';
 import { Reception } from '../../src/webhook/reception.ts';
 import { namedProcess } from '../mirror-file.ts';
 import type { LifeClock } from './life-clock.ts';
@@ -66,11 +63,6 @@ const settled = parseSettings({
     schedule: { reconcile: `*/${interval} * * * *` },
   }),
 });
-const slots = {
-  reconcile: openSlots(settled.schedule.reconcile, settled.schedule.timezone),
-  pull: openSlots(settled.schedule.pull, settled.schedule.timezone),
-};
-
 export function settingsOf(plan: Plan, folder: string): Settings {
   const { service, sync } = settled;
   return {
@@ -103,62 +95,27 @@ export async function live(options: LifeOptions): Promise<Life> {
     lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
     migrations: join(root, 'migrations'),
   });
-  const { mirror, secrets } = installation;
-  overhear(mirror, options.onVerdict);
-  const desk = new AccountDesk({
-    account: installation.account(account),
+  overhear(installation.mirror, options.onVerdict);
+  const accounts = await accountServices({
     installation,
-    clock,
-    log: silentLog,
     metrics,
-    permits: new SweepPermits(1, clock),
-    onRun,
-  });
-  const reception = new Reception({
     clock,
+    dice,
     log: silentLog,
-    mirror,
-    verifiers: secrets.verifiers,
-    signatureHeader: settings.service.signatureHeader,
-    onDelivery: () => desk.delivered(),
-    onCode: () => desk.keeper.codeArrived(),
-    onDeaf: () => void desk.keeper.resendIfSilent(),
+    onRun: (_, report) => onRun(report),
+    onFatal: () => undefined,
   });
-  const tokens = await pathTokensOf([account], secrets.verifiers);
-  const lastRun = parseInstant((await mirror.lastComplete(account)) ?? '');
-  const schedules = (['reconcile', 'pull'] as const).map((kind) =>
-    createSchedule({
-      name: kind,
-      slots: slots[kind],
-      clock,
-      dice,
-      log: silentLog,
-      lastRun,
-      run: (signal) => desk.run(kind, 'schedule', signal),
-    }),
-  );
-  const services = [
-    desk,
-    ...schedules,
-    createGapWatch({ clock, onGap: (ms) => desk.lost(`The time had strayed by ${ms} ms.`) }),
-    createChores({
-      mirror,
-      secrets,
-      retention: settings.retention,
-      clock,
-      log: silentLog,
-      onFatal: () => undefined,
-    }),
-  ];
+  const { desks, services, receiving } = accounts;
   await startAll(services);
+  const untilNext = (kind: 'pull' | 'reconcile'): number => (accounts.next(kind) ?? clock.now()) - clock.now();
   return {
     number,
     clock,
     installation,
-    desk,
-    reception,
-    tokens,
-    untilNextRun: () => Math.min(...schedules.map(({ next }) => (next ?? clock.now()) - clock.now())),
+    desk: desks.get(account)!,
+    reception: new Reception(receiving),
+    tokens: receiving.tokens,
+    untilNextRun: () => Math.min(untilNext('pull'), untilNext('reconcile')),
     async stop() {
       await stopAll(services);
       await installation.close();

@@ -210,7 +210,12 @@ export const sabotages: readonly Sabotage[] = [
     "row('state', '=', 'proven'),\n            row.and(",
     "row('state', 'in', ['proven', 'candidate']),\n            row.and(",
   ),
-  sabotage('a nudge lost', 71, 'this.#awake = true;\n    this.#wake?.();', ''),
+  {
+    name: 'a nudge lost',
+    seed: 4,
+    knobs: 'vendors=20',
+    changes: [{ search: 'this.#awake = true;\n    this.#wake?.();', replace: '' }],
+  },
   sabotage(
     'the order of arrival lost',
     1,
