@@ -2,7 +2,7 @@
 import { parseInstant, sleep, type Clock } from './clock.ts';
 import { asMirrorError, isAccessRefused } from './errors.ts';
 import type { Account, Installation } from './installation.ts';
-import { startAll, stopAll, type Service } from './lifecycle.ts';
+import { startAll, stopAll, unlessAborted, type Service } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './admin/metrics.ts';
 import type { Watchdog } from './admin/health.ts';
@@ -213,21 +213,5 @@ export class AccountDesk implements Service {
       `sweeps found ${missedSince} changes that no delivery announced, and none came for ${minutes} minutes: the callback is renewed`,
     );
     await this.keeper.resendIfSilent();
-  }
-}
-
-/** The work's outcome, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  work.catch(() => undefined);
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    signal.throwIfAborted();
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

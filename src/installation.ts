@@ -138,7 +138,12 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
   const held = secrets;
   const sourceOf = (chosen: AuthSettings): TokenSource => {
     const client = 'oauth' in chosen ? `${chosen.oauth.tokenUrl} ${chosen.oauth.clientId}` : '';
-    return tokenSource(chosen, held.vault(client), { fetch, clock, timeout: service.timeout });
+    const onWait = (): void => log.warn('another process renews the access token: waiting until it has ended');
+    return tokenSource(chosen, held.vault(client, { process: mirror.process, onWait }), {
+      fetch,
+      clock,
+      timeout: service.timeout,
+    });
   };
   const tokens = exchangeable(sourceOf(auth));
   const api: ApiSeams = {

@@ -56,3 +56,20 @@ export async function eachBounded<T>(
   const broken = lanes.find((outcome) => outcome.status === 'rejected');
   if (broken) throw broken.reason;
 }
+
+/** The work's outcome, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  work.catch(() => undefined);
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

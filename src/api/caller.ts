@@ -1,5 +1,6 @@
 /** Calls with a token that is renewed when refused, tried again where that helps and cannot do a thing twice. */
 import { MirrorError } from '../errors.ts';
+import { unlessAborted } from '../lifecycle.ts';
 import type { Secret } from '../log.ts';
 import { sendOnce } from './attempt.ts';
 import type { ApiSeams, Caller, Family, Service } from './call.ts';
@@ -18,13 +19,13 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
       const send = (token: Secret): Promise<ReturnType<typeof read>> =>
         sendOnce({ call, token, service, gate, seams, again: number > 1, onLeave: () => (left = true) }, read);
       left = false;
-      const token = await seams.tokens.current();
+      const token = await unlessAborted(seams.tokens.current(), call.signal);
       try {
         return await send(token);
       } catch (error) {
         if (renewed || !isMirrorError(error, 'unauthenticated')) throw error;
         renewed = true;
-        const fresh = await seams.tokens.renew(token);
+        const fresh = await unlessAborted(seams.tokens.renew(token), call.signal);
         if (!fresh) throw error;
         return await send(fresh);
       }

@@ -148,11 +148,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Stops the daemon. @throws MirrorError `interrupted` where that takes longer than it may. */
+/** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */
 async function stopWithin(daemon: Daemon, timeout: number, edge: Edge): Promise<void> {
   let cancel = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = edge.clock.timer(timeout, () =>
+    cancel = edge.clock.timer(timeout - Math.min(500, timeout / 10), () =>
       reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
     );
   });

@@ -9,7 +9,7 @@ import type { Chance } from '../../src/sandbox/chance.ts';
 import { changeSomething } from '../../src/sandbox/churn.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import type { Attempt } from '../../src/sandbox/post-office.ts';
-import { place, type Place } from './program.ts';
+import { place, type Place, type PlaceOptions } from './program.ts';
 
 export interface DaemonPlace extends Place {
   readonly listenerPort: number;
@@ -37,12 +37,12 @@ export async function daemonPlace(
   service: EmbeddedSandbox,
   settings = '',
   env: Readonly<Record<string, string>> = {},
-  rate?: string,
+  more: Pick<PlaceOptions, 'rate' | 'auth'> = {},
 ): Promise<DaemonPlace> {
   const [listenerPort, adminPort] = [await freePort(), await freePort()];
   const at = place(service, {
     env,
-    ...(rate !== undefined && { rate }),
+    ...more,
     settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
 admin: { port: ${adminPort} }
 ${settings}`,

@@ -19,7 +19,7 @@ const runs = (at: DaemonPlace) => at.query<{ outcome: string }>('SELECT outcome 
 
 describe.skipIf(!isAllowed)('in containers, where every process is process 1', () => {
   it('K9 a one-shot command does not call the live run of the daemon abandoned, and the run of a dead one is', async () => {
-    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, '3/60s');
+    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, { rate: '3/60s' });
     const daemon = contained(at, 'serve');
     await daemon.logged('"msg":"serving"');
     await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
@@ -37,7 +37,7 @@ describe.skipIf(!isAllowed)('in containers, where every process is process 1', (
   });
 
   it('K9 J3 a daemon that dies again and again in the middle of its runs becomes cautious', async () => {
-    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, '3/60s');
+    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, { rate: '3/60s' });
     for (const died of [0, 1]) {
       const daemon = contained(at, 'serve');
       await daemon.logged('"msg":"serving"');

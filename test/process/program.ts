@@ -39,6 +39,8 @@ export interface PlaceOptions {
   readonly settings?: string;
   /** How fast the service's vendors may be asked for; as good as without a limit unless told. */
   readonly rate?: string;
+  /** How to get access, as YAML; with the service's token unless told. */
+  readonly auth?: string;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -58,10 +60,9 @@ export async function service(options: Partial<EmbeddedOptions> = {}): Promise<E
 }
 
 /** A folder with settings that point to `service`. */
-export function place(
-  service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>,
-  { accounts = ['6BApk'], settings = '', rate = '100000/1s', env = {} }: PlaceOptions = {},
-): Place {
+export function place(service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>, options: PlaceOptions = {}): Place {
+  const { accounts = ['6BApk'], settings = '', rate = '100000/1s', env = {} } = options;
+  const { auth = `{ accessToken: ${service.token} }` } = options;
   const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
   const file = join(folder, 'mirror.yaml');
@@ -72,7 +73,7 @@ database: ${database}
 secrets: ${join(folder, 'secrets.db')}
 service:
   baseUrl: ${service.baseUrl}
-  auth: { accessToken: ${service.token} }
+  auth: ${auth}
   paging: { perPage: 15 }
   rateLimit: { vendors: ${rate} }
 ${settings}`,

@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { daemonPlace, until, type Serving } from './daemon.ts';
 import { build, service } from './program.ts';
+import { tokenEndpoint } from './token-endpoint.ts';
 
 const shutdownTimeout = 4_000;
 const settings = `shutdownTimeout: ${shutdownTimeout}ms`;
@@ -17,10 +18,20 @@ async function stopped(daemon: Pick<Serving, 'end'>): Promise<{ status: number |
 
 it('K2 a stop while the rate limit makes requests wait ends the process within shutdownTimeout', async () => {
   const world = await service({ vendors: 100 });
-  const at = await daemonPlace(world, settings, {}, '3/60s');
+  const at = await daemonPlace(world, settings, {}, { rate: '3/60s' });
   const daemon = await at.serve();
   await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
   const { status, ms } = await stopped(daemon);
   expect([status, daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+  expect(ms).toBeLessThan(shutdownTimeout);
+});
+
+it('K2 K20 a stop while the token endpoint hangs ends the process within shutdownTimeout, and says why', async () => {
+  const world = await service({ vendors: 20 });
+  const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
+  const daemon = await (await daemonPlace(world, settings, {}, { auth: endpoint.auth })).serve();
+  await endpoint.asked(1);
+  const { status, ms } = await stopped(daemon);
+  expect([status, daemon.stderr()]).toEqual([1, expect.stringContaining('Stopping took longer than shutdownTimeout')]);
   expect(ms).toBeLessThan(shutdownTimeout);
 });
