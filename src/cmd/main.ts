@@ -2,7 +2,7 @@
 /** The process edge: arguments, signals, broken pipes, exit status. */
 import { setMaxListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
-import { exitStatus, MirrorError } from '../errors.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import { processEdge } from './edge.ts';
 import { runProgram } from './program.ts';
 
@@ -21,10 +21,42 @@ function interrupt(signal: NodeJS.Signals): void {
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
 
+let status: ExitStatus = exitStatus.done;
+/** Why results were lost. */
+let lost: MirrorError | undefined;
+
+/** Ends with the status of the work. Results that were lost are an error by themselves. */
+function leaveWith(worked: ExitStatus): void {
+  status = worked;
+  process.exitCode = lost && worked <= exitStatus.notWhole ? lost.exit : worked;
+}
+
+/** Lets a stream tell all of its errors as events: those of files it throws at whoever writes. */
+function tellErrorsAsEvents(stream: NodeJS.WriteStream): void {
+  const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+  stream.write = (...given: unknown[]) => {
+    try {
+      return write(...given);
+    } catch (error) {
+      stream.emit('error', error);
+      return false;
+    }
+  };
+}
+tellErrorsAsEvents(process.stdout);
+tellErrorsAsEvents(process.stderr);
+
 /** Whoever closed the pipe of results, or the terminal, wants no more: that is an end, and no error. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-  interruption.abort(new MirrorError('interrupted', 'Nobody reads the results any more.'));
+process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE' || code === 'EIO') {
+    interruption.abort(new MirrorError('interrupted', 'Nobody reads the results any more.'));
+    return;
+  }
+  if (lost) return;
+  lost = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`);
+  process.stderr.write(`vendor-mirror: ${lost.message}\n  ${lost.hint}\n`);
+  interruption.abort(lost);
+  leaveWith(status);
 });
 /** Nobody to talk to is no reason to stop working. */
 process.stderr.on('error', () => undefined);
@@ -35,12 +67,12 @@ process.on('uncaughtException', (error: Error) => {
   process.exit(exitStatus.bug);
 });
 
-process.exitCode = await runProgram(process.argv.slice(2), processEdge(interruption.signal));
+leaveWith(await runProgram(process.argv.slice(2), processEdge(interruption.signal)));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
 // nobody has read yet may.
 const leave = (): void => {
-  if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  if (lost || process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
 };
 // eslint-disable-next-line no-restricted-globals -- a Clock has no timers that let the process end
 setInterval(leave, 100).unref();

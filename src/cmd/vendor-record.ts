@@ -48,8 +48,12 @@ function truth(flag: number | null): boolean | null {
   return flag === null ? null : flag === 1;
 }
 
-/** Fields that the reference does not know: their column holds the JSON text of each. */
+/** Fields that the reference does not know: their column holds the JSON text of each. What another program wrote there is shown as it is. */
 function strangers(column: string | null): [string, unknown][] {
-  const texts = JSON.parse(column ?? '{}') as Record<string, string>;
-  return Object.entries(texts).map(([name, json]) => [name, JSON.parse(json)]);
+  try {
+    const texts = JSON.parse(column ?? '{}') as Record<string, string>;
+    return Object.entries(texts).map(([name, json]) => [name, JSON.parse(json)]);
+  } catch {
+    return [['unknown_fields', column]];
+  }
 }

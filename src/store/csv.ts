@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function writeOverview(sqlite: Sqlite, path: string): Promise<void>
     'SELECT * FROM vendor_overview ORDER BY account_id, vendorid',
   );
   await pipeline(
-    Readable.from(overview.iterate()),
+    Readable.from(shownRows(overview.iterate())),
     stringify({
       header: true,
       columns: overview.columns().map(({ name }) => name),
@@ -24,4 +25,8 @@ export async function writeOverview(sqlite: Sqlite, path: string): Promise<void>
     }),
     createWriteStream(path),
   );
+}
+
+function* shownRows<Row>(rows: Iterable<Row>): Generator<Row> {
+  for (const row of rows) yield withoutBlobs(row);
 }

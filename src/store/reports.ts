@@ -3,6 +3,7 @@
  * only this, as `status` does, need not wait for the query builder to load.
  */
 import type { Statement } from 'better-sqlite3';
+import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 import type { CallbackTable, FindingKind, FreshnessView, RunTable, VendorTable } from './tables.ts';
 
@@ -57,12 +58,12 @@ export function accountReports(sqlite: Sqlite, account: string | undefined, late
     .map(({ account_id, ...freshness }) => ({
       account: account_id,
       counts: counts.all(account_id),
-      totals: totals.all(account_id).map(total),
-      freshness,
+      totals: totals.all(account_id).map(withoutBlobs).map(total),
+      freshness: withoutBlobs(freshness),
       queue: queue.get(account_id) ?? { waiting: 0, parked: 0 },
-      runs: runs.all(account_id, latest),
+      runs: runs.all(account_id, latest).map(withoutBlobs),
       findings: findings.all(account_id),
-      callbacks: callbacks.all(account_id),
+      callbacks: callbacks.all(account_id).map(withoutBlobs),
     }));
 }
 

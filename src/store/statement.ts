@@ -16,6 +16,7 @@ import {
   type RawBuilder,
   type RootOperationNode,
 } from 'kysely';
+import { withoutBlobs } from './blobs.ts';
 import type { SecretTables } from './secret-tables.ts';
 import type { MirrorTables } from './tables.ts';
 
@@ -112,8 +113,11 @@ export function boundLimit(limit: number): RawBuilder<number> {
   return sql`+${limit}`;
 }
 
-/** Asks once, whatever people look for: every value is bound. */
+/** Asks once, whatever people look for: every value is bound, and a blob where a text belongs is shown as SQLite writes one. */
 export function ask<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
   const { sql, parameters } = query.compile();
-  return sqlite.prepare<unknown[], Row>(sql).all(...parameters);
+  return sqlite
+    .prepare<unknown[], Row>(sql)
+    .all(...parameters)
+    .map(withoutBlobs);
 }

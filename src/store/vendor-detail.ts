@@ -1,4 +1,5 @@
 /** Everything that the mirror holds of one vendor. */
+import { withoutBlobs } from './blobs.ts';
 import { readChanges, type Change } from './change-feed.ts';
 import type { Sqlite } from './driver.ts';
 import { mirrorSql, statement } from './statement.ts';
@@ -44,9 +45,9 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
     .all({ vendorid })
     .filter((vendor) => account === undefined || vendor.account_id === account)
     .map((vendor) => ({
-      vendor,
-      balances: balances.all(vendor),
-      taxDefaults: taxDefaults.all(vendor),
+      vendor: withoutBlobs(vendor),
+      balances: balances.all(vendor).map(withoutBlobs),
+      taxDefaults: taxDefaults.all(vendor).map(withoutBlobs),
       history: readChanges(sqlite, { account: vendor.account_id, vendorid, since: 0, limit: -1 }),
       safeAsOf: freshness.get(vendor)?.safe_as_of ?? null,
     }));

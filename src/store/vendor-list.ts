@@ -74,8 +74,14 @@ function listed(row: ListedRow): ListedVendor {
 
 /** A vendor's amounts of one kind, as a JSON array. */
 function amounts(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql<string>> {
-  return sql<string>`(SELECT json_group_array(json_object('amount', amount, 'code', code)) FROM vendor_balances b
+  return sql<string>`(SELECT json_group_array(json_object('amount', ${asText('amount')}, 'code', ${asText('code')})) FROM vendor_balances b
     WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
+}
+
+/** A column as a text that JSON can hold. */
+function asText(column: string): ReturnType<typeof sql<string>> {
+  const value = sql.ref(column);
+  return sql<string>`iif(typeof(${value}) = 'blob', concat('x''', lower(hex(${value})), ''''), ${value})`;
 }
 
 const searched = sql`concat_ws(char(10), v.vendor_name, v.primary_contact_first_name, v.primary_contact_last_name,

@@ -2,7 +2,7 @@ import Driver from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { defaultWorld } from '../../src/sandbox/worlds.ts';
-import { build, place, service, type Ended } from './program.ts';
+import { build, ended, place, program, service, type Ended } from './program.ts';
 
 beforeAll(build);
 
@@ -68,7 +68,10 @@ const ends: readonly [number, string, string, () => Promise<Ended>][] = [
 
 it.each(ends)('the process exits with %i (%s) where %s', async (expected, code, _, run) => {
   const { status, stdout, stderr } = await run();
-  expect([status, stderr]).toEqual([expected, expect.stringMatching(/^(?:vendor-mirror: [^]+\n {2}.+\n)?$/)]);
+  expect([status, stderr]).toEqual([
+    expected,
+    expect.stringMatching(/^(?:6BApk: .+\n)*(?:vendor-mirror: [^]+\n {2}.+\n)?$/),
+  ]);
   expect(stdout).toContain(`"code":"${code}"`);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false });
 });
@@ -82,4 +85,26 @@ it('the process exits with 1 where the mirror is not as the source', async () =>
   const { status, stdout } = await at.run('verify', '--json');
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, accounts: [{ outcome: 'different', differences: [{}] }] });
+});
+
+it.each([['vendors list --json'], ['vendors list'], ['status'], ['changes'], ['--help'], ['sync --json']])(
+  'K51 %s exits with 74 where the disk for its results is full',
+  async (command) => {
+    const at = place(await service({ vendors: 5 }));
+    expect((await at.run('sync')).status).toBe(0);
+    const { status, stderr } = await ended(
+      at.execute('sh', '-c', `exec '${process.execPath}' '${program}' ${command} > /dev/full`),
+    );
+    expect([status, stderr]).toEqual([74, expect.stringContaining('The results cannot be written to standard output')]);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+  },
+);
+
+it('K51 a full disk for messages stops no work, and the results are whole', async () => {
+  const at = place(await service({ vendors: 5 }));
+  const { status, stdout } = await ended(
+    at.execute('sh', '-c', `exec '${process.execPath}' '${program}' sync --json --log-level trace 2> /dev/full`),
+  );
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, runs: [{ seen: 5 }] });
 });
