@@ -6,14 +6,17 @@ import { createAdminServer } from './admin/server.ts';
 import type { AuthSettings, Settings } from './config.ts';
 import { asMirrorError, MirrorError } from './errors.ts';
 import { healthSource } from './health-facts.ts';
+import { createIntegrityCheck } from './integrity-check.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
 import { startAll, stopAll, type Service } from './lifecycle.ts';
 import { checkCron } from './scheduler.ts';
 import type { RunReport } from './sync/pull.ts';
 import { prepareFile } from './store/database.ts';
 import { mirrorMode } from './store/mirror.ts';
+import { isDamageNoted } from './store/damage-note.ts';
 import { setAsideIfDamaged } from './store/set-aside.ts';
 import { takeSideLock, type SideLock } from './store/side-lock.ts';
+import { comesOfDamage } from './store/sqlite-errors.ts';
 import { createListener } from './webhook/listener.ts';
 
 export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
@@ -43,7 +46,10 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   refuseBadSchedules(settings);
   const { clock, dice, log } = seams;
   const metrics = createMetrics();
-  const { installation, lock } = await openAlone(settings, { ...seams, observe: (facts) => metrics.request(facts) });
+  const { installation, lock, doubt } = await openAlone(settings, {
+    ...seams,
+    observe: (facts) => metrics.request(facts),
+  });
   const { mirror } = installation;
 
   const publish = publisher(installation, seams);
@@ -78,7 +84,8 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
   });
 
-  const services: Service[] = [admin, listener, ...accounts.services];
+  const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: seams.onFatal });
+  const services: Service[] = [admin, listener, integrity, ...accounts.services];
   let stopped: Promise<void> | undefined;
 
   return {
@@ -90,6 +97,8 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     start: () => startAll(services),
     stop() {
       stopped ??= stopAll(services).finally(async () => {
+        // Where that fails, the next daemon looks through the mirror.
+        if (integrity.passed) await mirror.forgetDaemonFiles().catch(() => undefined);
         await installation.close();
         lock.release();
       });
@@ -116,31 +125,58 @@ function refuseBadSchedules({ schedule }: Settings): void {
     throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
 }
 
+interface Opened {
+  readonly installation: Installation;
+  readonly lock: SideLock;
+  /** Why the mirror must be looked through; undefined where it need not be. */
+  readonly doubt: string | undefined;
+}
+
 /** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
-async function openAlone(
-  settings: Settings,
-  seams: InstallationSeams,
-): Promise<{ installation: Installation; lock: SideLock }> {
+async function openAlone(settings: Settings, seams: InstallationSeams): Promise<Opened> {
   whereToRead(settings);
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path);
   try {
-    const damaged = await setAsideIfDamaged(path, seams.clock);
-    if (damaged)
-      seams.log.error(
-        { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
-        `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
-      );
-    const installation = await openInstallation(settings, seams);
-    await installation.mirror.rememberDaemonFiles(installation.secrets.path).catch(async (error: unknown) => {
+    if (isDamageNoted(path)) await makeRoom(path, seams);
+    const installation = await openWhole(path, settings, seams);
+    try {
+      const wasKilled = await installation.mirror.rememberDaemonFiles(installation.secrets.path);
+      return { installation, lock, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
+    } catch (error) {
       await installation.close();
       throw error;
-    });
-    return { installation, lock };
+    }
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** Opens the files; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
+async function openWhole(path: string, settings: Settings, seams: InstallationSeams): Promise<Installation> {
+  let isOpen = false;
+  const { onFatal } = seams;
+  // What is met before all is open is thrown.
+  const open = (): Promise<Installation> =>
+    openInstallation(settings, { ...seams, onFatal: (error) => isOpen && onFatal?.(error) });
+  const installation = await open().catch(async (error: unknown) => {
+    if (!comesOfDamage(error) || !(await makeRoom(path, seams))) throw error;
+    return open();
+  });
+  isOpen = true;
+  return installation;
+}
+
+/** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
+async function makeRoom(path: string, { clock, log }: InstallationSeams): Promise<boolean> {
+  const damaged = await setAsideIfDamaged(path, clock);
+  if (damaged)
+    log.error(
+      { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
+      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
+    );
+  return damaged !== undefined;
 }
 
 /** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */

@@ -16,6 +16,7 @@ const wiring = new Set([
   'daemon.ts',
   'health-facts.ts',
   'installation.ts',
+  'integrity-check.ts',
 ]);
 
 /** Where a file lives: a folder, or a door or engine that is a file of its own. */

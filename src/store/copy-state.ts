@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { MirrorError } from '../errors.ts';
 import { connectAlone, connectReader, type Sqlite } from './driver.ts';
-import { faultsOf } from './soundness.ts';
+import { coarseFaultsOf } from './soundness.ts';
 import { catalogued, isBusy, isDamage } from './sqlite-errors.ts';
 
 /** What SQLite would take for part of the next file of that name. */
@@ -56,7 +56,7 @@ export function readBack(path: string): void {
   const faults: string[] = [];
   try {
     sqlite = connectReader(path);
-    faults.push(...faultsOf(sqlite));
+    faults.push(...coarseFaultsOf(sqlite));
   } catch (error) {
     // Somebody works with it already.
     if (isBusy(error)) return;

@@ -16,8 +16,12 @@ export interface FilePaths {
   readonly secrets: string;
 }
 
-/** Writes down which files the daemon has open. Runs inside a transaction of the mirror. */
-export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): void {
+/**
+ * Writes down which files the daemon has open. Runs inside a transaction of the mirror.
+ * @returns whether those of the daemon before stand there still: then it did not stop in good order.
+ */
+export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
+  const before = ask(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
   const put = statement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_daemon_files')
@@ -26,6 +30,12 @@ export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): void {
   );
   put.run({ file: 'mirror', inode: inodeOf(paths.database) ?? '' });
   put.run({ file: 'secrets', inode: inodeOf(paths.secrets) ?? '' });
+  return before.length > 0;
+}
+
+/** The daemon stops in good order. Runs inside a transaction of the mirror. */
+export function forgetDaemonFiles(sqlite: Sqlite): void {
+  statement(sqlite, () => mirrorSql.deleteFrom('_daemon_files')).run({});
 }
 
 /**

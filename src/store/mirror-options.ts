@@ -2,7 +2,10 @@
 import { join } from 'node:path';
 import type { Clock, Dice } from '../clock.ts';
 import type { DatabaseOptions } from './database.ts';
+import { noteDamage } from './damage-note.ts';
 import { readMigrations } from './migrate.ts';
+import { realPlace } from './own-files.ts';
+import { comesOfDamage } from './sqlite-errors.ts';
 
 export interface MirrorPlace {
   readonly path: string;
@@ -19,6 +22,15 @@ export interface MirrorPlace {
 /** Permissions of a new mirror. */
 export const mirrorMode = 0o640;
 
+/** Damage that is met leaves a note for the next daemon. */
 export function mirrorOptions(place: MirrorPlace): DatabaseOptions {
-  return { ...place, mode: mirrorMode, migrations: readMigrations(join(place.migrations, 'mirror')) };
+  return {
+    ...place,
+    mode: mirrorMode,
+    migrations: readMigrations(join(place.migrations, 'mirror')),
+    onDistrust(error) {
+      if (comesOfDamage(error)) noteDamage(realPlace(place.path));
+      place.onDistrust?.(error);
+    },
+  };
 }

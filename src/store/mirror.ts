@@ -7,7 +7,7 @@ import type { Callback, Gateway } from '../vendor.ts';
 import { census, type Resident, type VendorTraits } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
-import { rememberDaemonFiles } from './daemon-files.ts';
+import { forgetDaemonFiles, rememberDaemonFiles } from './daemon-files.ts';
 import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
 import { copyMirror, type CopyOptions } from './export.ts';
@@ -108,8 +108,13 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   prune(keep: Keep): AsyncGenerator<number, void, void>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): { databaseBytes: number; walBytes: number } | undefined;
-  /** Writes down that the daemon has this file open, and the file of secrets at that path. */
-  rememberDaemonFiles(secrets: string): Promise<void>;
+  /**
+   * Writes down that the daemon has this file open, and the file of secrets at that path.
+   * @returns whether the daemon before did not stop in good order.
+   */
+  rememberDaemonFiles(secrets: string): Promise<boolean>;
+  /** The daemon stops in good order. */
+  forgetDaemonFiles(): Promise<void>;
   /** Why the file cannot be written now; undefined while it can. */
   unwritable(): MirrorError | undefined;
   /** Bytes that are free beside the file. */
@@ -216,6 +221,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     rememberDaemonFiles: (secrets) =>
       database.write(() => rememberDaemonFiles(sqlite, { database: database.path, secrets })),
     unwritable: () => database.unwritable(),
+    forgetDaemonFiles: () => database.write(() => forgetDaemonFiles(sqlite), answerSoon),
     freeBytes: () => freeBytes(dirname(database.path)),
     publish: (path, own) => copyMirror(database, path, { dice: file.dice, own }),
 

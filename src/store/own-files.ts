@@ -1,6 +1,7 @@
 /** The files of an installation, and what SQLite lays beside them: nothing else may take the place of one. */
 import { lstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { damageNote } from './damage-note.ts';
 
 /** Where an installation keeps what. */
 export interface OwnFiles {
@@ -10,8 +11,8 @@ export interface OwnFiles {
   readonly readFrom: readonly string[];
 }
 
-/** What stands beside a database under its name: SQLite's journals, the lock of the daemon, what was set aside. */
-const besides = ['-wal', '-shm', '-journal', '.lock', '.lock-wal', '.lock-shm', '.lock-journal'];
+/** What stands beside a database under its name: SQLite's journals, the lock of the daemon, what was set aside, a note of damage. */
+const besides = [damageNote, '-wal', '-shm', '-journal', '.lock', '.lock-wal', '.lock-shm', '.lock-journal'];
 const setAside = '.corrupt-';
 
 /** What of ours a path leads to, in words, or would lead to if it were there; undefined where it is none. */

@@ -6,6 +6,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSyn
 import { dirname } from 'node:path';
 import { sleep, timestamp, type Clock } from '../clock.ts';
 import { asMirrorError, MirrorError } from '../errors.ts';
+import { forgetDamage } from './damage-note.ts';
 import { connectAlone, connectWriter, type Sqlite } from './driver.ts';
 import { faultsOf } from './soundness.ts';
 import { catalogued, isBusy, isDamage } from './sqlite-errors.ts';
@@ -34,7 +35,12 @@ const headSize = 2 ** 18;
  * @throws MirrorError `database_locked` where another program has the damaged file open, `file_unwritable`.
  */
 export async function setAsideIfDamaged(path: string, clock: Clock): Promise<SetAside | undefined> {
-  if (!isMirror(path)) return undefined;
+  const aside = isMirror(path) ? await examinedAndMoved(path, clock) : undefined;
+  forgetDamage(path);
+  return aside;
+}
+
+async function examinedAndMoved(path: string, clock: Clock): Promise<SetAside | undefined> {
   const deadline = clock.monotonic() + patience;
   for (;;) {
     try {

@@ -3,8 +3,17 @@ import type { Sqlite } from './driver.ts';
 
 const mostFaults = 3;
 
-/** What is wrong with the file, in SQLite's words; nothing where it is sound. Reads all of it. */
+/** What is wrong with the file, in SQLite's words; nothing where it is sound. Reads all of it, and holds indexes against their tables. */
 export function faultsOf(sqlite: Sqlite): string[] {
-  const said = sqlite.pragma(`quick_check(${mostFaults})`) as { quick_check: string }[];
-  return said.map(({ quick_check }) => quick_check).filter((fault) => fault !== 'ok');
+  return faultsIn(sqlite.pragma(`integrity_check(${mostFaults})`));
+}
+
+/** As `faultsOf`, in half the time, of a file that was written in one go: a row that an index lacks is not found. */
+export function coarseFaultsOf(sqlite: Sqlite): string[] {
+  return faultsIn(sqlite.pragma(`quick_check(${mostFaults})`));
+}
+
+/** The faults among the rows of such a pragma, in one column. */
+export function faultsIn(rows: unknown): string[] {
+  return (rows as Record<string, string>[]).flatMap((row) => Object.values(row)).filter((fault) => fault !== 'ok');
 }

@@ -24,6 +24,11 @@ export function isDamage(error: unknown): error is Error {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) || error.message === 'unsupported file format';
 }
 
+/** Whether an error, or what caused it, is damage. */
+export function comesOfDamage(error: unknown): boolean {
+  return isDamage(error) || (error instanceof MirrorError && comesOfDamage(error.cause));
+}
+
 /** Whether nothing that is written after this error could be relied on. */
 export function endsTrust(error: unknown): boolean {
   return isDamage(error) || isFailedSync(error);
