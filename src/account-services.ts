@@ -11,7 +11,7 @@ import type { Log } from './log.ts';
 import { createSchedule, offsetSlots, openSlots, type Schedule } from './scheduler.ts';
 import type { RunReport } from './sync/pull.ts';
 import { SweepPermits } from './sweep-permits.ts';
-import { pathTokensOf, type PathTokens } from './webhook/doors.ts';
+import type { PathTokens } from './webhook/doors.ts';
 import type { ReceptionOptions } from './webhook/reception.ts';
 
 export interface AccountServicesOptions {
@@ -92,7 +92,7 @@ export async function accountServices(options: AccountServicesOptions): Promise<
       createChores({ mirror, secrets, retention: settings.retention, clock, log, onFatal }),
     ],
     receiving: {
-      tokens: await pathTokensOf(installation.accounts, secrets.verifiers),
+      tokens: await secrets.verifiers.pathTokens(installation.accounts),
       clock,
       log,
       mirror,

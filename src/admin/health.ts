@@ -1,5 +1,5 @@
 /** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
-import type { AccountReport } from '../store/reports.ts';
+import type { AccountState } from '../store/account-state.ts';
 
 export interface HealthSource {
   /** Everything as it is now; asked once a while for all who look. */
@@ -31,11 +31,7 @@ export interface HealthFacts {
 }
 
 /** An account's report without the sums of money, which no page here shows. */
-export interface AccountFacts extends Omit<AccountReport, 'totals'> {
-  /** When the oldest open mark was made; null where the queue is empty. */
-  readonly oldestMark: string | null;
-  /** When the last delivery with a true signature came; null if none ever did. */
-  readonly lastDelivery: string | null;
+export interface AccountFacts extends Omit<AccountState, 'days'> {
   /** Rows of the view `webhook_health` of the last days, oldest first; days without news may be left out. */
   readonly days: readonly WebhookDay[];
   readonly watchdog: Watchdog;

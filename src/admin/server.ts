@@ -10,7 +10,8 @@ import { icon } from './page/icon.ts';
 import { script } from './page/script.ts';
 import { stylesheet } from './page/stylesheet.ts';
 import { examined, readiness } from './readiness.ts';
-import { readinessDocument, statusDocument } from './status-document.ts';
+import { shared } from './shared.ts';
+import { readinessDocument, statusText } from './status-document.ts';
 
 export interface AdminOptions {
   readonly settings: Settings['admin'];
@@ -32,13 +33,17 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
     examined(await source.facts(), { now: clock.now(), maxStaleness: settings.maxStaleness }),
   );
 
+  const page = shared(clock, async () => dashboard(await examine()));
+  const status = shared(clock, async () => statusText(await examine(), clock));
+  const scrape = shared(clock, async () => metrics.render(await examine()));
+
   const pages: Readonly<Record<string, () => Promise<HttpAnswer>>> = {
-    '/': async () => answer('text/html; charset=utf-8', dashboard(await examine())),
+    '/': async () => answer('text/html; charset=utf-8', await page()),
     '/dashboard.css': () => Promise.resolve(answer('text/css; charset=utf-8', stylesheet)),
     '/dashboard.js': () => Promise.resolve(answer('text/javascript; charset=utf-8', script)),
     '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
-    '/metrics': async () => answer(metrics.contentType, await metrics.render(await examine())),
-    '/api/status': async () => json(200, statusDocument(await examine())),
+    '/metrics': async () => answer(metrics.contentType, await scrape()),
+    '/api/status': async () => answer('application/json; charset=utf-8', await status()),
     '/readyz': () => {
       const self = readiness(source.ability());
       return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
@@ -61,19 +66,6 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
       })),
     ],
   });
-}
-
-/** How long an examination serves everybody who looks, in milliseconds. */
-const shareFor = 1_000;
-
-/** Work that is done once at a time, and whose result is shared for a moment: many who look cost no more than one. */
-function shared<T>(clock: Clock, work: () => Promise<T>): () => Promise<T> {
-  let last: { readonly result: Promise<T>; readonly at: number } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (!last || now - last.at >= shareFor) last = { result: work(), at: now };
-    return last.result;
-  };
 }
 
 const policy = {

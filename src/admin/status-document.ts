@@ -1,10 +1,33 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
-import { timestamp } from '../clock.ts';
-import type { AccountHealth, Health, Readiness } from './readiness.ts';
+import { timestamp, type Clock } from '../clock.ts';
+import { worstFirst, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { tally } from './tally.ts';
 
-/** Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`; what is unknown or never was is null. */
-export function statusDocument({ facts, accounts, process: self, fresh, now }: Health): object {
+/** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days. */
+const wholeAccounts = 50;
+
+/**
+ * The text of `/api/status`, a few accounts in each turn of the event loop. Moments are UTC, `YYYY-MM-DD HH:MM:SS.SSS`; what is unknown or
+ * never was is null.
+ */
+export async function statusText(health: Health, clock: Pick<Clock, 'yield'>): Promise<string> {
+  const whole = new Set(worstFirst(health.accounts).slice(0, wholeAccounts));
+  const accounts: string[] = [];
+  for (const [index, account] of health.accounts.entries()) {
+    if (index % atOnce === atOnce - 1) await clock.yield();
+    accounts.push(text(accountDocument(account, whole.has(account))).replaceAll('\n', '\n    '));
+  }
+  const head = text(processDocument(health)).slice(0, -'\n}'.length);
+  const list = accounts.length === 0 ? '[]' : `[\n    ${accounts.join(',\n    ')}\n  ]`;
+  return `${head},\n  "accounts": ${list}\n}\n`;
+}
+
+/** Accounts whose text is made in one turn of the event loop. */
+const atOnce = 20;
+
+const text = (document: object): string => JSON.stringify(document, null, 2);
+
+function processDocument({ facts, accounts, process: self, fresh, now }: Health): object {
   const { version, startedAt, files, process, next } = facts;
   return {
     version,
@@ -20,7 +43,6 @@ export function statusDocument({ facts, accounts, process: self, fresh, now }: H
     disk_free_bytes: facts.ability.diskFreeBytes,
     rss_bytes: process.rssBytes,
     event_loop_lag_seconds: process.eventLoopLagSeconds,
-    accounts: accounts.map(accountDocument),
   };
 }
 
@@ -57,7 +79,7 @@ function readinessOf({ facts, ready, reasons, staleness, stale, error }: Account
   };
 }
 
-function accountDocument(health: AccountHealth): object {
+function accountDocument(health: AccountHealth, isWhole: boolean): object {
   const { counts, freshness, queue, oldestMark, callbacks, lastDelivery, days, runs, findings } = health.facts;
   return {
     ...readinessOf(health),
@@ -66,8 +88,8 @@ function accountDocument(health: AccountHealth): object {
     queue: { ...queue, oldest: oldestMark },
     callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     last_delivery: lastDelivery,
-    webhook_health: days,
-    runs,
+    webhook_health: isWhole ? days : [],
+    runs: isWhole ? runs : runs.slice(0, 1),
     findings,
   };
 }

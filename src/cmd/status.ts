@@ -20,13 +20,16 @@ export const status: Run = async (call) => {
   const settings = loadSettings(call);
   const now = call.edge.clock.now();
   const { account, json } = call.options;
-  const told = await askMirror(call.edge, settings, (sqlite) => ({
-    reports: accountStatuses(sqlite, account, latestRuns),
-    days: json ? webhookDays(sqlite, now) : undefined,
-  }));
-  const reports = told?.reports ?? [];
+  const told = await askMirror(call.edge, settings, (sqlite) => {
+    const days = webhookDays(sqlite);
+    return accountStatuses(sqlite, account, latestRuns).map((report) => ({
+      report,
+      days: json ? days(report.account, now) : [],
+    }));
+  });
+  const reports = (told ?? []).map(({ report }) => report);
   const toDo = adviceFor(settings, reports, now).map((line) => withSettings(call.edge, line));
-  if (json) printDocument(call, settings, { reports, days: told?.days, toDo });
+  if (json) printDocument(call, settings, told ?? [], toDo);
   else if (told) await printText(call, settings, reports, toDo);
   return exitStatus.done;
 };
@@ -44,18 +47,21 @@ function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: n
 function printDocument(
   { edge }: Call,
   settings: Settings,
-  told: { reports: readonly AccountStatus[]; days: WebhookDays | undefined; toDo: readonly string[] },
+  told: readonly { readonly report: AccountStatus; readonly days: WebhookDays }[],
+  toDo: readonly string[],
 ): void {
-  const accounts = told.reports.map(({ counts, totals, callbacks, queue, hearing, parkedFor, ...report }) => ({
-    ...report,
-    queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
-    last_delivery: hearing.lastDelivery,
-    webhook_health: told.days?.get(report.account) ?? [],
-    vendors: tally(counts),
-    owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
-    callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
-  }));
-  printJson(edge, { ok: true, database: settings.database, accounts, advice: told.toDo });
+  const accounts = told.map(
+    ({ report: { counts, totals, callbacks, queue, hearing, parkedFor, ...report }, days }) => ({
+      ...report,
+      queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
+      last_delivery: hearing.lastDelivery,
+      webhook_health: days,
+      vendors: tally(counts),
+      owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
+      callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
+    }),
+  );
+  printJson(edge, { ok: true, database: settings.database, accounts, advice: toDo });
 }
 
 async function printText(

@@ -1,11 +1,14 @@
 /** What an account hears by webhooks, and what it does not: plain SQL, for the reason of reports.ts. */
 import type { Sqlite } from './driver.ts';
 
-export interface Hearing {
+export interface DeliveryMoments {
   /** When the oldest open mark was made; null where the queue is empty. */
   readonly oldestMark: string | null;
   /** When the last signed delivery came; null if none ever did. */
   readonly lastDelivery: string | null;
+}
+
+export interface Hearing extends DeliveryMoments {
   /** Changes that sweeps have found since, and that nobody has announced. */
   readonly missedSince: number;
 }
@@ -14,21 +17,26 @@ interface Moment {
   readonly at: string | null;
 }
 
-export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
+/** Each found by an index. */
+export function deliveryMoments(sqlite: Sqlite): (accountId: string) => DeliveryMoments {
   const oldest = sqlite.prepare<[string], Moment>(
     'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ?',
   );
   const last = sqlite.prepare<[string], Moment>('SELECT max(received_at) AS at FROM deliveries WHERE account_id = ?');
+  return (account) => ({
+    oldestMark: oldest.get(account)?.at ?? null,
+    lastDelivery: last.get(account)?.at ?? null,
+  });
+}
+
+export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
+  const moments = deliveryMoments(sqlite);
   const missed = sqlite.prepare<[string, string], { count: number }>(`
     SELECT count(*) AS count FROM findings
     WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
       AND explained_at IS NULL AND found_at > ?`);
   return (account) => {
-    const lastDelivery = last.get(account)?.at ?? null;
-    return {
-      oldestMark: oldest.get(account)?.at ?? null,
-      lastDelivery,
-      missedSince: missed.get(account, lastDelivery ?? '')?.count ?? 0,
-    };
+    const known = moments(account);
+    return { ...known, missedSince: missed.get(account, known.lastDelivery ?? '')?.count ?? 0 };
   };
 }

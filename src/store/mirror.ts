@@ -4,6 +4,7 @@ import type { Dice } from '../clock.ts';
 import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
 import type { Callback, Gateway } from '../vendor.ts';
+import { accountStates, type AccountState } from './account-state.ts';
 import { census, type Resident, type VendorTraits } from './census.ts';
 import { readingCounter } from './counter.ts';
 import { callbackRows } from './callback-rows.ts';
@@ -23,11 +24,9 @@ import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts
 import type { ProcessLock } from './process-lock.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
-import { accountReports, type AccountReport } from './reports.ts';
 import { prune, type Keep } from './retention.ts';
 import { runLedger, type Run, type RunEnd, type Sweeping } from './runs.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
-import { webhookDays, type WebhookDays } from './webhook-days.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {
@@ -100,10 +99,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
 
   /** What an account hears by webhooks, and what it does not. */
   hearing(accountId: string): Promise<Hearing>;
-  /** How much deliveries told on each of the latest days, and how much they did not. */
-  webhookDays(): Promise<WebhookDays>;
-  /** What the mirror holds of every account, with its `latest` runs. */
-  reports(latest: number): Promise<AccountReport[]>;
+  /** What the mirror holds of an account, and what went on lately; undefined where it does not know it. */
+  accountState(accountId: string): Promise<AccountState | undefined>;
   /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
   prune(keep: Keep): AsyncGenerator<number, void, void>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
@@ -142,6 +139,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const identity = identityRow(sqlite, clock);
   const hearing = hearingOf(sqlite);
   const moves = listMoves(sqlite);
+  let states: ReturnType<typeof accountStates> | undefined;
 
   return {
     ...readingDeeds(database, clock, {
@@ -214,8 +212,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     replaceGateways: (accountId, listed) => database.write(() => gateways.replace(accountId, listed)),
 
     hearing: (accountId) => database.read(() => hearing(accountId)),
-    webhookDays: () => database.read(() => webhookDays(sqlite, clock.now())),
-    reports: (latest) => database.read(() => accountReports(sqlite, undefined, latest)),
+    accountState: (accountId) => database.read(() => (states ??= accountStates(sqlite, clock))(accountId)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),
     rememberDaemonFiles: (secrets) =>

@@ -41,39 +41,54 @@ export interface AccountReport {
   readonly callbacks: readonly ReportedCallback[];
 }
 
-/** Reports on every account of the mirror, or on one; with its `latest` runs. */
-export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
-  const accounts = sqlite.prepare<[], FreshnessView>('SELECT * FROM freshness ORDER BY account_id');
+/** A report without the sums of money, which are the only thing that is not kept or found by an index. */
+export type AccountSummary = Omit<AccountReport, 'totals'>;
+
+/** Summaries of single accounts, with their `latest` runs; undefined for an account that the mirror does not know. */
+export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
+  const freshness = sqlite.prepare<[string], FreshnessView>('SELECT * FROM freshness WHERE account_id = ?');
   const counts = countVendors(sqlite);
-  const totals = totalAmounts(sqlite);
   const queue = measureQueue(sqlite);
   const runs = latestRuns(sqlite);
   const findings = latestFindings(sqlite);
   const callbacks = sqlite.prepare<[string], ReportedCallback>(
     'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = ? ORDER BY callbackid',
   );
-  return accounts
-    .all()
-    .filter(({ account_id }) => account === undefined || account_id === account)
-    .map(({ account_id, ...freshness }) => ({
+  return (accountId) => {
+    const fresh = freshness.get(accountId);
+    if (!fresh) return undefined;
+    const { account_id, ...rest } = fresh;
+    return {
       account: account_id,
-      counts: counts.all(account_id),
-      totals: totals.all(account_id).map(withoutBlobs).map(total),
-      freshness: withoutBlobs(freshness),
-      queue: queue.get(account_id) ?? { waiting: 0, parked: 0 },
-      runs: runs.all(account_id, latest).map(withoutBlobs),
-      findings: findings.all(account_id),
-      callbacks: callbacks.all(account_id).map(withoutBlobs),
-    }));
+      counts: counts.all(accountId),
+      freshness: withoutBlobs(rest),
+      queue: queue.get(accountId) ?? { waiting: 0, parked: 0 },
+      runs: runs.all(accountId, latest).map(withoutBlobs),
+      findings: findings.all(accountId),
+      callbacks: callbacks.all(accountId).map(withoutBlobs),
+    };
+  };
 }
 
+/** Reports on every account of the mirror, or on one; with its `latest` runs. */
+export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
+  const accounts = sqlite.prepare<[], string>('SELECT account_id FROM accounts ORDER BY account_id').pluck();
+  const summary = accountSummaries(sqlite, latest);
+  const totals = totalAmounts(sqlite);
+  return accounts
+    .all()
+    .filter((accountId) => account === undefined || accountId === account)
+    .flatMap((accountId) => summary(accountId) ?? [])
+    .map((found) => ({ ...found, totals: totals.all(found.account).map(withoutBlobs).map(total) }));
+}
+
+/** Counted as vendors change: to count them all again takes a second for each few millions. */
 function countVendors(sqlite: Sqlite): Statement<[string], VendorCount> {
   return sqlite.prepare<[string], VendorCount>(`
-  SELECT vis_state, presence, count(*) AS vendors
-  FROM vendors
-  WHERE account_id = ?
-  GROUP BY vis_state, presence
-  ORDER BY vis_state, presence`);
+  SELECT nullif(vis_state, -1) AS vis_state, presence, vendors
+  FROM _vendor_counts
+  WHERE account_id = ? AND vendors > 0
+  ORDER BY 1, presence`);
 }
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */

@@ -17,6 +17,8 @@ export type CodeFate = 'kept' | 'known' | 'not_awaited' | 'full';
 
 export interface Verifiers {
   pathToken(accountId: string): Promise<Secret>;
+  /** The same of many accounts; those that have none get theirs in one commit. */
+  pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>>;
   /** The keys that a genuine signature may have now. Candidates are none: a stranger may have sent them. */
   usable(accountId: string): Promise<Secret[]>;
   /** Whether we hold the key of this callback, and asked for no other since: that one may be in force without our knowing it. */
@@ -63,7 +65,18 @@ export function verifierStore(database: Database, clock: Clock, dice: Dice): Ver
   };
 
   return {
-    pathToken: (account_id) => database.write(() => new Secret(pathToken(account_id))),
+    pathToken: async (account_id) => {
+      const known = await database.read(() => pathToken.find(account_id));
+      return new Secret(known ?? (await database.write(() => pathToken.make(account_id))));
+    },
+    async pathTokens(accountIds) {
+      const known = await database.read(() => accountIds.map((id) => [id, pathToken.find(id)] as const));
+      const missing = known.flatMap(([id, token]) => (token === undefined ? [id] : []));
+      const made = missing.length === 0 ? [] : await database.write(() => missing.map((id) => pathToken.make(id)));
+      const tokens = new Map(known.map(([id, token]) => [id, new Secret(token ?? '')]));
+      for (const [index, id] of missing.entries()) tokens.set(id, new Secret(made[index] ?? ''));
+      return tokens;
+    },
     // Asked for each delivery, and one statement needs no transaction to be consistent.
     usable: (account_id) =>
       database.patiently(() => rows.usable.all({ account_id, now: timestamp(clock.now()) }).map(secret)),

@@ -1,16 +1,9 @@
 /** Who may knock where: each account is behind a path that nobody can guess. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../log.ts';
-import type { Verifiers } from '../store/verifiers.ts';
 
 /** Accounts by id, with their path tokens. */
 export type PathTokens = ReadonlyMap<string, Secret>;
-
-export async function pathTokensOf(accounts: readonly string[], verifiers: Verifiers): Promise<PathTokens> {
-  const tokens = new Map<string, Secret>();
-  for (const accountId of accounts) tokens.set(accountId, await verifiers.pathToken(accountId));
-  return tokens;
-}
 
 /**
  * The account that a request's path leads to, compared as it was sent, escapes and all; undefined where it leads nowhere. An account

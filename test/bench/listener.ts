@@ -2,7 +2,6 @@
 import { systemClock } from '../../src/clock.ts';
 import { Secret, silentLog } from '../../src/log.ts';
 import { Worker } from '../../src/sync/worker.ts';
-import { pathTokensOf } from '../../src/webhook/doors.ts';
 import { createListener } from '../../src/webhook/listener.ts';
 import { account, open, type Place } from './installation.ts';
 import { verifier, type ListenerTold } from './letters.ts';
@@ -17,7 +16,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
   const installation = await open(params);
   const { mirror, secrets } = installation;
   await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
-  const tokens = await pathTokensOf([account], secrets.verifiers);
+  const tokens = await secrets.verifiers.pathTokens([account]);
   const pull = (): ReturnType<typeof installation.pull> =>
     installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal });
   const { engine } = installation.account(account);

@@ -33,7 +33,13 @@ const runs = [
 
 async function healthOf(deliveries: readonly Row[], findings: readonly Row[]): Promise<Record<string, unknown>[]> {
   const path = join(temporaryFolder(), 'vendors.db');
-  await writeMirror(path, clock, { runs, deliveries, findings });
+  // In the order in which it happened, which is how it is counted.
+  const happened = [
+    ...runs.map((row) => ({ at: String(row['started_at']), rows: { runs: [row] } })),
+    ...deliveries.map((row) => ({ at: String(row['received_at']), rows: { deliveries: [row] } })),
+    ...findings.map((row) => ({ at: String(row['found_at']), rows: { findings: [row] } })),
+  ].sort((one, other) => (one.at < other.at ? -1 : 1));
+  for (const { rows } of happened) await writeMirror(path, clock, rows);
   const days = readMirror(path, clock).sqlite.prepare<[], Record<string, unknown>>(
     'SELECT day, unannounced_changes, announced_changes, late_deliveries, loss_rate FROM webhook_health ORDER BY day',
   );

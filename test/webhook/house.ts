@@ -11,7 +11,6 @@ import type { SandboxOptions } from '../../src/sandbox/service.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
 import { openMirror, type Mirror } from '../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../src/store/secrets.ts';
-import { pathTokensOf } from '../../src/webhook/doors.ts';
 import { Keeper } from '../../src/webhook/keeper.ts';
 import { createListener } from '../../src/webhook/listener.ts';
 import type { Outcome } from '../../src/webhook/outcomes.ts';
@@ -61,7 +60,7 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
   });
   const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, dice: systemDice });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
-  const tokens = await pathTokensOf([account, 'Other'], secrets.verifiers);
+  const tokens = await secrets.verifiers.pathTokens([account, 'Other']);
   const outcomes: Outcome[] = [];
   const told = { deliveries: 0, codes: 0, deaf: 0 };
   const listener = createListener({
