@@ -82,6 +82,7 @@ export const catalogue = {
   ),
   interrupted: entry(notWhole, true, 'What was read is kept; run it again.'),
   differences: entry(notWhole, false, 'Run `vendor-mirror reconcile`.'),
+  not_taken: entry(notWhole, false, 'The mirror holds what the service answered; look at the vendor there.'),
   unknown_vendor: entry(notWhole, false, 'Run `vendor-mirror sync`, or check the number.'),
 
   database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
@@ -117,17 +118,20 @@ export class MirrorError extends Error {
   readonly errno: number | undefined;
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfter: number | undefined;
+  /** The request was to change something, and may have done so all the same. */
+  readonly mayBeDone: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    facts: { status?: number; errno?: number; retryAfter?: number; cause?: unknown } = {},
+    facts: { status?: number; errno?: number; retryAfter?: number; mayBeDone?: boolean; cause?: unknown } = {},
   ) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.code = code;
     this.status = facts.status;
     this.errno = facts.errno;
     this.retryAfter = facts.retryAfter;
+    this.mayBeDone = facts.mayBeDone ?? false;
   }
 
   get exit(): ExitStatus {

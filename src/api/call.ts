@@ -42,6 +42,8 @@ export interface Call {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** It is not sent again where it may have been carried out: the same again could undo what others did since. So is every creation. */
+  readonly once?: boolean;
   /** What the answer might echo and no message may hold. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
@@ -49,9 +51,9 @@ export interface Call {
 
 /**
  * Sends a call and reads its answer of success with `read`, within the same attempt: an answer that cannot be read is
- * tried again. A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
- * @throws MirrorError of any code that requests, answers and tokens have; the reason of the call's signal, if that is
- * aborted.
+ * tried again, unless the call goes `once`. A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
+ * @throws MirrorError of any code that requests, answers and tokens have, with `mayBeDone` where a call that goes once may have been
+ * carried out; the reason of the call's signal, if that is aborted.
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
 

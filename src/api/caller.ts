@@ -1,5 +1,5 @@
 /** Calls with a token that is renewed when refused, tried again where that helps and cannot do a thing twice. */
-import { MirrorError } from '../errors.ts';
+import { MirrorError, type ErrorCode } from '../errors.ts';
 import { unlessAborted } from '../lifecycle.ts';
 import type { Secret } from '../log.ts';
 import { sendOnce } from './attempt.ts';
@@ -7,7 +7,6 @@ import type { ApiSeams, Caller, Family, Service } from './call.ts';
 import { neverLeft } from './network-words.ts';
 import { paced, patience } from './pacing.ts';
 import type { RateGate } from './rate-gate.ts';
-import { reworded } from './reworded.ts';
 
 export function caller(service: Service, gates: Readonly<Record<Family, RateGate>>, seams: ApiSeams): Caller {
   return async (call, read) => {
@@ -31,8 +30,8 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
       }
     };
 
-    /** Only a creation does more when it is done twice. */
-    const mayBeDone = (error: MirrorError): boolean => call.method === 'POST' && left && mayHaveArrived(error);
+    const isOnce = call.method === 'POST' || call.once === true;
+    const mayBeDone = (error: MirrorError): boolean => isOnce && left && mayHaveArrived(error);
 
     try {
       const answered = await paced(attempt, {
@@ -47,9 +46,7 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
       await seams.onAnswer?.();
       return answered;
     } catch (error) {
-      if (isMirrorError(error) && error.retry && mayBeDone(error))
-        throw reworded(error, `${error.message} It may have been carried out all the same: look before you try again.`);
-      throw error;
+      throw isMirrorError(error) && mayBeDone(error) ? doubtful(error) : error;
     }
   };
 }
@@ -58,7 +55,29 @@ function isMirrorError(error: unknown, code?: MirrorError['code']): error is Mir
   return error instanceof MirrorError && (code === undefined || error.code === code);
 }
 
+/** Failures after which nobody knows whether the service did what it was asked. */
+const openEnds: ReadonlySet<ErrorCode> = new Set([
+  'service_unreachable',
+  'service_timeout',
+  'service_unavailable',
+  'answer_unreadable',
+  'answer_too_large',
+  'row_unusable',
+  'interrupted',
+]);
+
 function mayHaveArrived(error: MirrorError): boolean {
-  const turnedAway = error.code === 'rate_limited' || (error.status === 503 && error.retryAfter !== undefined);
+  if (!openEnds.has(error.code)) return false;
+  const turnedAway = error.status === 503 && error.retryAfter !== undefined;
   return !turnedAway && !neverLeft(error);
+}
+
+function doubtful(error: MirrorError): MirrorError {
+  const { code, status, errno, cause } = error;
+  return new MirrorError(code, `${error.message} It may have been carried out all the same.`, {
+    ...(status !== undefined && { status }),
+    ...(errno !== undefined && { errno }),
+    mayBeDone: true,
+    cause,
+  });
 }

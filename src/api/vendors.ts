@@ -46,11 +46,8 @@ export interface VendorsApi {
   /** @throws MirrorError `not_found` for an unknown number, `not_supported` where the service reads none by number. */
   read(vendorid: number, options?: Stoppable): Promise<VendorReading>;
   create(fields: NewVendor, options?: Stoppable): Promise<VendorReading>;
-  /** @throws MirrorError `usage` for an edit of nothing, or of a state together with fields. */
+  /** @throws MirrorError `usage` for an edit of nothing, or of a state together with fields; with `mayBeDone` where it may have happened. */
   edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
-  delete(vendorid: number, options?: Stoppable): Promise<VendorReading>;
-  archive(vendorid: number, options?: Stoppable): Promise<VendorReading>;
-  restore(vendorid: number, options?: Stoppable): Promise<VendorReading>;
 }
 
 export function vendorsApi(call: Caller, account: string, paging: Service['paging']): VendorsApi {
@@ -67,7 +64,7 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
     );
   };
 
-  const one = (vendorid: number, asked: Pick<Call, 'method' | 'body' | 'signal'>): Promise<VendorReading> =>
+  const one = (vendorid: number, asked: Pick<Call, 'method' | 'body' | 'once' | 'signal'>): Promise<VendorReading> =>
     call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (answered) =>
       about(vendorid, readVendor(answered)),
     );
@@ -80,7 +77,7 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
         'usage',
         'vis_state is changed alone: the service drops all other fields of such a request. Make two of it.',
       );
-    return one(vendorid, { method: 'PUT', body: { bill_vendor: fields }, signal });
+    return one(vendorid, { method: 'PUT', body: { bill_vendor: fields }, once: true, signal });
   };
 
   return {
@@ -96,9 +93,6 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
     create: (fields, { signal } = {}) =>
       call({ family: 'vendors', method: 'POST', path: base, body: { bill_vendor: fields }, signal }, readVendor),
     edit,
-    delete: (vendorid, options) => edit(vendorid, { vis_state: 1 }, options),
-    archive: (vendorid, options) => edit(vendorid, { vis_state: 2 }, options),
-    restore: (vendorid, options) => edit(vendorid, { vis_state: 0 }, options),
   };
 }
 

@@ -10,7 +10,7 @@ import { heading } from './heading.ts';
 import { askMirror } from './mirror.ts';
 import { amounts } from './money.ts';
 import { visible } from './plain-text.ts';
-import { print, printJson } from './say.ts';
+import { errorReport, print, printJson } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { nothing, table } from './table.ts';
 import { vendorRecord } from './vendor-record.ts';
@@ -25,8 +25,14 @@ export const vendorsShow: Run = async (call) => {
   return exitStatus.done;
 };
 
-export async function printDetails({ edge, options }: Call, details: readonly VendorDetail[]): Promise<void> {
-  if (options.json) printJson(edge, { ok: true, vendors: details.map(detailDocument) });
+/** Prints vendors; with what went wrong about them, if anything did. */
+export async function printDetails(
+  { edge, options }: Call,
+  details: readonly VendorDetail[],
+  error?: MirrorError,
+): Promise<void> {
+  const outcome = error ? { ok: false, error: errorReport(edge, error) } : { ok: true };
+  if (options.json) printJson(edge, { ...outcome, vendors: details.map(detailDocument) });
   else if (details.length > 0)
     print(edge, (await Promise.all(details.map((detail) => detailText(edge, detail)))).join('\n\n'));
 }

@@ -1,18 +1,21 @@
 /** `vendors create|edit|delete|archive|restore`: written to the service, and its answer applied to the mirror at once. */
-import type { VendorsApi } from '../api/vendors.ts';
-import { exitStatus, type ExitStatus } from '../errors.ts';
-import type { VendorReading } from '../reading.ts';
+import type { VendorEdit } from '../api/vendors.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import { vendorDetails } from '../store/vendor-detail.ts';
-import { applyAnswer } from '../sync/write-one.ts';
+import type { Engine } from '../sync/engine.ts';
+import { applyAnswer, type WriteReport } from '../sync/write/answer.ts';
+import { editVendor } from '../sync/write/edit.ts';
 import { isConfirmed } from './asking.ts';
 import type { Call, Run } from './command.ts';
 import { askMirror } from './mirror.ts';
 import { oneAccount } from './one-account.ts';
-import { remark } from './say.ts';
+import { complain, remark } from './say.ts';
 import { loadSettings } from './settings.ts';
 import { givenFields, newVendor, type FieldOptions } from './vendor-fields.ts';
 import { printDetails } from './vendors-show.ts';
 import { withInstallation } from './with-installation.ts';
+
+const list = new Intl.ListFormat('en');
 
 interface DeleteOptions {
   readonly yes?: boolean;
@@ -20,25 +23,30 @@ interface DeleteOptions {
 
 export const vendorsCreate: Run<FieldOptions> = async (call) => {
   const fields = newVendor(await givenFields(call.edge, call.options));
-  return write(call, (vendors, options) => vendors.create(fields, options));
+  return write(call, async (engine, signal) =>
+    applyAnswer(engine, fields, await engine.vendors.create(fields, { signal }), signal),
+  );
 };
 
 export const vendorsEdit: Run<FieldOptions> = async (call) => {
-  const fields = await givenFields(call.edge, call.options);
-  return write(call, (vendors, options) => vendors.edit(idOf(call), fields, options));
+  return edit(call, await givenFields(call.edge, call.options));
 };
 
 export const vendorsDelete: Run<DeleteOptions> = async (call) => {
   const { edge, options } = call;
   const isAgreed = await isConfirmed(edge, () => deleteQuestion(call), options.yes);
-  if (isAgreed) return write(call, (vendors, stoppable) => vendors.delete(idOf(call), stoppable));
+  if (isAgreed) return edit(call, { vis_state: 1 });
   remark(edge, 'Nothing was done.');
   return exitStatus.notWhole;
 };
 
-export const vendorsArchive: Run = (call) => write(call, (vendors, options) => vendors.archive(idOf(call), options));
+export const vendorsArchive: Run = (call) => edit(call, { vis_state: 2 });
 
-export const vendorsRestore: Run = (call) => write(call, (vendors, options) => vendors.restore(idOf(call), options));
+export const vendorsRestore: Run = (call) => edit(call, { vis_state: 0 });
+
+function edit(call: Call, fields: VendorEdit): Promise<ExitStatus> {
+  return write(call, (engine, signal) => editVendor(engine, idOf(call), fields, signal));
+}
 
 function idOf({ args }: Pick<Call, 'args'>): number {
   return Number(args[0]);
@@ -55,18 +63,26 @@ async function deleteQuestion(call: Call): Promise<string> {
 
 async function write(
   call: Call,
-  work: (vendors: VendorsApi, options: { signal: AbortSignal }) => Promise<VendorReading>,
+  work: (engine: Engine, signal: AbortSignal) => Promise<WriteReport>,
 ): Promise<ExitStatus> {
+  const { edge } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
-  const vendorid = await withInstallation(call, settings, async (installation) => {
-    const { client, engine } = installation.account(account);
-    const answer = await work(client.vendors, { signal: call.edge.interrupted });
-    const { kind } = await applyAnswer(engine, answer);
-    if (kind === 'stale') remark(call.edge, 'A newer reading was faster; the vendor is marked to be read again.');
-    return answer.row.vendorid;
-  });
-  const found = await askMirror(call.edge, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
-  await printDetails(call, found ?? []);
-  return exitStatus.done;
+  const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
+    work(installation.account(account).engine, edge.interrupted),
+  );
+  for (const note of notes) remark(edge, note);
+  const found = await askMirror(edge, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;
+  await printDetails(call, found ?? [], error);
+  if (!error) return exitStatus.done;
+  complain(edge, error);
+  return error.exit;
+}
+
+function refusedFields(vendorid: number, fields: readonly string[]): MirrorError {
+  return new MirrorError(
+    'not_taken',
+    `The service did not take ${list.format(fields)}: it shows vendor ${vendorid} with something else there.`,
+  );
 }

@@ -17,6 +17,7 @@ import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
+import { vendorsHeld, type HeldVendor } from './vendors-held.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
 import { identityRow, type Identity } from './identity.ts';
 import { listMoves, type ListMoves } from './list-moves.ts';
@@ -71,6 +72,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   residents(accountId: string): AsyncGenerator<readonly Resident[]>;
   countVendors(accountId: string): Promise<number>;
+  /** A vendor as the mirror holds it; undefined where it never showed. */
+  heldVendor(accountId: string, vendorid: number): Promise<HeldVendor | undefined>;
   /** Numbers of a few active vendors, the youngest. */
   someActive(accountId: string): Promise<number[]>;
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
@@ -139,6 +142,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const identity = identityRow(sqlite, clock);
   const hearing = hearingOf(sqlite);
   const moves = listMoves(sqlite);
+  const heldVendor = vendorsHeld(sqlite);
   let states: ReturnType<typeof accountStates> | undefined;
 
   return {
@@ -187,6 +191,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
         last = end.vendorid;
       }
     },
+    heldVendor: (accountId, vendorid) => database.read(() => heldVendor(accountId, vendorid)),
     countVendors: (accountId) => database.read(() => people.count(accountId)),
     someActive: (accountId) => database.read(() => people.someActive(accountId)),
     markSuspects: (accountId, vendorids) =>

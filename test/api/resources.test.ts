@@ -43,9 +43,9 @@ describe('vendors', () => {
 
   it('deletes, archives and restores by a state that is sent alone', async () => {
     const { client, sent } = stage([one(7)]);
-    await client.vendors.delete(7);
-    await client.vendors.archive(7);
-    await client.vendors.restore(7);
+    await client.vendors.edit(7, { vis_state: 1 });
+    await client.vendors.edit(7, { vis_state: 2 });
+    await client.vendors.edit(7, { vis_state: 0 });
     expect(sent[0]?.body).toEqual(JSON.parse(fixture('vendor-delete-request')));
     expect(sent.map(({ method, body }) => [method, body])).toEqual(
       [1, 2, 0].map((vis_state) => ['PUT', { bill_vendor: { vis_state } }]),

@@ -71,9 +71,9 @@ describe('against the sandbox', () => {
     expect((await client.vendors.edit(vendorid, { note: 'neu', city: null })).row.vendor()).toMatchObject({
       city: null,
     });
-    expect((await client.vendors.delete(vendorid)).row.vendor().vis_state).toBe(1);
-    expect((await client.vendors.archive(vendorid)).row.vendor().vis_state).toBe(2);
-    expect((await client.vendors.restore(vendorid)).row.vendor().vis_state).toBe(0);
+    expect((await client.vendors.edit(vendorid, { vis_state: 1 })).row.vendor().vis_state).toBe(1);
+    expect((await client.vendors.edit(vendorid, { vis_state: 2 })).row.vendor().vis_state).toBe(2);
+    expect((await client.vendors.edit(vendorid, { vis_state: 0 })).row.vendor().vis_state).toBe(0);
   });
 
   it('passes on what the service says to a creation that lacks something', async () => {

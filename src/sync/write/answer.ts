@@ -1,0 +1,49 @@
+/** What the service answers to a write of ours: news from the source itself, applied at once, and held against what was asked. */
+import type { VendorEdit } from '../../api/vendors.ts';
+import { MirrorError } from '../../errors.ts';
+import type { VendorReading } from '../../reading.ts';
+import type { Engine } from '../engine.ts';
+import { readAgain } from './look.ts';
+import { leftOut, notTaken } from './taken.ts';
+
+/** What became of a write that was carried out. */
+export interface WriteReport {
+  readonly vendorid: number;
+  /** Fields that the service does not show as they were asked for. */
+  readonly notTaken: readonly string[];
+  /** What else a person should know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Applies the answer to a creation or an edit. Where it tells but a part of the vendor, that is marked, and read at once if it can be. */
+export async function applyAnswer(
+  engine: Engine,
+  asked: VendorEdit,
+  answer: VendorReading,
+  signal: AbortSignal,
+): Promise<WriteReport> {
+  const { mirror, accountId, sync } = engine;
+  const { vendorid } = answer.row;
+  const told = answer.row.vendor();
+  const missing = leftOut(told);
+  const notes: string[] = [];
+  if (missing.length > 0) await mirror.markVendors(accountId, [vendorid], 'asked', 0);
+  // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.
+  if (missing.length === 0 || (await mirror.heldVendor(accountId, vendorid))) {
+    const context = { accountId, road: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
+    const { kind } = await mirror.applyReading(answer, context);
+    if (kind === 'stale') notes.push('A newer reading was faster; the vendor is marked to be read again.');
+  }
+  if (missing.length === 0) return { vendorid, notTaken: notTaken(asked, told), notes };
+  notes.push(
+    `The service answered without ${missing.length} fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
+  );
+  try {
+    const shown = { ...told, ...(await readAgain(engine, vendorid, signal)) };
+    return { vendorid, notTaken: notTaken(asked, shown), notes };
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    notes.push(`It could not be read at once: ${error.message}`);
+    return { vendorid, notTaken: notTaken(asked, told), notes };
+  }
+}

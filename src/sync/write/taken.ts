@@ -1,0 +1,43 @@
+/** What was asked for in a write, held against what the service shows. */
+import type { TaxDefaultFields, VendorEdit } from '../../api/vendors.ts';
+import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../vendor.ts';
+
+/** Fields that an answer may leave out without being a part of a vendor only: they are sent where they were ever set, or never. */
+const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
+
+/** Known fields that an answer should have and has not. */
+export function leftOut(answer: Vendor): VendorField[] {
+  return vendorFields.filter((field) => !optional.has(field) && answer[field] === undefined);
+}
+
+/** The fields that do not show as they were asked for. One that is not shown is taken for null. */
+export function notTaken(asked: VendorEdit, shown: Vendor): string[] {
+  return Object.entries(asked)
+    .filter(([name, value]) => !isShown(name, value, shown))
+    .map(([name]) => name);
+}
+
+function isShown(name: string, value: unknown, shown: Vendor): boolean {
+  if (name === 'tax_defaults') return areSet((value ?? []) as readonly TaxDefaultFields[], shown.tax_defaults ?? []);
+  const now = shown[name as VendorField];
+  // Text may come back as null or empty, whichever it was; NUL is kept in no column.
+  return plain(value) === plain(now);
+}
+
+function plain(value: unknown): unknown {
+  if (value === null || value === undefined || value === false) return '';
+  return typeof value === 'string' ? value.replaceAll('\0', '') : value;
+}
+
+/** A list of tax defaults takes the place of the one before: each stands there, and no other. */
+function areSet(asked: readonly TaxDefaultFields[], shown: readonly TaxDefault[]): boolean {
+  return asked.length === shown.length && asked.every((tax) => shown.some((candidate) => isTax(tax, candidate)));
+}
+
+function isTax(asked: TaxDefaultFields, shown: TaxDefault): boolean {
+  return (
+    asked.system_taxid === shown.system_taxid &&
+    (asked.enabled === undefined || asked.enabled === shown.enabled) &&
+    (asked.tax_authorityid === undefined || plain(asked.tax_authorityid) === plain(shown.tax_authorityid))
+  );
+}
