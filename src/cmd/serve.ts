@@ -25,7 +25,7 @@ export interface ServeOptions {
 export const serve: Run<ServeOptions> = async (call) => {
   const { edge, options } = call;
   const log = await logOf(call, 'info');
-  const service = await serviceOf(reachable(loadSettings(call)), edge);
+  const service = await serviceOf(reachable(loadSettings(call)), edge, { stays: options.unregister !== true });
   try {
     return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
   } finally {

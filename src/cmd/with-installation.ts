@@ -20,7 +20,7 @@ export async function withInstallation<T>(
   seams: Pick<InstallationSeams, 'patience' | 'anyService'> = {},
 ): Promise<T> {
   const { clock, dice, fetch, packageRoot } = call.edge;
-  const service = await serviceOf(settings, call.edge);
+  const service = await serviceOf(settings, call.edge, { stays: false });
   try {
     refuseOtherFiles(service.settings);
     const installation = await openInstallation(service.settings, {

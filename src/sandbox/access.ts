@@ -1,5 +1,6 @@
 /** Who may do what: bearer tokens and their scopes (reference 5). */
 import { eventScopes } from './events.ts';
+import type { Memory, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area } from './refusal.ts';
 import type { Reply } from './reply.ts';
 
@@ -24,25 +25,42 @@ export const allScopes: readonly string[] = [
 export class Access {
   readonly #grants = new Map<string, Grant>();
   readonly #refreshTokens = new Set<string>();
+  /** Refresh tokens that were used or withdrawn. */
+  readonly #spent = new Set<string>();
+  readonly #write: Memory['write'];
+
+  constructor(memory?: Memory) {
+    this.#write = memory?.write ?? (() => undefined);
+    for (const entry of memory?.entries ?? []) {
+      if (entry.kind === 'token' && entry.value) this.#grants.set(entry.key, grantOf(entry.value));
+      if (entry.kind === 'refresh') (entry.value ? this.#refreshTokens : this.#spent).add(entry.key);
+    }
+  }
 
   /** Makes a token valid; it gets every scope and account that is not said otherwise. */
   grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[], expires?: number): void {
-    this.#grants.set(token, { scopes: new Set(scopes), accounts: accounts && new Set(accounts), expires });
+    const value = { scopes, accounts, expires };
+    this.#grants.set(token, grantOf(value));
+    this.#write({ kind: 'token', key: token, value });
   }
 
-  /** Makes a refresh token valid, for one use. */
+  /** Makes a refresh token valid, for one use: not again for one that had its use before a new start. */
   allowRefresh(refreshToken: string): void {
+    if (this.#spent.has(refreshToken)) return;
     this.#refreshTokens.add(refreshToken);
+    this.#write({ kind: 'refresh', key: refreshToken, value: true });
   }
 
   /** Takes a refresh token for its one use; false if it is not valid. */
   takeRefresh(refreshToken: string): boolean {
-    return this.#refreshTokens.delete(refreshToken);
+    if (!this.#refreshTokens.delete(refreshToken)) return false;
+    this.#write({ kind: 'refresh', key: refreshToken, value: null });
+    return true;
   }
 
   /** From now on the token answers 401. */
   revoke(token: string): void {
-    this.#grants.delete(token);
+    if (this.#grants.delete(token)) this.#write({ kind: 'token', key: token, value: null });
   }
 
   /** What the caller's token grants at this time; undefined without a valid one. */
@@ -50,6 +68,10 @@ export class Access {
     const grant = this.#grants.get(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
     return grant?.expires !== undefined && grant.expires <= now ? undefined : grant;
   }
+}
+
+function grantOf({ scopes, accounts, expires }: TokenEntry): Grant {
+  return { scopes: new Set(scopes), accounts: accounts && new Set(accounts), expires };
 }
 
 /** The answer to a request without a valid token, as captured. */

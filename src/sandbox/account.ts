@@ -5,6 +5,7 @@ import { CallbackBook } from './callback-book.ts';
 import { chance, seedOf } from './chance.ts';
 import { GatewayBook } from './gateway-book.ts';
 import { verificationLetter, type Sender } from './letters.ts';
+import { accountMemory, type AccountMemory, type Memory } from './memory.ts';
 import type { PostOffice } from './post-office.ts';
 import { RateMeter, type RateLimits } from './rate-limit.ts';
 import { VendorDesk, type OnChange } from './vendor-desk.ts';
@@ -16,11 +17,23 @@ export interface Surroundings {
   readonly clock: Clock;
   readonly office: PostOffice;
   readonly seed: number;
-  /** Vendors that the account begins with. */
+  /** Vendors that a new account begins with. */
   readonly vendors: number;
+  /** What is known from before; nothing is kept without it. */
+  readonly memory: Memory | undefined;
+  /** How often the sandbox was started. */
+  readonly life: number;
   readonly plan: DeliveryPlan;
   readonly rateLimits: RateLimits | undefined;
   readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
+}
+
+/** With how many vendors an account began: another number later would make others of them. */
+function vendorsAtFirst(account: string, vendors: number, { entries, write }: AccountMemory): number {
+  const known = entries.find((entry) => entry.kind === 'account');
+  if (known) return known.value;
+  write({ kind: 'account', account, value: vendors });
+  return vendors;
 }
 
 /** The register answer gets a head start. */
@@ -42,6 +55,8 @@ export class Account {
     const { world, clock, office, rateLimits } = around;
     const seed = seedOf(around.seed, id);
     const throws = (what: string) => chance(seedOf(seed, what));
+    const fresh = (what: string) => chance(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
+    const memory = accountMemory(around.memory, id);
     this.id = id;
     this.clock = clock;
     this.#around = around;
@@ -51,12 +66,21 @@ export class Account {
       identityId: 1_000_000 + throws('identity').below(9_000_000),
       userId: 1,
     };
-    this.callbacks = new CallbackBook(throws('callbacks'));
-    this.gateways = new GatewayBook(throws('gateways'));
-    this.#announcer = new Announcer(this.#sender, this.callbacks, office, around.plan, throws('deliveries'), world);
-    const memory = Math.max(world.listLag, world.readLag) * 1_000;
+    this.callbacks = new CallbackBook(fresh('callbacks'), id, memory);
+    this.gateways = new GatewayBook(throws('gateways'), id, memory);
+    this.#announcer = new Announcer(this.#sender, this.callbacks, office, around.plan, fresh('deliveries'), world);
+    const past = Math.max(world.listLag, world.readLag) * 1_000;
     this.vendors = new VendorDesk(
-      { seed, count: around.vendors, unreadable: world.unlistedIds, memory },
+      {
+        seed,
+        count: vendorsAtFirst(id, around.vendors, memory),
+        unreadable: world.unlistedIds,
+        memory: past,
+        changed: memory.entries.flatMap((entry) =>
+          entry.kind === 'vendor' ? [[entry.key, entry.value] as const] : [],
+        ),
+        onWrite: (key, value) => memory.write({ kind: 'vendor', account: id, key, value }),
+      },
       world,
       clock,
       (event, vendorid) => this.announce(event, vendorid),

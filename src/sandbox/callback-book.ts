@@ -1,18 +1,7 @@
 /** The registered callbacks of one account, and their states (reference 3.2). */
+import type { CallbackRecord } from './callback-record.ts';
 import type { Chance } from './chance.ts';
-
-export interface CallbackRecord {
-  readonly id: number;
-  readonly event: string;
-  readonly uri: string;
-  readonly verified: boolean;
-  /** Disabled by the service after a long time of failures only. */
-  readonly disabled: boolean;
-  /** The code sent last: the secret of signatures. */
-  readonly verifier: string;
-  /** Milliseconds since 1970. */
-  readonly updated: number;
-}
+import type { AccountMemory } from './memory.ts';
 
 const firstId = 2_001;
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
@@ -20,10 +9,19 @@ const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 export class CallbackBook {
   readonly #callbacks = new Map<number, CallbackRecord>();
   readonly #throws: Chance;
+  readonly #memory: AccountMemory;
+  readonly #account: string;
   #nextId = firstId;
 
-  constructor(throws: Chance) {
+  constructor(throws: Chance, account: string, memory: AccountMemory) {
     this.#throws = throws;
+    this.#account = account;
+    this.#memory = memory;
+    for (const entry of memory.entries) {
+      if (entry.kind !== 'callback') continue;
+      if (entry.value) this.#callbacks.set(entry.key, entry.value);
+      this.#nextId = Math.max(this.#nextId, entry.key + 1);
+    }
   }
 
   all(): CallbackRecord[] {
@@ -59,7 +57,8 @@ export class CallbackBook {
   }
 
   remove(id: number): void {
-    this.#callbacks.delete(id);
+    if (this.#callbacks.delete(id))
+      this.#memory.write({ kind: 'callback', account: this.#account, key: id, value: null });
   }
 
   /** 30 to 34 letters and digits, as captured. */
@@ -69,6 +68,7 @@ export class CallbackBook {
 
   #write(callback: CallbackRecord): CallbackRecord {
     this.#callbacks.set(callback.id, callback);
+    this.#memory.write({ kind: 'callback', account: this.#account, key: callback.id, value: callback });
     return callback;
   }
 }

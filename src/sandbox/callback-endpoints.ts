@@ -2,7 +2,7 @@
 import { timestamp } from '../clock.ts';
 import { requireScope } from './access.ts';
 import { bodyObject, idNumber, type Call } from './call.ts';
-import type { CallbackRecord } from './callback-book.ts';
+import type { CallbackRecord } from './callback-record.ts';
 import { filterMatches, scopeOf } from './events.ts';
 import { cut } from './paging.ts';
 import { invalid, Refusal, unknownResource, unsupported } from './refusal.ts';

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { fetchPost } from './post.ts';
 import { serveSandbox } from './serve.ts';
+import { openWorldFile } from './world-file.ts';
 import { Sandbox, type SandboxOptions } from './service.ts';
 
 export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'token'> {
@@ -13,6 +14,8 @@ export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'toke
   /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly clock: Clock;
+  /** Where the world is kept, so that a second start finds it as it was left; nowhere unless told. */
+  readonly file?: string;
   /** Carries deliveries. */
   readonly fetch: typeof globalThis.fetch;
   /** Hears of faults of the sandbox itself. */
@@ -21,6 +24,8 @@ export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'toke
 
 export interface EmbeddedSandbox {
   readonly baseUrl: string;
+  /** Its own name, whatever its port; empty where its world is not kept. */
+  readonly id: string;
   readonly token: string;
   /** The first account. */
   readonly account: string;
@@ -36,16 +41,22 @@ const sandboxToken = 'sandbox-token';
 export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<EmbeddedSandbox> {
   const { clock, fetch, host = '127.0.0.1', port = 0, token = sandboxToken } = options;
   const accounts = [options.account ?? sandboxAccount].flat();
-  const sandbox = new Sandbox({ ...options, accounts, token }, { clock, post: fetchPost(fetch, clock) });
+  const world = options.file === undefined ? undefined : openWorldFile(options.file, options.seed ?? '');
+  const sandbox = new Sandbox(
+    { ...options, accounts, token, ...(world && { memory: world }) },
+    { clock, post: fetchPost(fetch, clock) },
+  );
   const onFault = options.onFault ?? (() => undefined);
   const server = serveSandbox(sandbox, { host, port, clock, onFault });
   try {
     await server.start();
   } catch (error) {
     sandbox.stop();
+    world?.close();
     throw error;
   }
   return {
+    id: world?.id ?? '',
     baseUrl: `http://${host}:${server.address.port}`,
     token,
     account: accounts[0] ?? sandboxAccount,
@@ -53,6 +64,7 @@ export async function startEmbeddedSandbox(options: EmbeddedOptions): Promise<Em
     stop: async () => {
       sandbox.stop();
       await server.stop();
+      world?.close();
     },
   };
 }

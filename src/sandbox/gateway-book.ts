@@ -1,24 +1,31 @@
 /** The payment gateways enabled for an account (reference 2.3, 3.3). */
 import type { Chance } from './chance.ts';
+import type { GatewayRecord } from './gateway-record.ts';
+import type { AccountMemory } from './memory.ts';
 import type { Wire } from './vendor-record.ts';
-
-export interface GatewayRecord {
-  readonly sgid: number;
-  readonly connectionid: string;
-  readonly gateway_name: string;
-}
 
 export class GatewayBook {
   readonly #gateways = new Map<number, GatewayRecord>();
 
+  readonly #account: string;
+  #memory: AccountMemory;
+
   /** Begins with a card processor and the service's own. */
-  constructor(throws: Chance) {
+  constructor(throws: Chance, account: string, memory: AccountMemory) {
+    this.#account = account;
+    this.#memory = { entries: [], write: () => undefined };
     for (const name of ['stripe', 'servicepay'])
       this.enable({
         sgid: 1_000_000 + throws.below(900_000),
         connectionid: throws.text(32, '0123456789abcdef'),
         gateway_name: name,
       });
+    for (const entry of memory.entries) {
+      if (entry.kind !== 'gateway') continue;
+      if (entry.value) this.enable(entry.value);
+      else this.remove(entry.key);
+    }
+    this.#memory = memory;
   }
 
   /** As the list shows them. */
@@ -29,10 +36,13 @@ export class GatewayBook {
   /** What only the service's own interface can do. */
   enable(gateway: GatewayRecord): void {
     this.#gateways.set(gateway.sgid, gateway);
+    this.#memory.write({ kind: 'gateway', account: this.#account, key: gateway.sgid, value: gateway });
   }
 
   /** False if there is none. */
   remove(sgid: number): boolean {
-    return this.#gateways.delete(sgid);
+    if (!this.#gateways.delete(sgid)) return false;
+    this.#memory.write({ kind: 'gateway', account: this.#account, key: sgid, value: null });
+    return true;
   }
 }

@@ -1,5 +1,6 @@
 /** Writes the POSTs that a callback receives: its verification code, and the events it registered for (reference 6.2 to 6.4). */
-import type { CallbackBook, CallbackRecord } from './callback-book.ts';
+import type { CallbackBook } from './callback-book.ts';
+import type { CallbackRecord } from './callback-record.ts';
 import type { Chance } from './chance.ts';
 import type { Letter, LetterKind } from './post-office.ts';
 import { sign, type Parameters } from './signature.ts';

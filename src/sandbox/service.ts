@@ -12,6 +12,7 @@ import type { FaultKind } from './fault-kinds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
 import type { GatewayBook } from './gateway-book.ts';
 import { answerGateways } from './gateway-endpoints.ts';
+import type { Memory } from './memory.ts';
 import { PostOffice, type Attempt, type Post } from './post-office.ts';
 import { usualLimits, type RateLimits } from './rate-limit.ts';
 import { Refusal, refusalReply } from './refusal.ts';
@@ -39,6 +40,8 @@ export interface SandboxOptions {
   readonly rateLimits?: RateLimits | null;
   /** Changes a second that each account makes by itself. */
   readonly churn?: number;
+  /** What is known from before, and keeps what happens. Its seed counts, not the option. */
+  readonly memory?: Memory;
 }
 
 export interface VendorChange {
@@ -49,7 +52,7 @@ export interface VendorChange {
 }
 
 export class Sandbox {
-  readonly access = new Access();
+  readonly access: Access;
   readonly faults: Faults;
   readonly world: World;
   readonly #clock: Clock;
@@ -62,12 +65,17 @@ export class Sandbox {
 
   /** Lives from now on: what is due happens by the clock, until `stop`. */
   constructor(options: SandboxOptions, outside: { readonly clock: Clock; readonly post: Post }) {
-    const seed = seedOf(options.seed ?? '');
+    const { memory } = options;
+    const seed = seedOf(memory?.seed ?? options.seed ?? '');
+    const life = memory?.life ?? 1;
+    /** For what must not be drawn again after a new start. */
+    const fresh = (...what: string[]) => (life === 1 ? seedOf(seed, ...what) : seedOf(seed, ...what, life));
+    this.access = new Access(memory);
     const world = options.world ?? defaultWorld;
     this.world = world;
     this.#clock = outside.clock;
-    this.#throws = chance(seedOf(seed, 'service'));
-    this.faults = new Faults(options.faults ?? {}, chance(seedOf(seed, 'faults')));
+    this.#throws = chance(fresh('service'));
+    this.faults = new Faults(options.faults ?? {}, chance(fresh('faults')));
     this.#office = new PostOffice(outside.clock, outside.post, world, (account, callbackId) =>
       this.#account(account).callbacks.disable(outside.clock.now(), callbackId),
     );
@@ -77,6 +85,8 @@ export class Sandbox {
       office: this.#office,
       seed,
       vendors: options.vendors ?? 0,
+      memory,
+      life,
       plan: { ...promptPlan, ...options.deliveries },
       rateLimits: options.rateLimits === null ? undefined : (options.rateLimits ?? usualLimits),
       onChange: (account: string, vendorid: number, version: number) => {
@@ -88,7 +98,7 @@ export class Sandbox {
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
     if (options.churn)
       for (const { id, vendors } of this.#accounts.values())
-        void churn(vendors, options.churn, outside.clock, chance(seedOf(seed, id, 'churn')), this.#stopped.signal);
+        void churn(vendors, options.churn, outside.clock, chance(fresh(id, 'churn')), this.#stopped.signal);
   }
 
   /** Answers one request; never throws for what a caller may send. */

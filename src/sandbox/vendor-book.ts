@@ -3,6 +3,7 @@
  * some are kept and the rest invented again when asked for, so that a hundred thousand cost a few hundred kilobytes.
  */
 import { firstState, idOf, indexOf, inventVendor } from './invent.ts';
+import type { VendorEntry } from './memory.ts';
 import type { VendorRecord } from './vendor-record.ts';
 
 /** What stands at a number: a vis_state, or one of these. */
@@ -17,6 +18,10 @@ export interface BookOptions {
   readonly unreadable: number;
   /** How long the past is remembered, in milliseconds. */
   readonly memory: number;
+  /** Vendors that differ from those that the account began with, by number; null for one that vanished. */
+  readonly changed?: readonly (readonly [index: number, entry: VendorEntry | null])[];
+  /** Hears how a vendor is now; null where it vanished. */
+  readonly onWrite?: (index: number, entry: VendorEntry | null) => void;
 }
 
 /** The book as it was at a moment. */
@@ -29,22 +34,17 @@ export interface BookView {
 /** So many of the vendors that nobody has changed are kept. */
 const keptInventions = 200;
 
-interface Held {
-  readonly record: VendorRecord;
-  readonly version: number;
-}
-
 interface Past {
   readonly at: number;
   readonly index: number;
   readonly mark: number;
-  readonly held: Held | undefined;
+  readonly held: VendorEntry | undefined;
 }
 
 export class VendorBook {
   readonly #options: BookOptions;
-  readonly #changed = new Map<number, Held>();
-  readonly #invented = new Map<number, Held>();
+  readonly #changed = new Map<number, VendorEntry>();
+  readonly #invented = new Map<number, VendorEntry>();
   #marks: Uint8Array;
   #length: number;
   /** What was before each change, oldest first. */
@@ -60,6 +60,11 @@ export class VendorBook {
     const step = count / options.unreadable;
     for (let nth = 0; nth < Math.min(options.unreadable, count); nth += 1)
       this.#marks[Math.floor((nth + 0.5) * step)] = unreadable;
+    for (const [index, entry] of options.changed ?? []) {
+      this.#makeRoom(index);
+      if (entry) this.#put(index, entry);
+      else this.#marks[index] = gone;
+    }
   }
 
   get length(): number {
@@ -81,7 +86,7 @@ export class VendorBook {
     const later = this.#past.filter((past) => past.at > at).reverse();
     if (later.length === 0) return this.now();
     const marks = this.#marks.slice();
-    const held = new Map<number, Held | undefined>();
+    const held = new Map<number, VendorEntry | undefined>();
     for (const past of later) {
       marks[past.index] = past.mark;
       held.set(past.index, past.held);
@@ -97,12 +102,7 @@ export class VendorBook {
     const index = this.#length;
     const record = make(idOf(this.#options.seed, index));
     this.#remember(at, index);
-    this.#length += 1;
-    if (this.#length > this.#marks.length) {
-      const larger = new Uint8Array(this.#length * 2).fill(gone);
-      larger.set(this.#marks);
-      this.#marks = larger;
-    }
+    this.#makeRoom(index);
     this.#write(index, record, 1);
     return { index, record };
   }
@@ -117,6 +117,7 @@ export class VendorBook {
   remove(at: number, index: number): void {
     this.#remember(at, index);
     this.#marks[index] = gone;
+    this.#options.onWrite?.(index, null);
   }
 
   /** How often this vendor has been written, from 1. */
@@ -124,11 +125,11 @@ export class VendorBook {
     return this.#held(index).version;
   }
 
-  #held(index: number): Held {
+  #held(index: number): VendorEntry {
     return this.#changed.get(index) ?? this.#invent(index);
   }
 
-  #invent(index: number): Held {
+  #invent(index: number): VendorEntry {
     const known = this.#invented.get(index);
     if (known) return known;
     const held = { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
@@ -137,8 +138,22 @@ export class VendorBook {
   }
 
   #write(index: number, record: VendorRecord, version: number): void {
-    this.#changed.set(index, { record, version });
-    this.#marks[index] = record.state;
+    this.#put(index, { record, version });
+    this.#options.onWrite?.(index, { record, version });
+  }
+
+  #put(index: number, entry: VendorEntry): void {
+    this.#changed.set(index, entry);
+    this.#marks[index] = entry.record.state;
+  }
+
+  /** There are vendors up to this number. */
+  #makeRoom(index: number): void {
+    this.#length = Math.max(this.#length, index + 1);
+    if (this.#length <= this.#marks.length) return;
+    const larger = new Uint8Array(this.#length * 2).fill(gone);
+    larger.set(this.#marks);
+    this.#marks = larger;
   }
 
   #remember(at: number, index: number): void {

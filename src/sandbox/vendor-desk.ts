@@ -36,6 +36,10 @@ export class VendorDesk {
     // Only these orders are worth the sorting.
     const sorted = world.order === 'updated' || world.order === 'updated_newest' ? options.count : 0;
     this.#updates = new UpdateOrder(sorted, (index) => firstTimes(options.seed, index, options.count).updated);
+    const updated = (options.changed ?? []).flatMap(([index, entry]) =>
+      entry ? [{ index, at: entry.record.updated }] : [],
+    );
+    for (const { index } of updated.sort((a, b) => a.at - b.at)) this.#updates.touch(index);
   }
 
   /** The truth: every vendor, deleted ones too, as a read by id would show it; not those that nobody may read. */

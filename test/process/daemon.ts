@@ -67,7 +67,7 @@ const given = new Set<number>();
  * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
  * that is started again must find it free.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_768);
     if (given.has(port)) continue;

@@ -1,5 +1,5 @@
 /** Whether a change is told by webhook, and found where nobody was told (P1). */
-import type { CallbackRecord } from '../../src/sandbox/callback-book.ts';
+import type { CallbackRecord } from '../../src/sandbox/callback-record.ts';
 import type { Aftermath } from './aftermath.ts';
 import { interval } from './life.ts';
 import { account, publicUrl } from './names.ts';
