@@ -27,17 +27,21 @@ const betweenBatches = 50;
 /** A journal of this size means that some reader never lets go, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
+/** What is wrong where a file is no longer at its path, as a sentence. */
+export function lostFile(...files: readonly Pick<Secrets, 'files' | 'path'>[]): string | undefined {
+  const lost = files.find((file) => !file.files());
+  return lost && `${lost.path} was moved or deleted while it was in use.`;
+}
+
 export function createChores({ mirror, secrets, retention, clock, log, onFatal }: ChoreOptions): Service {
   let life: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined;
   let warned = false;
 
   const look = (): void => {
+    const lost = lostFile(mirror, secrets);
+    if (lost !== undefined) onFatal(new MirrorError('database_unusable', lost));
     const files = mirror.files();
-    if (!files || !secrets.files()) {
-      const { path } = files ? secrets : mirror;
-      onFatal(new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`));
-      return;
-    }
+    if (!files) return;
     const large = files.walBytes > largeJournal;
     if (large && !warned)
       log.warn(

@@ -74,6 +74,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
       startedAt: clock.now(),
       clock,
       mirror,
+      secrets: installation.secrets,
       desks,
       listener,
       machine: seams.machine,

@@ -1,13 +1,16 @@
 /** What the operator's pages show, gathered from the mirror and from what runs. */
 import type { Ability, AccountFacts, HealthFacts, HealthSource } from './admin/health.ts';
 import type { AccountDesk } from './account-desk.ts';
+import { lostFile } from './chores.ts';
 import type { Clock } from './clock.ts';
 import type { Mirror } from './store/mirror.ts';
+import type { Secrets } from './store/secrets.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
   readonly mirror: Mirror;
+  readonly secrets: Pick<Secrets, 'files' | 'path'>;
   readonly desks: ReadonlyMap<string, AccountDesk>;
   readonly clock: Pick<Clock, 'yield'>;
   readonly listener: { readonly listening: boolean };
@@ -16,10 +19,10 @@ export interface HealthParts {
 }
 
 export function healthSource(parts: HealthParts): HealthSource {
-  const { version, startedAt, mirror, desks, listener, machine, next, clock } = parts;
+  const { version, startedAt, mirror, secrets, desks, listener, machine, next, clock } = parts;
   const ability = (): Ability => ({
     listening: listener.listening,
-    unwritable: mirror.unwritable()?.message ?? null,
+    unwritable: mirror.unwritable()?.message ?? lostFile(mirror, secrets) ?? null,
     diskFreeBytes: mirror.freeBytes(),
   });
   return {

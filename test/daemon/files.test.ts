@@ -39,9 +39,13 @@ it.each<[string, (path: string) => void]>([
   const at = await livingHouse();
   await at.clock.pass(60_000);
   expect(at.fatal).toEqual([]);
+  expect((await at.look('/readyz')).status).toBe(200);
   take(at.settings.secrets);
-  await at.clock.pass(60_000);
+  await at.clock.pass(2_000);
   const message = `${at.settings.secrets} was moved or deleted while it was in use.`;
+  expect(await at.look('/readyz')).toMatchObject({ status: 503, body: expect.stringContaining(message) as unknown });
+  expect(at.fatal).toEqual([]);
+  await at.clock.pass(58_000);
   expect(at.fatal).toMatchObject([{ code: 'database_unusable', message, exit: 74 }]);
 });
 
