@@ -8,6 +8,7 @@ import type { Metrics } from './admin/metrics.ts';
 import type { Watchdog } from './admin/health.ts';
 import type { RunTrigger } from './store/tables.ts';
 import type { SweepPermits } from './sweep-permits.ts';
+import { AskedSweeps } from './sync/asked-sweeps.ts';
 import { pullGateways } from './sync/pull-gateways.ts';
 import { pull, type RunReport } from './sync/pull.ts';
 import { RunDesk, type RunRequest } from './sync/run-desk.ts';
@@ -44,6 +45,7 @@ export class AccountDesk implements Service {
   readonly #options: AccountDeskOptions;
   readonly #runs: RunDesk;
   readonly #worker: Worker;
+  readonly #askedSweeps: AskedSweeps;
   readonly #stopping = new AbortController();
   #watchdog: Watchdog;
   #doubt: string | null = null;
@@ -61,7 +63,9 @@ export class AccountDesk implements Service {
     this.#since = clock.now();
     this.#watchdog = publicUrl === null ? 'off' : 'hearing';
     this.#runs = new RunDesk((request) => this.#run(request));
-    this.#worker = new Worker(account.engine, () => this.#runs.request({ kind: 'pull', trigger: 'queue' }));
+    const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
+    this.#worker = new Worker(account.engine, sweep);
+    this.#askedSweeps = new AskedSweeps(account.engine, sweep);
     this.keeper = new Keeper({
       accountId: account.id,
       publicUrl,
@@ -86,18 +90,19 @@ export class AccountDesk implements Service {
   }
 
   start(): Promise<void> {
-    return startAll([this.keeper, this.#worker]);
+    return startAll([this.keeper, this.#worker, this.#askedSweeps]);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Stopping.'));
-    await Promise.all([this.#runs.stop(), stopAll([this.keeper, this.#worker])]);
+    await Promise.all([this.#runs.stop(), stopAll([this.keeper, this.#worker, this.#askedSweeps])]);
   }
 
   /** Deliveries of this account are on disk. */
   delivered(): void {
     this.#watchdog = 'hearing';
     this.#worker.nudge();
+    this.#askedSweeps.nudge();
   }
 
   /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with the desk. */

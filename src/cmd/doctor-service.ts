@@ -29,6 +29,8 @@ export async function* serviceCheckups(
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(account, signal));
   yield await attempt('callbacks', () => callbacks(installation, account, signal));
+  const objects = await callbackIds(installation, accountId);
+  if (objects) yield objects;
 }
 
 async function attempt(check: string, look: () => Promise<Checkup>): Promise<Checkup> {
@@ -109,6 +111,19 @@ async function callbacks(installation: Installation, { id, client }: Account, si
   if (own.some(({ verified }) => verified)) return fine(check, 'A callback of ours is verified.');
   const message = own.length === 0 ? 'None is registered by us.' : 'Ours is not verified.';
   return warning(check, message, '`vendor-mirror serve` registers and verifies it by itself.');
+}
+
+/** Says where deliveries name what they are about in a way that costs a sweep each. */
+async function callbackIds({ mirror }: Installation, accountId: string): Promise<Checkup | undefined> {
+  const named = await mirror.callbackIds(accountId);
+  return (
+    named &&
+    warning(
+      'deliveries',
+      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: what they tell of is found by a sweep, and not at once.`,
+      'Nothing to do: deliveries ask for a sweep, at most one a minute. If the service sends the id of its callback in place of the vendor, ask it for the vendor.',
+    )
+  );
 }
 
 function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {

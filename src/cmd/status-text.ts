@@ -64,11 +64,17 @@ function queueText({ queue, hearing, parkedFor }: AccountStatus, ago: Ago): stri
   return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(hearing.oldestMark)}`;
 }
 
-function deliveriesText({ freshness, hearing }: AccountStatus, ago: Ago): string {
+function deliveriesText({ freshness, hearing, sweepRequest }: AccountStatus, ago: Ago): string {
   const { oldest_unsettled_delivery: open } = freshness;
   if (hearing.lastDelivery === null) return 'none ever came';
   const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
-  return `the last came ${ago(hearing.lastDelivery)}; ${unsettled}`;
+  const asked = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
+  const ids = sweepRequest.callback_ids;
+  const named =
+    ids === 0
+      ? ''
+      : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
+  return `the last came ${ago(hearing.lastDelivery)}; ${unsettled}${asked}${named}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

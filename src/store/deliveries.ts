@@ -5,6 +5,7 @@ import type { Sqlite } from './driver.ts';
 import { ofVendor, type Key } from './held.ts';
 import type { Marks } from './marks.ts';
 import { mirrorSql, statement } from './statement.ts';
+import type { SweepRequests } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from './tables.ts';
 
 /** A signed delivery (reference 6.3), as it shall be journalled. */
@@ -33,11 +34,12 @@ export interface ParkedDeliveries {
 
 export interface Deliveries {
   /**
-   * Journals deliveries and marks their vendors. Runs inside a transaction.
-   * @returns for each whether it was taken; false, and nothing of it is written, where the queue has no room for another vendor: let the
-   * service send it again.
+   * Journals deliveries and marks their vendors; where the queue has no room for another vendor, or a delivery names a callback of ours,
+   * a sweep is asked for instead, or as well. Runs inside a transaction.
    */
-  accept(deliveries: readonly NewDelivery[]): boolean[];
+  accept(deliveries: readonly NewDelivery[]): void;
+  /** Begins to look whether there is room for marks, as in `accept`. */
+  roomFor(): (key: Key) => boolean;
   /** The deliveries about a vendor that are not settled, oldest first. */
   open(key: Key): OpenDelivery[];
   /** What an account was told of and has given up, whatever was delivered since. */
@@ -53,7 +55,7 @@ export interface Deliveries {
 /** Most vendors of an account that may wait; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
-export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
+export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepRequests): Deliveries {
   const insert = statement<Omit<DeliveryTable, 'id'>>(sqlite, (at) =>
     mirrorSql.insertInto('deliveries').values({
       account_id: at.account_id,
@@ -105,11 +107,16 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
     accept(deliveries) {
       const hasRoom = roomIn();
       const keys: Key[] = [];
-      const taken = deliveries.map((delivery) => {
+      for (const delivery of deliveries) {
         const { accountId, vendorid } = delivery;
         const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
-        if (key && !hasRoom(key)) return false;
-        if (key) keys.push(key);
+        if (key) {
+          const room = hasRoom(key);
+          if (room) keys.push(key);
+          // The service's reference calls the object now a callback, now what the event is about.
+          const namesCallback = sweeps.isCallback(accountId, key.vendorid);
+          if (!room || namesCallback) sweeps.ask(accountId, delivery.receivedAt, namesCallback);
+        }
         const received_at = timestamp(delivery.receivedAt);
         insert.run({
           account_id: accountId,
@@ -122,11 +129,10 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks): Deliveries {
           outcome: key ? 'pending' : 'ignored',
           settled_at: key ? null : received_at,
         });
-        return true;
-      });
+      }
       marks.add(keys, 'delivery', 0);
-      return taken;
     },
+    roomFor: roomIn,
     open: (key) => open.all(key),
     parked: (account) => givenUp.all(account),
     lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,

@@ -27,6 +27,8 @@ import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
 import { prune, type Keep } from './retention.ts';
 import { runLedger, type Run, type RunEnd, type Sweeping } from './runs.ts';
+import { sweepAnswerDeeds, type SweepAnswerDeeds } from './sweep-answers.ts';
+import { sweepRequests } from './sweep-requests.ts';
 import type { FindingKind, RunKind, RunTrigger } from './tables.ts';
 
 /** The mirror file, and who works on it. */
@@ -37,7 +39,7 @@ export interface MirrorFile extends MirrorPlace {
 
 export { mirrorMode, mirrorOptions };
 
-export interface Mirror extends ReadingDeeds, QueueDeeds {
+export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds {
   readonly path: string;
   /** This process among those that work on the mirror. */
   readonly process: ProcessLock;
@@ -79,11 +81,11 @@ export interface Mirror extends ReadingDeeds, QueueDeeds {
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
 
   /**
-   * Journals deliveries and marks their vendors, all in one commit, which is on disk when this resolves.
-   * @returns for each whether it was taken; not so where the queue is full.
+   * Journals deliveries and marks their vendors, or asks for a sweep where the queue is full, all in one commit, which is on disk when
+   * this resolves.
    * @throws MirrorError `database_locked` soon, because the service waits for its answer.
    */
-  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<boolean[]>;
+  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void>;
   /** Marks parked vendors again, of one account or one number if told. @returns how many. */
   retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
 
@@ -135,7 +137,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const marks = markWriter(sqlite, clock, counter);
   const runs = runLedger(sqlite, clock, counter, process);
   const findings = findingLedger(sqlite, clock);
-  const deliveries = deliveryJournal(sqlite, marks);
+  const deliveries = deliveryJournal(sqlite, marks, sweepRequests(sqlite, counter));
   const callbacks = callbackRows(sqlite);
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
@@ -154,6 +156,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       deliveries,
     }),
     ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
+    ...sweepAnswerDeeds(database, { clock, marks, deliveries, findings }),
     path: database.path,
     process,
     takeStamp: () => counter.take(),

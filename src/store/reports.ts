@@ -25,6 +25,15 @@ interface QueueReport {
   readonly parked: number;
 }
 
+/** What deliveries said that names no vendor. */
+export interface SweepRequestReport {
+  /** Since when a sweep is asked for; null where none is. */
+  readonly asked_at: string | null;
+  /** Deliveries whose `object_id` was the id of a callback of ours, and when the last one came. */
+  readonly callback_ids: number;
+  readonly callback_id_at: string | null;
+}
+
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
@@ -34,6 +43,7 @@ export interface AccountReport {
   readonly totals: readonly CurrencyTotal[];
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   readonly queue: QueueReport;
+  readonly sweepRequest: SweepRequestReport;
   /** The latest runs, newest first. */
   readonly runs: readonly ReportedRun[];
   /** Differences that the newest run met, by kind. */
@@ -49,6 +59,9 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const freshness = sqlite.prepare<[string], FreshnessView>('SELECT * FROM freshness WHERE account_id = ?');
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
+  const sweepRequest = sqlite.prepare<[string], SweepRequestReport>(
+    'SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ?',
+  );
   const runs = latestRuns(sqlite);
   const findings = latestFindings(sqlite);
   const callbacks = sqlite.prepare<[string], ReportedCallback>(
@@ -63,6 +76,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       counts: counts.all(accountId),
       freshness: withoutBlobs(rest),
       queue: queue.get(accountId) ?? { waiting: 0, parked: 0 },
+      sweepRequest: sweepRequest.get(accountId) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
       runs: runs.all(accountId, latest).map(withoutBlobs),
       findings: findings.all(accountId),
       callbacks: callbacks.all(accountId).map(withoutBlobs),

@@ -202,6 +202,17 @@ export interface IdentityTable {
   service_since: string | null;
 }
 
+export interface SweepRequestTable {
+  account_id: string;
+  generation: number;
+  asked_at: string | null;
+  asked_ms: number | null;
+  last_ms: number;
+  rest_until_ms: Generated<number>;
+  callback_ids: Generated<number>;
+  callback_id_at: string | null;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
@@ -220,6 +231,7 @@ export interface MirrorTables {
   runs: RunTable;
   findings: FindingTable;
   _daemon_files: DaemonFileTable;
+  _sweep_requests: SweepRequestTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;

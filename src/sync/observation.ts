@@ -26,7 +26,7 @@ export interface ObservationOptions {
   readonly tally: Tally;
   readonly signal: AbortSignal;
   /** Vendors of which it matters whether there is something new. */
-  readonly asked: ReadonlySet<number>;
+  readonly asked: Pick<ReadonlySet<number>, 'has'>;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 

@@ -14,6 +14,7 @@ import type { Engine } from './engine.ts';
 import { inFlightFor } from './ledger.ts';
 import { observe, observeHidden, type Observation, type ObservationOptions } from './observation.ts';
 import { sweepContext } from './sweep-context.ts';
+import { answerRequest, openRequest, restRequest, type OpenRequest } from './sweep-request.ts';
 import { IdSet } from './sweep/id-set.ts';
 import type { Complete } from './sweep/passes.ts';
 import type { SweepProgress } from './sweep/sweep.ts';
@@ -53,6 +54,16 @@ export class SweepRun {
   }
 
   async run(): Promise<Claims> {
+    const asked = await openRequest(this.#engine);
+    try {
+      return await this.#sweep(asked);
+    } catch (error) {
+      if (asked && !this.#options.signal.aborted) await restRequest(this.#engine, asked);
+      throw error;
+    }
+  }
+
+  async #sweep(request: OpenRequest | undefined): Promise<Claims> {
     const engine = this.#engine;
     const { kind, trigger, signal, approved = 0 } = this.#options;
     const { mirror, accountId, sync, clock } = engine;
@@ -61,7 +72,8 @@ export class SweepRun {
     const parked = kind === 'reconcile' ? await wakeParked(engine) : [];
     const began = await mirror.takeStamp();
     const marks = await mirror.dueMarks(accountId, everyMark);
-    const asked = new Set(marks.map(({ vendorid }) => vendorid));
+    // Who was told of and not marked is read from the journal afterwards.
+    const asked = request ? { has: () => true } : new Set(marks.map(({ vendorid }) => vendorid));
     const { tally } = this;
     const sweeping: ObservationOptions = { context, tally, signal, asked, onProgress: this.#options.onProgress };
     const observation = await this.#observeWhole(sweeping);
@@ -121,6 +133,7 @@ export class SweepRun {
       onVerdict: (verdict) => tally.addVerdict(verdict),
     });
     await this.#refuseEmptiness(observation.conclusion, unseen.present);
+    if (request) await answerRequest(engine, request, { seen, news: observation.news });
     return this.#claims(unseen, resolved);
   }
   /** Sweeps the list until it is proven whole. @throws MirrorError `sweep_incomplete`, `record_rejected`. */

@@ -8,8 +8,8 @@ import type { NewDelivery } from '../store/deliveries.ts';
 
 export interface GroupCommitOptions {
   readonly clock: Clock;
-  /** Writes deliveries in one commit; tells for each whether it was taken. */
-  readonly commit: (deliveries: readonly NewDelivery[]) => Promise<boolean[]>;
+  /** Writes deliveries in one commit. */
+  readonly commit: (deliveries: readonly NewDelivery[]) => Promise<void>;
   /** How many may be unanswered; more are refused at once. */
   readonly capacity: number;
 }
@@ -32,7 +32,7 @@ export class GroupCommit {
 
   /**
    * Resolves once the delivery is on disk.
-   * @throws MirrorError `rate_limited` where too many wait, here or in the queue; whatever the commit throws.
+   * @throws MirrorError `rate_limited` where too many wait; whatever the commit throws.
    */
   add(delivery: NewDelivery): Promise<void> {
     if (this.#unanswered >= this.#options.capacity)
@@ -58,11 +58,8 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiter[]): Promise<void> {
     try {
-      const taken = await this.#options.commit(group.map(({ delivery }) => delivery));
-      for (const [index, waiter] of group.entries()) {
-        if (taken[index]) waiter.taken();
-        else waiter.refused(new MirrorError('rate_limited', 'Too many vendors wait to be read.'));
-      }
+      await this.#options.commit(group.map(({ delivery }) => delivery));
+      for (const waiter of group) waiter.taken();
     } catch (error) {
       for (const waiter of group) waiter.refused(error);
     } finally {

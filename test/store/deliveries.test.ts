@@ -14,7 +14,7 @@ const account = '6BApk';
 interface Place {
   readonly mirror: Mirror;
   readonly clock: VirtualClock;
-  readonly accept: (...vendorids: number[]) => Promise<boolean[]>;
+  readonly accept: (...vendorids: number[]) => Promise<void>;
   readonly list: (filter?: DeliveryFilter) => ReturnType<typeof listDeliveries>;
   readonly outcomes: () => string[];
   /** The open mark of a vendor. */
@@ -63,7 +63,7 @@ function told(clock: VirtualClock, facts: Partial<NewDelivery> = {}): NewDeliver
 describe('accepting', () => {
   it('journals each delivery and marks each vendor once', async () => {
     const { accept, mirror, list } = await open();
-    expect(await accept(1, 2, 1)).toEqual([true, true, true]);
+    await accept(1, 2, 1);
     expect(list().deliveries.map(({ object_id, outcome }) => [object_id, outcome])).toEqual([
       [1, 'pending'],
       [2, 'pending'],
@@ -111,7 +111,7 @@ describe('accepting', () => {
     expect(await mirror.countMarks(account)).toBe(0);
   });
 
-  it('C11 takes no new vendor where ten thousand wait, while those that wait may be told of again', async () => {
+  it('C11, K29 marks no new vendor where ten thousand wait, but journals it and asks for a sweep of that account', async () => {
     const at = '2026-11-20 09:00:00.000';
     const marks = Array.from({ length: 9_999 }, (_, index) => ({
       account_id: account,
@@ -123,9 +123,19 @@ describe('accepting', () => {
       reason: 'delivery',
     }));
     const { accept, mirror, list, clock } = await open({ dirty_vendors: marks });
-    expect(await accept(20_000, 30_000, 1, 20_000)).toEqual([true, false, true, true]);
-    expect(list().deliveries.map(({ object_id }) => object_id)).toEqual([20_000, 1, 20_000]);
-    expect(await mirror.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 5 })])).toEqual([true]);
+    await accept(20_000, 1, 20_000);
+    expect(await mirror.sweepRequest(account)).toBeUndefined();
+    await accept(20_000, 30_000, 1, 40_000);
+    expect(list().deliveries.map(({ object_id, outcome }) => [object_id, outcome])).toEqual(
+      [40_000, 1, 30_000, 20_000, 20_000, 1, 20_000].map((id) => [id, 'pending']),
+    );
+    expect(await mirror.countMarks(account)).toBe(10_000);
+    expect(await mirror.sweepRequest(account)).toMatchObject({ generation: 2 });
+    await mirror.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 30_000 })]);
+    expect([await mirror.countMarks('another'), await mirror.sweepRequest('another')]).toEqual([1, undefined]);
+    expect((await mirror.unmarkedVendors(account, clock.now())).map(({ vendorid }) => vendorid)).toEqual([
+      30_000, 40_000,
+    ]);
   });
 });
 

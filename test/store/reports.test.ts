@@ -31,6 +31,7 @@ describe('reports on accounts', () => {
           listed_as_of: null,
         },
         queue: { waiting: 0, parked: 0 },
+        sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
         runs: [],
         findings: [],
         callbacks: [],

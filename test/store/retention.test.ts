@@ -226,7 +226,7 @@ describe('a retention of many rows', () => {
       const now = left('deliveries').length;
       expect(before - now).toBeGreaterThan(0);
       expect(before - now).toBeLessThanOrEqual(250);
-      expect(await mirror.acceptDeliveries([{ ...about, ...nobody, receivedAt: clock.now() }])).toEqual([true]);
+      await mirror.acceptDeliveries([{ ...about, ...nobody, receivedAt: clock.now() }]);
       before = now + 1;
       await clock.advance(50);
     }
