@@ -92,6 +92,12 @@ export const catalogue = {
   disk_full: entry(file, true, 'Free some space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
 
+  driver_unusable: entry(
+    file,
+    false,
+    'Run `npm rebuild better-sqlite3` with the Node.js that is to run vendor-mirror.',
+  ),
+
   port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),
 
   database_locked: entry(locked, true, 'Another program holds the database; close its transaction, or try later.'),

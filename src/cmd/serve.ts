@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import { openDaemon, type Daemon, type DaemonSeams } from '../daemon.ts';
-import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
+import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { lockProcess } from '../store/process-lock.ts';
 import type { Call, Run } from './command.ts';
@@ -25,13 +25,32 @@ export interface ServeOptions {
 export const serve: Run<ServeOptions> = async (call) => {
   const { edge, options } = call;
   const log = await logOf(call, 'info');
-  const service = await serviceOf(reachable(loadSettings(call)), edge, { stays: options.unregister !== true });
-  try {
-    return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
-  } finally {
-    await service.stop();
-  }
+  return withLastWord(log, async () => {
+    const service = await serviceOf(reachable(loadSettings(call)), edge, { stays: options.unregister !== true });
+    try {
+      return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
+    } finally {
+      await service.stop();
+    }
+  });
 };
+
+/** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
+async function withLastWord(log: Log, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
+  const lastWord = (thrown: unknown): void => {
+    const error = asMirrorError(thrown);
+    log.fatal({ code: error.code, exit: error.exit, err: error }, 'ended by an error');
+  };
+  process.on('uncaughtExceptionMonitor', lastWord);
+  try {
+    return await work();
+  } catch (error) {
+    lastWord(error);
+    throw error;
+  } finally {
+    process.off('uncaughtExceptionMonitor', lastWord);
+  }
+}
 
 /** A built-in sandbox reaches the listener on this machine. */
 function reachable(settings: Settings): Settings {
@@ -51,17 +70,22 @@ async function run(call: Call, { settings, serviceName }: Service, log: Log): Pr
   });
   const end = AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]);
   try {
-    await serveUntil(end, daemon, { edge, settings, log });
+    await serveUntil(end, fatal.signal, daemon, { edge, settings, log });
     fatal.signal.throwIfAborted();
-    log.info('stopped');
+    log.info({ exit: exitStatus.done, ...reasonOf(end) }, 'stopped');
     return exitStatus.done;
   } finally {
     hangups.obey();
   }
 }
 
+function reasonOf({ reason }: AbortSignal): { reason?: string } {
+  return reason instanceof MirrorError ? { reason: reason.message } : {};
+}
+
 async function serveUntil(
   end: AbortSignal,
+  fatal: AbortSignal,
   daemon: Daemon,
   { edge, settings, log }: { readonly edge: Edge; readonly settings: Settings; readonly log: Log },
 ): Promise<void> {
@@ -73,9 +97,15 @@ async function serveUntil(
     await aborted(end);
     log.info('stopping');
     tellSupervisor('STOPPING=1', edge, log);
-  } finally {
-    await stopWithin(daemon, settings.shutdownTimeout, edge);
+    fatal.throwIfAborted();
+  } catch (error) {
+    // Why it ends is said last, whatever else goes wrong on the way out.
+    await stopWithin(daemon, settings.shutdownTimeout, edge).catch((late: unknown) => {
+      log.error({ err: late }, 'stopping failed as well');
+    });
+    throw error;
   }
+  await stopWithin(daemon, settings.shutdownTimeout, edge);
 }
 
 /** The settings are read again for their tokens and secrets; what else they say needs a new start. */

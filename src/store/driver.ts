@@ -11,9 +11,28 @@ const lockWait = 100;
 /** Below it, two connections that checkpoint at once can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
+/** @throws MirrorError `driver_unusable` where the native part of the driver cannot be loaded, which happens with the first connection. */
+function connect(path: string, options: Driver.Options): Sqlite {
+  try {
+    return new Driver(path, options);
+  } catch (error) {
+    if (!(error instanceof Error) || !isOfLoading(error)) throw error;
+    throw new MirrorError(
+      'driver_unusable',
+      `The SQLite driver (better-sqlite3) cannot be loaded by Node.js ${process.version}: it was built for another one, or not at all.`,
+      { cause: error },
+    );
+  }
+}
+
+function isOfLoading(error: Error): boolean {
+  const code = 'code' in error ? error.code : undefined;
+  return code === 'ERR_DLOPEN_FAILED' || error.message.startsWith('Could not locate the bindings file');
+}
+
 /** Opens a connection that writes, and waits `wait` milliseconds for a lock. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
 export function connectWriter(path: string, wait = lockWait): Sqlite {
-  const sqlite = new Driver(path, { timeout: wait });
+  const sqlite = connect(path, { timeout: wait });
   try {
     assertVersion(sqlite);
     return sqlite;
@@ -28,7 +47,7 @@ export function connectWriter(path: string, wait = lockWait): Sqlite {
  * @throws SqliteError where another connection is open, even an idle one in WAL.
  */
 export function connectAlone(path: string): Sqlite {
-  const sqlite = new Driver(path, { timeout: lockWait });
+  const sqlite = connect(path, { timeout: lockWait });
   try {
     sqlite.pragma('locking_mode = EXCLUSIVE');
     sqlite.exec('BEGIN EXCLUSIVE');
@@ -41,7 +60,7 @@ export function connectAlone(path: string): Sqlite {
 
 /** Opens a connection that only reads an existing file. @throws SqliteError. */
 export function connectReader(path: string): Sqlite {
-  return new Driver(path, { timeout: lockWait, readonly: true, fileMustExist: true });
+  return connect(path, { timeout: lockWait, readonly: true, fileMustExist: true });
 }
 
 /**

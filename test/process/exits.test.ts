@@ -70,7 +70,7 @@ it.each(ends)('the process exits with %i (%s) where %s', async (expected, code, 
   const { status, stdout, stderr } = await run();
   expect([status, stderr]).toEqual([
     expected,
-    expect.stringMatching(/^(?:6BApk: .+\n)*(?:vendor-mirror: [^]+\n {2}.+\n)?$/),
+    expect.stringMatching(/^(?:(?:6BApk: |{).+\n)*(?:vendor-mirror: [^]+\n {2}.+\n)?$/),
   ]);
   expect(stdout).toContain(`"code":"${code}"`);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false });
