@@ -11,26 +11,25 @@ export interface OwnFiles {
   readonly readFrom: readonly string[];
 }
 
-/** What stands beside a database under its name: SQLite's journals, the lock of the daemon, what was set aside, a note of damage. */
-const besides = [damageNote, '-wal', '-shm', '-journal', '.lock', '.lock-wal', '.lock-shm', '.lock-journal'];
-const setAside = '.corrupt-';
+/** What stands beside a database under its name: SQLite's journals, locks, the world of a sandbox, what was set aside, a note of damage. */
+const journals = ['-wal', '-shm', '-journal'];
+const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|corrupt-).*)$/;
 
 /** What of ours a path leads to, in words, or would lead to if it were there; undefined where it is none. */
 export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefined {
-  const files = [
-    ...(own.database === undefined ? [] : [{ base: own.database, name: 'the mirror', suffixes: besides }]),
-    ...(own.secrets === undefined ? [] : [{ base: own.secrets, name: 'the file of secrets', suffixes: besides }]),
-    ...(own.readFrom ?? []).map((base) => ({ base, name: 'a file of the settings', suffixes: [] })),
-  ];
+  const databases = [
+    { base: own.database, name: 'the mirror' },
+    { base: own.secrets, name: 'the file of secrets' },
+  ].flatMap(({ base, name }) => (base === undefined ? [] : [{ place: realPlace(base), name }]));
   const [real, there] = [realPlace(path), stats(path)];
-  for (const { base, name, suffixes } of files) {
-    const place = realPlace(base);
-    if (real === place || isSame(there, stats(place))) return `${name} itself`;
-    if (suffixes.length > 0 && real.startsWith(place + setAside)) return `what was set aside of ${name}`;
-    const beside = suffixes.some((suffix) => real === place + suffix || isSame(there, stats(place + suffix)));
-    if (beside) return `a file that belongs to ${name}`;
+  const isAt = (place: string): boolean => real === place || isSame(there, stats(place));
+  for (const { place, name } of databases) {
+    if (isAt(place)) return `${name} itself`;
+    const isBeside = real === place + damageNote || (real.startsWith(place) && beside.test(real.slice(place.length)));
+    if (isBeside || [...journals, '.lock', '.world'].some((suffix) => isAt(place + suffix)))
+      return `a file that belongs to ${name}`;
   }
-  return undefined;
+  return own.readFrom?.some((file) => isAt(realPlace(file))) ? 'a file of the settings itself' : undefined;
 }
 
 /** A path with every symbolic link in it followed, those too that lead to what is not there yet. */

@@ -32,7 +32,14 @@ function furnish(): void {
   const secrets = new Driver(at('secrets.db'));
   secrets.exec('CREATE TABLE verifiers (verifier TEXT); CREATE TABLE oauth_tokens (access_token TEXT)');
   secrets.close();
-  for (const name of ['vendors.db.lock', 'secrets.db-wal', 'secrets.db-shm', 'vendors.db.corrupt-x'])
+  for (const name of [
+    'vendors.db.lock',
+    'vendors.db.lock-0123',
+    'vendors.db.world',
+    'secrets.db-wal',
+    'secrets.db-shm',
+    'vendors.db.corrupt-x',
+  ])
     writeFileSync(at(name), name);
   chmodSync(at('secrets.db'), 0o600);
 }
@@ -58,9 +65,11 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
   it.each([
     ['the mirror', 'vendors.db', 'is the mirror itself'],
     ['its lock', 'vendors.db.lock', 'belongs to the mirror'],
+    ['the lock of a process', 'vendors.db.lock-0123', 'belongs to the mirror'],
+    ['the world of a sandbox', 'vendors.db.world', 'belongs to the mirror'],
     ['its rollback journal', 'vendors.db-journal', 'belongs to the mirror'],
     ['a journal that is not there yet', 'vendors.db-wal', 'belongs to the mirror'],
-    ['a mirror that was set aside', 'vendors.db.corrupt-x', 'set aside of the mirror'],
+    ['a mirror that was set aside', 'vendors.db.corrupt-x', 'belongs to the mirror'],
     ['the secrets', 'secrets.db', 'is the file of secrets itself'],
     ['their journal', 'secrets.db-wal', 'belongs to the file of secrets'],
     ['their shared memory', 'secrets.db-shm', 'belongs to the file of secrets'],
@@ -68,7 +77,7 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
   ])('K42 never replaces %s, not even through links', async (_, name, reason) => {
     furnish();
     const target = link(name);
-    if (/lock|secrets|yaml/.test(name)) linkSync(at(name), at(`second.${form}`));
+    if (/lock$|world|secrets|yaml/.test(name)) linkSync(at(name), at(`second.${form}`));
     const before = inventory();
     for (const path of [target, at(`second.${form}`)].filter((path) => existsSync(path) || path === target)) {
       const { status, stderr } = await line.run('export', path);
