@@ -69,8 +69,10 @@ function declareFields(vendors: Command, does: Does): void {
       paragraphs(
         'Creates a vendor at the service. It needs vendor_name, language and currency_code.',
         'Where --set and --file name the same field, --set holds.',
+        'Where an earlier creation of the same name may have been carried out, the service is searched for it first.',
       ),
     )
+    .option('--again', 'create it without that search')
     .addHelpText(
       'after',
       examples(

@@ -3,7 +3,8 @@ import type { VendorEdit } from '../api/vendors.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
 import { vendorDetails } from '../store/vendor-detail.ts';
 import type { Engine } from '../sync/engine.ts';
-import { applyAnswer, type WriteReport } from '../sync/write/answer.ts';
+import type { WriteReport } from '../sync/write/answer.ts';
+import { createVendor } from '../sync/write/create.ts';
 import { editVendor } from '../sync/write/edit.ts';
 import { isConfirmed } from './asking.ts';
 import type { Call, Run } from './command.ts';
@@ -17,15 +18,18 @@ import { withInstallation } from './with-installation.ts';
 
 const list = new Intl.ListFormat('en');
 
+interface CreateOptions extends FieldOptions {
+  readonly again?: boolean;
+}
+
 interface DeleteOptions {
   readonly yes?: boolean;
 }
 
-export const vendorsCreate: Run<FieldOptions> = async (call) => {
+export const vendorsCreate: Run<CreateOptions> = async (call) => {
   const fields = newVendor(await givenFields(call.edge, call.options));
-  return write(call, async (engine, signal) =>
-    applyAnswer(engine, fields, await engine.vendors.create(fields, { signal }), signal),
-  );
+  const { again = false } = call.options;
+  return write(call, (engine, signal) => createVendor(engine, fields, { signal, again }));
 };
 
 export const vendorsEdit: Run<FieldOptions> = async (call) => {

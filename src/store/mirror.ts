@@ -17,7 +17,7 @@ import { findingLedger, type Finding } from './findings.ts';
 import { gatewayRows } from './gateway-rows.ts';
 import { queueDeeds, type QueueDeeds } from './mark-queue.ts';
 import { markWriter } from './marks.ts';
-import { vendorsHeld, type HeldVendor } from './vendors-held.ts';
+import { writeDeeds, type WriteDeeds } from './write-deeds.ts';
 import { hearingOf, type Hearing } from './hearing.ts';
 import { identityRow, type Identity } from './identity.ts';
 import { listMoves, type ListMoves } from './list-moves.ts';
@@ -39,7 +39,7 @@ export interface MirrorFile extends MirrorPlace {
 
 export { mirrorMode, mirrorOptions };
 
-export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds {
+export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds, WriteDeeds {
   readonly path: string;
   /** This process among those that work on the mirror. */
   readonly process: ProcessLock;
@@ -74,8 +74,6 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds {
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   residents(accountId: string): AsyncGenerator<readonly Resident[]>;
   countVendors(accountId: string): Promise<number>;
-  /** A vendor as the mirror holds it; undefined where it never showed. */
-  heldVendor(accountId: string, vendorid: number): Promise<HeldVendor | undefined>;
   /** Numbers of a few active vendors, the youngest. */
   someActive(accountId: string): Promise<number[]>;
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
@@ -144,7 +142,6 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const identity = identityRow(sqlite, clock);
   const hearing = hearingOf(sqlite);
   const moves = listMoves(sqlite);
-  const heldVendor = vendorsHeld(sqlite);
   let states: ReturnType<typeof accountStates> | undefined;
 
   return {
@@ -157,6 +154,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     }),
     ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
     ...sweepAnswerDeeds(database, { clock, marks, deliveries, findings }),
+    ...writeDeeds(database, clock),
     path: database.path,
     process,
     takeStamp: () => counter.take(),
@@ -194,7 +192,6 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
         last = end.vendorid;
       }
     },
-    heldVendor: (accountId, vendorid) => database.read(() => heldVendor(accountId, vendorid)),
     countVendors: (accountId) => database.read(() => people.count(accountId)),
     someActive: (accountId) => database.read(() => people.someActive(accountId)),
     markSuspects: (accountId, vendorids) =>

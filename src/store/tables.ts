@@ -190,6 +190,13 @@ export interface WebhookHealthView {
   loss_rate: number | null;
 }
 
+export interface CreationTable {
+  account_id: string;
+  vendor_name: string;
+  sent_at: string;
+  known: string;
+}
+
 export interface DaemonFileTable {
   file: 'mirror' | 'secrets';
   inode: string;
@@ -230,6 +237,7 @@ export interface MirrorTables {
   dirty_vendors: DirtyVendorTable;
   runs: RunTable;
   findings: FindingTable;
+  _creations: CreationTable;
   _daemon_files: DaemonFileTable;
   _sweep_requests: SweepRequestTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };

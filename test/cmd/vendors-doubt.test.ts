@@ -235,3 +235,116 @@ describe('an answer that is not what was asked for', () => {
     expect(status).toBe(0);
   });
 });
+
+describe('a creation', () => {
+  const create = (...more: string[]) => {
+    const fields = ['--set', 'vendor_name=Acme', '--set', 'language=en', '--set', 'currency_code=USD'];
+    return line.run('vendors', 'create', ...fields, ...more, ...account);
+  };
+  const acmes = (): Wire[] =>
+    desk()
+      .all()
+      .filter((vendor) => vendor['vendor_name'] === 'Acme');
+  const open = (): unknown[] => mirror('SELECT vendor_name, known FROM _creations');
+  const posts = (): number => sent.filter((method) => method === 'POST').length;
+  const noReading = (times: number): void => {
+    for (let left = times; left > 0; left -= 1)
+      sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
+  };
+
+  it('K21 is on disk before it is sent, and forgotten once its outcome is known', async () => {
+    let before: unknown[] = [];
+    onAnswer = (answer) => {
+      before = open();
+      return answer;
+    };
+    expect((await create()).status).toBe(0);
+    expect([before, open()]).toEqual([[{ vendor_name: 'Acme', known: '[]' }], []]);
+
+    expect((await create('--set', `note=${'x'.repeat(2_000)}`)).status).toBe(77);
+    expect(open()).toEqual([]);
+  });
+
+  it.each(doubts.filter(([what]) => what !== 'about another vendor'))(
+    'K21 P9 whose answer is %s is searched for, and found',
+    async (_, answer) => {
+      onAnswer = answer;
+      const { status, stdout, stderr } = await create('--set', 'note=x', '--json');
+      expect([status, posts()]).toEqual([0, 1]);
+      expect(stderr).toContain('It may have been carried out all the same.');
+      expect(JSON.parse(stdout)).toMatchObject({
+        vendors: [{ record: { vendorid: acmes()[0]?.['vendorid'], vendor_name: 'Acme', note: 'x' } }],
+      });
+      expect([acmes().length, open()]).toEqual([1, []]);
+    },
+  );
+
+  it('K21 P9 makes one vendor however often it is said while nobody can look', async () => {
+    onAnswer = lost;
+    noReading(3);
+    const first = await create();
+    expect(first.status).toBe(69);
+    expect(first.stderr).toContain('If the same is said again, the service is searched for it first');
+    for (const { status, stderr } of [await create(), await create()]) {
+      expect(status).toBe(77);
+      expect(stderr).toContain('the service could not be searched for it: ');
+      expect(stderr).toContain('Nothing was sent.');
+    }
+    expect(posts()).toBe(1);
+    const last = await create();
+    expect([last.status, posts(), acmes().length]).toEqual([0, 1, 1]);
+    expect(last.stderr).toContain(`The service shows vendor ${String(acmes()[0]?.['vendorid'])} of that name`);
+
+    // What was found is found: who says it once more means another.
+    expect([(await create()).status, acmes().length]).toEqual([0, 2]);
+  });
+
+  it('K21 P9 of a process that died under way is searched for by the next one', async () => {
+    const file = new Driver(line.database);
+    file.exec("INSERT INTO _creations VALUES ('6BApk', 'Acme', '2026-01-01 00:00:00.000', '[]')");
+    file.close();
+    desk().create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
+    expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 0, 1, []]);
+  });
+
+  it('K21 that was not carried out is sent again after the search', async () => {
+    isSwallowed = true;
+    onAnswer = lost;
+    const { status, stderr } = await create();
+    expect([status, posts(), acmes().length, open().length]).toEqual([69, 1, 0, 1]);
+    expect(stderr).toContain('The service does not show it yet.');
+    expect([(await create()).status, posts(), acmes().length, open().length]).toEqual([0, 2, 1, 0]);
+  });
+
+  it('K21 --again overrides the search', async () => {
+    onAnswer = lost;
+    noReading(1);
+    await create();
+    sent = [];
+    const { status } = await create('--again');
+    expect([status, sent, acmes().length, open()]).toEqual([0, ['POST'], 2, []]);
+  });
+
+  it('K21 does not take a vendor for it that was there before', async () => {
+    expect((await create()).status).toBe(0);
+    isSwallowed = true;
+    onAnswer = lost;
+    const { status, stderr } = await create();
+    expect([status, acmes().length]).toEqual([69, 1]);
+    expect(stderr).toContain('The service does not show it yet.');
+  });
+
+  it('K21 shows one of the name that is not as it was asked for, and creates no other by itself', async () => {
+    isSwallowed = true;
+    onAnswer = () => {
+      desk().create({ vendor_name: 'Acme', language: 'de', currency_code: 'USD' });
+      return lost();
+    };
+    for (const { status, stderr } of [await create(), await create()]) {
+      expect([status, posts(), acmes().length, open().length]).toEqual([1, 1, 1, 1]);
+      expect(stderr).toContain('The service did not take language: ');
+      expect(stderr).toContain('--again creates another.');
+    }
+    expect([(await create('--again')).status, acmes().length]).toEqual([0, 2]);
+  });
+});

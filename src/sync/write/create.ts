@@ -1,0 +1,133 @@
+/**
+ * A creation. That it is about to be sent is on disk first: where its answer is lost, or this process, the service is searched for the
+ * vendor before another of its name is created.
+ */
+import { reworded } from '../../api/reworded.ts';
+import type { NewVendor } from '../../api/vendors.ts';
+import { sleep } from '../../clock.ts';
+import { asMirrorError, MirrorError } from '../../errors.ts';
+import type { VendorReading } from '../../reading.ts';
+import type { OpenCreation } from '../../store/write-deeds.ts';
+import type { Engine } from '../engine.ts';
+import { applyAnswer, type WriteReport } from './answer.ts';
+import { readAgain, sweep } from './look.ts';
+import { notTaken } from './taken.ts';
+
+export interface CreateOptions {
+  readonly signal: AbortSignal;
+  /** Without a search for an earlier creation of the name: a person knows better. */
+  readonly again: boolean;
+}
+
+/** Creates a vendor at the service and in the mirror, unless an earlier creation of it has done so. @throws MirrorError, with `mayBeDone` where that is still open. */
+export async function createVendor(
+  engine: Engine,
+  fields: NewVendor,
+  { signal, again }: CreateOptions,
+): Promise<WriteReport> {
+  const { mirror, accountId, vendors } = engine;
+  const { vendor_name } = fields;
+  const earlier = again ? undefined : await mirror.openCreation(accountId, vendor_name);
+  const found = earlier && (await searchFirst(engine, fields, earlier, signal));
+  if (found) return found;
+  await mirror.beginCreation(accountId, vendor_name);
+  let answer: VendorReading;
+  try {
+    answer = await vendors.create(fields, { signal });
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    if (error.mayBeDone) return await searchAfter(engine, fields, error, signal);
+    await mirror.endCreation(accountId, vendor_name);
+    throw error;
+  }
+  const report = await applyAnswer(engine, fields, answer, signal);
+  await mirror.endCreation(accountId, vendor_name);
+  return report;
+}
+
+const nextTime =
+  'If the same is said again, the service is searched for it first; --again creates it without a search.';
+
+async function searchFirst(
+  engine: Engine,
+  fields: NewVendor,
+  earlier: OpenCreation,
+  signal: AbortSignal,
+): Promise<WriteReport | undefined> {
+  try {
+    return await search(engine, fields, earlier, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    throw reworded(
+      error,
+      `A creation of "${fields.vendor_name}" was sent at ${earlier.sentAt} UTC and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${nextTime}`,
+    );
+  }
+}
+
+async function searchAfter(
+  engine: Engine,
+  fields: NewVendor,
+  doubt: MirrorError,
+  signal: AbortSignal,
+): Promise<WriteReport> {
+  const open = await engine.mirror.openCreation(engine.accountId, fields.vendor_name);
+  if (!open || signal.aborted) throw reworded(doubt, `${doubt.message} ${nextTime}`);
+  let found: WriteReport | undefined;
+  try {
+    found = await search(engine, fields, open, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    throw reworded(doubt, `${doubt.message} The service could not be searched for it: ${error.message} ${nextTime}`);
+  }
+  if (found) return { ...found, notes: [doubt.message, ...found.notes] };
+  throw reworded(doubt, `${doubt.message} The service does not show it yet. ${nextTime}`);
+}
+
+/**
+ * Sweeps the account, and looks for a vendor of the name that the mirror did not hold before the creation. One that is not wholly as asked
+ * may be somebody else's: the creation stays open, and only `--again` creates another.
+ * @throws MirrorError where there is none, and the sweep was not complete.
+ */
+async function search(
+  engine: Engine,
+  fields: NewVendor,
+  { known }: OpenCreation,
+  signal: AbortSignal,
+): Promise<WriteReport | undefined> {
+  const { mirror, accountId, clock, sync } = engine;
+  const { vendor_name } = fields;
+  // Copies that lists are made from may lag behind the creation.
+  await sleep(clock, sync.lag, signal);
+  const failure = await sweep(engine, signal).then(() => undefined, asMirrorError);
+  const candidates = (await mirror.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
+  let best: WriteReport | undefined;
+  for (const vendorid of candidates) {
+    const missing = await missingFrom(engine, fields, vendorid, signal);
+    if (!best || missing.length < best.notTaken.length) best = { vendorid, notTaken: missing, notes: [] };
+  }
+  if (!best) {
+    if (failure) throw failure;
+    return undefined;
+  }
+  if (best.notTaken.length === 0) await mirror.endCreation(accountId, vendor_name);
+  const { vendorid } = best;
+  const note = `The service shows vendor ${vendorid} of that name, which the mirror did not hold before: it is taken for the one that was created. Nothing was sent since; --again creates another.`;
+  return { ...best, notes: [note] };
+}
+
+async function missingFrom(
+  engine: Engine,
+  fields: NewVendor,
+  vendorid: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const held = await engine.mirror.heldVendor(engine.accountId, vendorid);
+  try {
+    // Lists may leave fields out.
+    return notTaken(fields, await readAgain(engine, vendorid, signal));
+  } catch (error) {
+    if (!(error instanceof MirrorError) || !held) throw error;
+    return notTaken(fields, held.vendor);
+  }
+}
