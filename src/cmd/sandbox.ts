@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { once } from 'node:events';
 import { MirrorError } from '../errors.ts';
+import { allScopes } from '../sandbox/access.ts';
 import { faultKinds, type FaultKind } from '../sandbox/fault-kinds.ts';
 import { defaultWorld, parseWorld, worldAxes, type World } from '../sandbox/worlds.ts';
 import type { Edge } from './edge.ts';
@@ -15,6 +16,9 @@ interface SandboxFlags {
   readonly account?: readonly string[];
   readonly token: string;
   readonly refreshToken?: string;
+  readonly tokenLifetime?: number;
+  readonly scope?: readonly string[];
+  readonly file?: string;
   readonly churn: number;
   readonly world?: readonly string[];
   readonly fault?: readonly string[];
@@ -33,12 +37,15 @@ export function sandboxCommand(edge: Edge): Command {
     .summary('the service itself on a local port, with invented vendors')
     .description('Runs the service of the reference on a local port, with invented vendors, until Ctrl-C.')
     .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <number>', 'where to listen; 0 takes a free port', wholeNumber, 8790)
+    .option('--port <number>', 'where to listen; 0 takes a free port', portNumber, 8790)
+    .option('--file <path>', 'keep the world there, so that a second start finds it as it was left')
     .option('--vendors <number>', 'how many vendors each account begins with', wholeNumber, 500)
     .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
     .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect)
     .option('--token <token>', 'the access token that opens it', 'sandbox-token')
     .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
+    .option('--token-lifetime <seconds>', 'how long each token is good for', wholeNumber)
+    .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collect)
     .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
     .option(
       '--world <key=value>',
@@ -61,11 +68,14 @@ export function sandboxCommand(edge: Edge): Command {
 async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
   const world = parseWorld(flags.world ?? []);
   const faults = parseFaults(flags.fault ?? []);
+  refuseUnknownScopes(flags.scope ?? []);
+  const lock = await lockWorld(flags.file);
   // The HTTP server is worth loading only now.
   const { startEmbeddedSandbox } = await import('../sandbox/embedded.ts');
   const { lose, late, repeat, reorder, forge } = flags;
   const embedded = await startEmbeddedSandbox({
     ...flags,
+    ...(flags.scope && { scopes: flags.scope }),
     ...(flags.rateLimit ? {} : { rateLimits: null }),
     world,
     faults,
@@ -81,6 +91,7 @@ async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
   } else print(edge, welcome(embedded, accounts, flags, world));
   if (!edge.interrupted.aborted) await once(edge.interrupted, 'abort');
   await embedded.stop();
+  lock?.close();
 }
 
 function welcome(
@@ -103,6 +114,21 @@ function welcome(
     '',
     `  curl -H 'Authorization: Bearer ${token}' '${baseUrl}${path}?per_page=3'`,
   ].join('\n');
+}
+
+function refuseUnknownScopes(scopes: readonly string[]): void {
+  const unknown = scopes.find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw new MirrorError('usage', `There is no scope “${unknown}”; there are ${allScopes.join(', ')}.`);
+}
+
+/** A world lives in one process at a time. */
+async function lockWorld(file: string | undefined): Promise<{ close(): unknown } | undefined> {
+  if (file === undefined) return undefined;
+  const { lockFile } = await import('../store/side-lock.ts');
+  const lock = lockFile(`${file}.lock`);
+  if (!lock) throw new MirrorError('database_locked', `Another process works with the world in ${file}.`);
+  return lock;
 }
 
 function parseFaults(pairs: readonly string[]): Partial<Record<FaultKind, number>> {
@@ -141,6 +167,11 @@ function collect(value: string, earlier: readonly string[] = []): string[] {
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 0 up.');
+  return Number(text);
+}
+
+function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It is a port from 0 to 65535.');
   return Number(text);
 }
 

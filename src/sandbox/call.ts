@@ -2,7 +2,7 @@
 import type { Account } from './account.ts';
 import type { Grant } from './access.ts';
 import type { Chance } from './chance.ts';
-import { invalid, Refusal, type Area } from './refusal.ts';
+import { invalid, Refusal, unsupported, type Area } from './refusal.ts';
 import type { World } from './worlds.ts';
 
 /** A request as it came; header names in lower case. */
@@ -18,7 +18,7 @@ type Resource = 'vendors' | 'gateways' | 'callbacks';
 
 /** What a path names. */
 export interface Target {
-  readonly area: Area;
+  readonly area: Exclude<Area, 'auth'>;
   readonly account: string;
   readonly resource: Resource;
   /** The part after the base path, if there is one. */
@@ -34,7 +34,7 @@ export interface Call {
   readonly throws: Chance;
 }
 
-const basePaths: readonly (readonly [Resource, Area, RegExp])[] = [
+const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [
   ['vendors', 'accounting', /^\/accounting\/account\/([^/]+)\/bill_vendors\/bill_vendors(?:\/([^/]+))?$/],
   ['gateways', 'accounting', /^\/accounting\/account\/([^/]+)\/systems\/gateways(?:\/([^/]+))?$/],
   ['callbacks', 'events', /^\/events\/account\/([^/]+)\/events\/callbacks(?:\/([^/]+))?$/],
@@ -47,6 +47,26 @@ export function targetOf(path: string): Target | undefined {
     if (match) return { area, resource, account: match[1] ?? '', id: match[2] };
   }
   return undefined;
+}
+
+/** The methods that this world answers at a path. */
+export function allowedMethods({ resource, id }: Target, world: World): readonly string[] {
+  const one = id !== undefined;
+  switch (resource) {
+    case 'vendors':
+      if (!one) return ['GET', 'POST'];
+      return world.readOne === '405' ? ['PUT'] : ['GET', 'PUT'];
+    case 'gateways':
+      return one ? ['DELETE'] : ['GET'];
+    case 'callbacks':
+      if (!one) return ['GET', 'POST'];
+      return world.readCallback === 'yes' ? ['GET', 'PUT', 'DELETE'] : ['PUT', 'DELETE'];
+  }
+}
+
+/** 405 for the method of a call, with those that are allowed. */
+export function methodRefused({ request, target, world }: Call): Refusal {
+  return unsupported(request.method, allowedMethods(target, world));
 }
 
 /** The single value of a header. */

@@ -1,11 +1,11 @@
 /** The callback endpoints (reference 4.3). */
 import { timestamp } from '../clock.ts';
 import { requireScope } from './access.ts';
-import { bodyObject, idNumber, type Call } from './call.ts';
+import { allowedMethods, bodyObject, idNumber, methodRefused, type Call } from './call.ts';
 import type { CallbackRecord } from './callback-record.ts';
 import { filterMatches, scopeOf } from './events.ts';
 import { cut } from './paging.ts';
-import { invalid, Refusal, unknownResource, unsupported } from './refusal.ts';
+import { invalid, Refusal, unknownResource } from './refusal.ts';
 import { deleted, success, type Reply } from './reply.ts';
 import type { Wire } from './vendor-record.ts';
 import type { World } from './worlds.ts';
@@ -16,11 +16,12 @@ export async function answerCallbacks(call: Call): Promise<Reply> {
   if (id === undefined) {
     if (method === 'GET') return list(call);
     if (method === 'POST') return register(call);
-    throw unsupported(method);
+    throw methodRefused(call);
   }
-  if (method !== 'PUT' && method !== 'DELETE') throw unsupported(method);
+  if (!allowedMethods(call.target, call.world).includes(method)) throw methodRefused(call);
   const callback = call.account.callbacks.get(idNumber(id));
   if (!callback) throw unknownResource('callback', 'callbackid', id);
+  if (method === 'GET') return success({ callback: callbackOnWire(callback, call.world) });
   if (method === 'PUT') return change(call, callback);
   call.account.callbacks.remove(callback.id);
   return deleted(call.world.deleteStatus);

@@ -4,7 +4,7 @@ import { unauthenticated } from './access.ts';
 import type { SandboxRequest } from './call.ts';
 import type { Chance } from './chance.ts';
 import type { FaultKind } from './fault-kinds.ts';
-import { htmlPage, type Area } from './refusal.ts';
+import { areaReply, denied, htmlPage, Refusal, type Area } from './refusal.ts';
 import type { Answer, Breakage, Reply } from './reply.ts';
 
 export interface ScriptedFault {
@@ -46,11 +46,11 @@ export function insteadOf(fault: ScriptedFault, area: Area, now: number): Reply 
     case '401':
       return unauthenticated(area);
     case '403':
-      return accountingError(403, 1003, 'Access denied.');
+      return areaReply(denied(1003, 'Access denied.'), area);
     case '429':
-      return { ...tooMany, headers: { 'retry-after': retryAfter ?? '2' } };
+      return { ...tooMany(area), headers: { 'retry-after': retryAfter ?? '2' } };
     case '429_date':
-      return { ...tooMany, headers: { 'retry-after': retryAfter ?? httpDate(now + 3_000) } };
+      return { ...tooMany(area), headers: { 'retry-after': retryAfter ?? httpDate(now + 3_000) } };
     case '500':
       return htmlPage(500);
     case '503':
@@ -95,7 +95,9 @@ export function breakUp(fault: ScriptedFault | undefined, answer: Answer): Answe
 }
 
 /** The answer to too many requests. */
-export const tooMany: Reply = accountingError(429, 429, 'Too many requests.');
+export function tooMany(area: Area): Reply {
+  return areaReply(new Refusal({ status: 429, errno: 429, message: 'Too many requests.' }), area);
+}
 
 function accountingError(status: number, errno: number, message: string): Reply {
   return { status, payload: { response: { errors: [{ errno, message }] } } };

@@ -1,11 +1,12 @@
 /** The gateway endpoints (reference 4.2). */
 import { gatewaysRead, gatewaysWrite, requireScope } from './access.ts';
-import { idNumber, type Call } from './call.ts';
+import { idNumber, methodRefused, type Call } from './call.ts';
 import { cut } from './paging.ts';
-import { unknownResource, unsupported } from './refusal.ts';
+import { unknownResource } from './refusal.ts';
 import { deleted, success, type Reply } from './reply.ts';
 
-export function answerGateways({ request, target, account, grant, world }: Call): Reply {
+export function answerGateways(call: Call): Reply {
+  const { request, target, account, grant, world } = call;
   const { id } = target;
   if (id === undefined && request.method === 'GET') {
     requireScope(grant, gatewaysRead);
@@ -18,5 +19,5 @@ export function answerGateways({ request, target, account, grant, world }: Call)
     if (!account.gateways.remove(idNumber(id))) throw unknownResource('gateway', 'sgid', id);
     return deleted(world.deleteStatus);
   }
-  throw unsupported(request.method);
+  throw methodRefused(call);
 }

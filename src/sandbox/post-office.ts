@@ -43,8 +43,6 @@ export interface Attempt extends Omit<Letter, 'compose'> {
 }
 
 const answerWithin = 10_000;
-const firstRetryAfter = 15_000;
-const retryGrowth = 4;
 const remembered = 100_000;
 
 export class PostOffice {
@@ -102,7 +100,8 @@ export class PostOffice {
     }
     const last = attempt >= this.#world.attempts || letter.kind === 'forged';
     if (letter.kind === 'event') this.#watch(letter);
-    if (!last) this.sendLater(letter, firstRetryAfter * retryGrowth ** (attempt - 1), attempt + 1);
+    if (!last)
+      this.sendLater(letter, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
     this.note(letter, attempt, status, last ? 'dropped' : 'failed');
   }
 

@@ -2,7 +2,14 @@
 import type { Reply } from './reply.ts';
 import type { World } from './worlds.ts';
 
-export type Area = 'accounting' | 'events';
+/** The parts of the service, each with an error form of its own. */
+export type Area = 'accounting' | 'events' | 'auth';
+
+/** The part that a path belongs to, whether or not there is anything. */
+export function areaOf(path: string): Area {
+  const [, first] = path.split('/', 2);
+  return first === 'events' || first === 'auth' ? first : 'accounting';
+}
 
 interface RefusalFacts {
   readonly status: number;
@@ -14,6 +21,8 @@ interface RefusalFacts {
   readonly value?: string;
   /** Lines of the events form. */
   readonly details?: readonly string[];
+  /** Methods that would be allowed. */
+  readonly allow?: readonly string[];
 }
 
 export class Refusal extends Error {
@@ -42,14 +51,34 @@ export function denied(errno: number, message: string): Refusal {
   return new Refusal({ status: 403, errno, message });
 }
 
-export function unsupported(method: string): Refusal {
-  return new Refusal({ status: 405, errno: 405, message: `Method ${method} is not allowed here.` });
+export function unsupported(method: string, allow: readonly string[]): Refusal {
+  return new Refusal({ status: 405, errno: 405, message: `Method ${method} is not allowed here.`, allow });
+}
+
+/** 404 for a path at which there is nothing. */
+export function nothingThere(): Refusal {
+  return new Refusal({ status: 404, errno: 404, message: 'Requested resource could not be found.' });
 }
 
 /** The refusal as this world words it on a path of this area. */
-export function refusalReply({ facts }: Refusal, area: Area, world: World): Reply {
+export function refusalReply(refusal: Refusal, area: Area, world: World): Reply {
+  const { facts } = refusal;
+  const reply =
+    area === 'auth' && world.errorForm !== 'html' ? areaReply(refusal, area) : wordedReply(refusal, area, world);
+  return facts.allow ? { ...reply, headers: { allow: facts.allow.join(', ') } } : reply;
+}
+
+/** The refusal in the area's own form. */
+export function areaReply({ facts }: Refusal, area: Area): Reply {
+  const forms = { accounting: accountingForm, events: eventsForm, auth: authForm };
+  return { status: facts.status, payload: forms[area](facts) };
+}
+
+function wordedReply({ facts }: Refusal, area: Area, world: World): Reply {
   const form = world.errorForm === 'accounting' ? area : world.errorForm;
   switch (form) {
+    case 'auth':
+      return { status: facts.status, payload: authForm(facts) };
     case 'accounting':
       return { status: facts.status, payload: accountingForm(facts) };
     case 'in200':
@@ -77,6 +106,11 @@ function accountingForm({ errno, field, message, object, value }: RefusalFacts):
 function eventsForm({ status, message, details }: RefusalFacts): unknown {
   if (status === 404) return { errno: 404, message: 'Requested resource could not be found.' };
   return dropUndefined({ errno: status, message: status === 422 ? semantic : message, details });
+}
+
+function authForm({ status, message }: RefusalFacts): unknown {
+  const errors: Record<number, string> = { 403: 'access_denied', 404: 'not_found', 429: 'slow_down' };
+  return { error: errors[status] ?? 'invalid_request', error_description: message };
 }
 
 const rpcCodes: Record<number, number> = { 400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 415: 3, 422: 3 };

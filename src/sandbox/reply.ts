@@ -58,6 +58,19 @@ export function success(result: unknown, status = 200): Reply {
   return { status, payload: { response: { result } } };
 }
 
+/** What a browser asks before it sends a request from a page of another origin: without a token, for none goes along. */
+export function preflight(methods: readonly string[]): Reply {
+  return {
+    status: 204,
+    headers: {
+      allow: [...methods, 'OPTIONS'].join(', '),
+      'access-control-allow-methods': methods.join(', '),
+      'access-control-allow-headers': 'Authorization, Content-Type, Api-Version',
+      'access-control-max-age': '600',
+    },
+  };
+}
+
 /** The answer to a deletion: an empty response, or none. */
 export function deleted(status: '200' | '204'): Reply {
   return status === '204' ? { status: 204 } : { status: 200, payload: { response: {} } };

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { Access, requireAccount, unauthenticated } from './access.ts';
 import { Account } from './account.ts';
 import { promptPlan, type DeliveryPlan } from './announcer.ts';
-import { headerOf, targetOf, type Call, type SandboxRequest, type Target } from './call.ts';
+import { allowedMethods, headerOf, targetOf, type Call, type SandboxRequest, type Target } from './call.ts';
 import { answerCallbacks } from './callback-endpoints.ts';
 import type { CallbackBook } from './callback-book.ts';
 import { chance, seedOf, type Chance } from './chance.ts';
@@ -15,9 +15,9 @@ import { answerGateways } from './gateway-endpoints.ts';
 import type { Memory } from './memory.ts';
 import { PostOffice, type Attempt, type Post } from './post-office.ts';
 import { usualLimits, type RateLimits } from './rate-limit.ts';
-import { Refusal, refusalReply } from './refusal.ts';
-import { encodeReply, type Answer, type Reply } from './reply.ts';
-import { answerToken, tokenPath } from './token-endpoint.ts';
+import { areaOf, nothingThere, Refusal, refusalReply } from './refusal.ts';
+import { encodeReply, preflight, type Answer, type Reply } from './reply.ts';
+import { answerToken, tokenPath, type TokenTerms } from './token-endpoint.ts';
 import type { VendorDesk } from './vendor-desk.ts';
 import { answerVendors } from './vendor-endpoints.ts';
 import { defaultWorld, type World } from './worlds.ts';
@@ -28,6 +28,10 @@ export interface SandboxOptions {
   readonly accounts: readonly string[];
   /** Valid from the start, with every scope and account. */
   readonly token?: string;
+  /** How long tokens are good for, in seconds: the first never ends, and others last twelve hours, unless told. */
+  readonly tokenLifetime?: number;
+  /** What tokens open; everything unless told. */
+  readonly scopes?: readonly string[];
   /** Good for one new pair of tokens at /auth/oauth/token. */
   readonly refreshToken?: string;
   /** With how many vendors each account begins. */
@@ -57,6 +61,7 @@ export class Sandbox {
   readonly world: World;
   readonly #clock: Clock;
   readonly #throws: Chance;
+  readonly #terms: TokenTerms;
   readonly #office: PostOffice;
   readonly #accounts: ReadonlyMap<string, Account>;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
@@ -94,7 +99,10 @@ export class Sandbox {
       },
     };
     this.#accounts = new Map(options.accounts.map((id) => [id, new Account(id, around)]));
-    if (options.token !== undefined) this.access.grant(options.token);
+    const { tokenLifetime: lifetime, scopes } = options;
+    this.#terms = { lifetime, scopes };
+    if (options.token !== undefined)
+      this.access.grant(options.token, scopes, undefined, lifetime && outside.clock.now() + lifetime * 1_000);
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
     if (options.churn)
       for (const { id, vendors } of this.#accounts.values())
@@ -108,7 +116,7 @@ export class Sandbox {
     const now = this.#clock.now();
     const encoding = headerOf(request, 'accept-encoding') ?? '';
     const fault = this.faults.draw(request);
-    const instead = fault && insteadOf(fault, target?.area ?? 'events', now);
+    const instead = fault && insteadOf(fault, areaOf(request.path), now);
     if (instead && 'kind' in instead) return { status: 0, headers: {}, body: new Uint8Array(), breakage: instead };
     const reply = instead ?? falsify(fault, await this.#answer(request, target));
     return breakUp(fault, encodeReply(reply, encoding, now));
@@ -160,13 +168,16 @@ export class Sandbox {
   }
 
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
-    if (request.path === tokenPath) return answerToken(request, this.access, this.#clock.now(), this.#throws);
-    if (!target) return { status: 404, payload: { errno: 404, message: 'Requested resource could not be found.' } };
+    if (request.path === tokenPath)
+      return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#throws);
+    if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
+    if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
     const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
     if (!grant) return unauthenticated(target.area);
     const account = this.#accounts.get(target.account);
     const metered = account?.meters?.[target.area].count(this.#clock.now());
-    const reply = metered?.allowed === false ? tooMany : await this.#reply(request, target, account, grant);
+    const reply =
+      metered?.allowed === false ? tooMany(target.area) : await this.#reply(request, target, account, grant);
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
   }
 

@@ -6,12 +6,28 @@ import type { Reply } from './reply.ts';
 
 export const tokenPath = '/auth/oauth/token';
 
-const lifetime = 43_200;
+const usualLifetime = 43_200;
+
+/** What new tokens are good for. */
+export interface TokenTerms {
+  /** In seconds; twelve hours unless told. */
+  readonly lifetime?: number | undefined;
+  /** Every scope unless told. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
 const hex = '0123456789abcdef';
 
 /** A new pair of tokens, or `invalid_grant`; takes a form or JSON. */
-export function answerToken(request: SandboxRequest, access: Access, now: number, throws: Chance): Reply {
-  if (request.method !== 'POST') return refused(405, 'invalid_request', 'A token is asked for with POST.');
+export function answerToken(
+  request: SandboxRequest,
+  access: Access,
+  { lifetime = usualLifetime, scopes = allScopes }: TokenTerms,
+  now: number,
+  throws: Chance,
+): Reply {
+  if (request.method !== 'POST')
+    return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };
   const asked = parametersOf(request);
   if (asked.get('grant_type') !== 'refresh_token')
     return refused(400, 'unsupported_grant_type', 'The authorization grant type is not supported.');
@@ -19,7 +35,7 @@ export function answerToken(request: SandboxRequest, access: Access, now: number
     return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
 
   const [accessToken, refreshToken] = [throws.text(64, hex), throws.text(64, hex)];
-  access.grant(accessToken, allScopes, undefined, now + lifetime * 1_000);
+  access.grant(accessToken, scopes, undefined, now + lifetime * 1_000);
   access.allowRefresh(refreshToken);
   return {
     status: 200,
@@ -28,7 +44,7 @@ export function answerToken(request: SandboxRequest, access: Access, now: number
       token_type: 'Bearer',
       expires_in: lifetime,
       refresh_token: refreshToken,
-      scope: allScopes.join(' '),
+      scope: scopes.join(' '),
       created_at: Math.floor(now / 1_000),
       direct_buy_tokens: {},
     },

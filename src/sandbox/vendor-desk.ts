@@ -74,17 +74,20 @@ export class VendorDesk {
   }
 
   /**
-   * Changes the fields that are given; with a `vis_state` among them, that one alone (field notes). Returns the vendor as a
-   * read by id would, or undefined if there is none.
+   * Changes the fields that are given; with a `vis_state` among them, that one alone, unless this world applies all. Returns the
+   * vendor as a read by id would, or undefined if there is none.
    */
   edit(id: number, fields: Wire): Wire | undefined {
     const wish = readVendorWish(fields);
     const now = this.#clock.now();
-    const events = wish.state === undefined ? ['update'] : this.#eventsOf(id, wish.state);
+    const others = Object.keys(fields).some((key) => key !== 'vis_state') && this.#world.editState === 'all';
+    const moved = wish.state === undefined ? [] : this.#eventsOf(id, wish.state);
+    const events = wish.state === undefined || others ? [...new Set(['update', ...moved])] : moved;
     return this.#change(id, events, (held) => {
-      if (wish.state !== undefined) return { ...held, state: wish.state, updated: now };
+      if (wish.state !== undefined && !others) return { ...held, state: wish.state, updated: now };
       return {
         ...held,
+        state: wish.state ?? held.state,
         texts: { ...held.texts, ...wish.texts },
         is1099: wish.is1099 ?? held.is1099,
         taxes: wish.taxes ? taxesFrom(wish, now) : held.taxes,

@@ -1,7 +1,7 @@
 /** The vendor endpoints (reference 4.1; field notes, One vendor). */
 import { requireScope, vendorsRead, vendorsWrite } from './access.ts';
-import { bodyObject, idNumber, type Call } from './call.ts';
-import { denied, unknownResource, unsupported } from './refusal.ts';
+import { bodyObject, idNumber, methodRefused, type Call } from './call.ts';
+import { denied, unknownResource } from './refusal.ts';
 import { success, type Reply } from './reply.ts';
 import { readVendorWish, requireOnCreate } from './vendor-body.ts';
 import { listVendors } from './vendor-list.ts';
@@ -14,7 +14,7 @@ export function answerVendors(call: Call): Reply {
   if (id === undefined && method === 'POST') return create(call);
   if (id !== undefined && method === 'GET') return readOne(call, id);
   if (id !== undefined && method === 'PUT') return edit(call, id);
-  throw unsupported(method);
+  throw methodRefused(call);
 }
 
 function list({ request, account, grant, world, throws }: Call): Reply {
@@ -31,9 +31,10 @@ function create(call: Call): Reply {
   return success({ bill_vendor: call.account.vendors.create(fields) }, Number(call.world.createStatus));
 }
 
-function readOne({ account, grant, world, throws, request }: Call, id: string): Reply {
+function readOne(call: Call, id: string): Reply {
+  const { account, grant, world, throws } = call;
   requireScope(grant, vendorsRead);
-  if (world.readOne === '405') throw unsupported(request.method);
+  if (world.readOne === '405') throw methodRefused(call);
   if (world.readOne === '404') throw unknownVendor(id);
   const found = account.vendors.find(idNumber(id), copyAge(world.readLag, throws.fraction()));
   if (found === 'unreadable') throw denied(1003, 'Access denied.');

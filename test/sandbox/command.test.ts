@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { systemClock, systemDice } from '../../src/clock.ts';
 import { sandboxCommand } from '../../src/cmd/sandbox.ts';
 import { faultKinds } from '../../src/sandbox/fault-kinds.ts';
 import { worldAxes } from '../../src/sandbox/worlds.ts';
+import { temporaryFolder } from '../mirror-file.ts';
 import { vendorsPath, type Body } from './bench.ts';
 
 function terminal() {
@@ -70,6 +72,25 @@ describe('the sandbox command', () => {
     await ended;
   });
 
+  it('keeps its world in a file, for one process at a time', async () => {
+    const file = join(temporaryFolder(), 'world');
+    const counts: unknown[] = [];
+    for (const vendors of ['7', '99']) {
+      const { run, firstWords, interrupt } = terminal();
+      const ended = run('--json', '--vendors', vendors, '--file', file);
+      const { base_url, token } = JSON.parse(await firstWords()) as { base_url: string; token: string };
+      await expect(terminal().run('--file', file)).rejects.toMatchObject({ code: 'database_locked' });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ bill_vendor: { vendor_name: 'New', language: 'en' } });
+      await fetch(base_url + vendorsPath, { method: 'POST', headers, body });
+      const { response } = (await (await fetch(base_url + vendorsPath, { headers })).json()) as Body;
+      counts.push(response.result.total);
+      interrupt();
+      await ended;
+    }
+    expect(counts).toEqual([Number(counts[0]), Number(counts[0]) + 1]);
+  });
+
   it.each([
     [['--world', 'order=random'], 'order is one of'],
     [['--fault', 'fire=0.5'], 'There is no fault “fire”; there are 401, 403'],
@@ -77,6 +98,10 @@ describe('the sandbox command', () => {
     [['--vendors', 'many'], 'It is a whole number from 0 up.'],
     [['--churn', '-1'], 'It is a number from 0 up.'],
     [['--lose', '1.5'], 'It is a rate from 0 to 1'],
+    [['--port', '65536'], 'It is a port from 0 to 65535.'],
+    [['--port', '-1'], 'It is a port from 0 to 65535.'],
+    [['--scope', 'everything'], 'There is no scope “everything”; there are user:bill_vendors:read,'],
+    [['--token-lifetime', 'long'], 'It is a whole number from 0 up.'],
   ])('refuses %j', async (flags, message) => {
     await expect(terminal().run(...flags)).rejects.toThrow(message);
   });

@@ -18,6 +18,8 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
   readOne: ['yes', 'yes', 'yes', '404', '405'],
   objectId: ['resource', 'resource', 'resource', 'callback'],
   attempts: [5, 2],
+  retryAfter: [15],
+  retryGrowth: [4],
   disableAfter: [1440, 1440, 3],
 };
 
