@@ -74,13 +74,12 @@ function listed(row: ListedRow): ListedVendor {
 
 /** A vendor's amounts of one kind, as a JSON array. */
 function amounts(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql<string>> {
-  return sql<string>`(SELECT json_group_array(json_object('amount', ${asText('amount')}, 'code', ${asText('code')})) FROM vendor_balances b
+  return sql<string>`(SELECT json_group_array(json_object('amount', ${asText(sql`amount`)}, 'code', ${asText(sql`code`)})) FROM vendor_balances b
     WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
 }
 
 /** A column as a text that JSON can hold. */
-function asText(column: string): ReturnType<typeof sql<string>> {
-  const value = sql.ref(column);
+function asText(value: ReturnType<typeof sql>): ReturnType<typeof sql<string>> {
   return sql<string>`iif(typeof(${value}) = 'blob', concat('x''', lower(hex(${value})), ''''), ${value})`;
 }
 
