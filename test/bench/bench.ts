@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { deliveryRows } from './deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
 import { measureGrowth, rises, type Curve } from './growth.ts';
+import { longLifeRows } from './long-lives.ts';
 import { growthPicture } from './picture.ts';
 import { programRows } from './programs.ts';
 import { pullRows } from './pulls.ts';
@@ -18,7 +19,7 @@ export interface BenchOptions {
   readonly remark: (text: string) => void;
 }
 
-export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...programRows];
+export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...programRows, ...longLifeRows];
 
 export async function bench({ only, json, picture, sizes, print, remark }: BenchOptions): Promise<void> {
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);

@@ -6,6 +6,7 @@ import { job as barePull } from './bare-pull.ts';
 import { job as bareReader } from './bare-reader.ts';
 import type { Job } from './job.ts';
 import { job as listener } from './listener.ts';
+import { job as oldRows } from './old-rows.ts';
 import { job as pull } from './pull.ts';
 import { job as service } from './service.ts';
 
@@ -16,6 +17,7 @@ export const jobs = {
   'bare-pull': barePull,
   'bare-reader': bareReader,
   listener,
+  'old-rows': oldRows,
   pull,
   service,
 } as const satisfies Readonly<Record<string, Job>>;

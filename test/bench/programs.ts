@@ -9,7 +9,7 @@ import { withFolder } from './folder.ts';
 import { packageRoot, settingsText } from './installation.ts';
 import { withService } from './pulls.ts';
 
-const program = join(packageRoot, 'dist/cmd/main.js');
+export const program = join(packageRoot, 'dist/cmd/main.js');
 
 /** Starts shorter than this vary by what else the machine does. */
 const starts = 9;
@@ -95,7 +95,7 @@ function writeSettings(baseUrl: string, folder: string, { perPage }: Sizes): str
 }
 
 /** Runs node to its end. @returns what it said on standard error. @throws Error where it fails. */
-async function run(args: readonly string[]): Promise<string> {
+export async function run(args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   if (child.exitCode !== 0) throw new Error(`${args.join(' ')} failed:\n${said}`);
