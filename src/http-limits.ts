@@ -7,6 +7,7 @@ export interface HttpLimits extends CrowdLimits {
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
   readonly maxHeaderSize: number;
+  /** A request with more is refused with 431; proxies add many of their own. */
   readonly maxHeadersCount: number;
   readonly maxRequestsPerSocket: number;
   /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
@@ -20,7 +21,7 @@ export const defaultLimits: HttpLimits = {
   requestTimeout: 8_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 8_192,
-  maxHeadersCount: 64,
+  maxHeadersCount: 256,
   maxRequestsPerSocket: 100,
   maxConnections: 256,
   maxConnectionsPerAddress: 32,

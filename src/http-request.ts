@@ -70,3 +70,10 @@ export function pathOf(url = ''): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
 }
+
+/** The target of a request as servers are usually sent it: proxies may send the whole address (RFC 9112, 3.2.2). */
+export function originForm(target = ''): string {
+  const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? [];
+  if (rest === undefined) return target;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}

@@ -7,7 +7,7 @@ import { MirrorError } from './errors.ts';
 import { limitCrowd } from './http-crowd.ts';
 import { defaultLimits, type HttpLimits } from './http-limits.ts';
 import { refuseProtocol } from './http-protocol.ts';
-import { Arrived, pathOf, type HttpRequest } from './http-request.ts';
+import { Arrived, originForm, pathOf, type HttpRequest } from './http-request.ts';
 import type { Service } from './lifecycle.ts';
 
 export type { HttpLimits, HttpRequest };
@@ -120,15 +120,19 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
       maxHeaderSize: limits.maxHeaderSize,
     },
     clientErrorHandler: (error, socket) => tell(refuseProtocol(error, socket)),
+    rewriteUrl: ({ url }) => originForm(url),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
   limitCrowd(app.server, limits);
-  app.server.maxHeadersCount = limits.maxHeadersCount;
+  // The server itself would cut those beyond a count, and leave the rest as if it were all.
+  app.server.maxHeadersCount = 0;
 
   // The parser takes HTTP/0.9 and HTTP/2.0 in the words of HTTP/1, and a proxy may read them otherwise.
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.httpVersionMajor === 1) done();
-    else refuse(request, reply.header('connection', 'close'), 400);
+    const { httpVersionMajor, rawHeaders } = request.raw;
+    if (httpVersionMajor !== 1) refuse(request, reply.header('connection', 'close'), 400);
+    else if (rawHeaders.length > 2 * limits.maxHeadersCount) refuse(request, reply, 431);
+    else done();
   });
 
   // A kept-alive connection would hold the stop up until it times out.

@@ -105,7 +105,13 @@ export const settingsShape = z.strictObject({
       .array(text.regex(/^[a-z_]+(\.[A-Za-z]+)?$/, 'an event such as bill_vendor or bill_vendor.update'))
       .min(1, 'at least one event'),
   }),
-  admin: z.strictObject({ host: text, port, token: secret.nullable(), maxStaleness: duration }),
+  admin: z.strictObject({
+    host: text,
+    port,
+    publicUrl: serviceUrl.nullable(),
+    token: secret.nullable(),
+    maxStaleness: duration,
+  }),
   schedule: z.strictObject({ pull: cron, reconcile: cron, timezone }),
   sync: z.strictObject({
     lag: duration,

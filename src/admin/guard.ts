@@ -7,6 +7,8 @@ import type { Secret } from '../log.ts';
 export interface GuardRules {
   /** `admin.host`, the address that is listened on. */
   readonly host: string;
+  /** `admin.publicUrl`, under which a proxy passes requests on; null where there is none. */
+  readonly publicUrl: string | null;
   /** `admin.token`; null lets everybody in who reaches the port, which is then on this machine only. */
   readonly token: Secret | null;
 }
@@ -34,11 +36,12 @@ function refusal(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswe
 }
 
 /** On an address beyond this machine the token is required, and no rebound page knows it; its names are the operator's affair. */
-function isOurName(hosts: readonly string[] | undefined, { host }: GuardRules): boolean {
+function isOurName(hosts: readonly string[] | undefined, { host, publicUrl }: GuardRules): boolean {
   const [sent, ...others] = hosts ?? [];
   const name = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d+)?$/i.exec(sent ?? '')?.[1]?.toLowerCase();
   if (name === undefined || others.length > 0) return false;
-  return isLoopback(name) || !isLoopback(host);
+  const isPublic = publicUrl !== null && new URL(publicUrl).hostname === name;
+  return isLoopback(name) || isPublic || !isLoopback(host);
 }
 
 /** Following a link to the dashboard is no harm: it shows, does nothing, and cannot be framed. */

@@ -27,7 +27,7 @@ export interface AdminOptions {
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer({ settings, source, metrics, clock, onFault }: AdminOptions): HttpServer {
-  const { host, port, token } = settings;
+  const { host, port, publicUrl, token } = settings;
 
   const examine = shared(clock, async () =>
     examined(await source.facts(), { now: clock.now(), maxStaleness: settings.maxStaleness }),
@@ -50,7 +50,9 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
     },
   };
 
-  const alive = guarded({ host, token: null }, () => Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')));
+  const alive = guarded({ host, publicUrl, token: null }, () =>
+    Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')),
+  );
   return createHttpServer({
     name: 'the admin page',
     host,
@@ -62,7 +64,7 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
       ...Object.entries(pages).map(([path, page]) => ({
         method: 'GET' as const,
         path,
-        handle: guarded({ host, token }, page),
+        handle: guarded({ host, publicUrl, token }, page),
       })),
     ],
   });

@@ -92,7 +92,15 @@ async function serveUntil(
   try {
     await daemon.start();
     const { listener, admin } = daemon.addresses;
-    log.info({ listener, dashboard: admin, database: settings.database, accounts: settings.accounts }, 'serving');
+    log.info(
+      {
+        listener,
+        dashboard: settings.admin.publicUrl ?? admin,
+        database: settings.database,
+        accounts: settings.accounts,
+      },
+      'serving',
+    );
     tellSupervisor('READY=1', edge, log);
     await aborted(end);
     log.info('stopping');
@@ -159,9 +167,12 @@ function welcome(settings: Settings, edge: Edge): DaemonSeams['onRun'] {
   return (_, { outcome }) => {
     if (said || outcome !== 'complete') return;
     said = true;
-    const { host, port } = settings.admin;
+    const { host, port, publicUrl } = settings.admin;
     void printFirstQuery(edge, settings, { rows: true }).then(() =>
-      print(edge, `\nThe sandbox goes on changing. Dashboard: http://${host}:${port}   Stop: Ctrl-C\n`),
+      print(
+        edge,
+        `\nThe sandbox goes on changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
+      ),
     );
   };
 }

@@ -29,7 +29,7 @@ export async function startAdmin(
   const metrics = createMetrics();
   const faults: unknown[] = [];
   const server = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, token: null, maxStaleness: 7_200_000, ...settings },
+    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: { facts: supply, ability: () => ability },
     metrics,
     clock,

@@ -96,11 +96,17 @@ describe('the dashboard', () => {
     expect(body).toContain('&#60;img src=x onerror=alert(1)&#62;');
   });
 
+  it('K52 leads to nothing by an absolute path, so that it may stand behind a prefix', async () => {
+    const { body, ask } = await shown(account());
+    expect(body.match(/(?:href|src|action)="\//g)).toBeNull();
+    expect((await ask('/dashboard.js')).body).not.toMatch(/fetch\('\//);
+  });
+
   it('carries no script, style or handler of its own: the policy would not run them', async () => {
     const { body } = await shown(account());
-    expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="/dashboard.js">']);
+    expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="./dashboard.js">']);
     expect(body).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
-    expect(body).not.toMatch(/(src|href)="(?!\/)/);
+    expect(body).not.toMatch(/(src|href)="(?!\.\/)/);
   });
 
   it('serves its style, its script and its icon from the same place', async () => {

@@ -48,6 +48,12 @@ describe('rebound names', () => {
     },
   );
 
+  it('K52 the name of admin.publicUrl is answered, and no other', async () => {
+    const { ask } = await startAdmin({ publicUrl: 'https://books.example/mirror' });
+    expect((await ask('/', { host: 'books.example' })).status).toBe(200);
+    expect((await ask('/', { host: 'evil.example' })).status).toBe(421);
+  });
+
   it('on an address beyond this machine any name goes, and the token decides', async () => {
     const { ask } = await startAdmin({ host: '0.0.0.0', token: new Secret(token) });
     const host = 'mirror.internal:8788';

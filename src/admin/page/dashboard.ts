@@ -21,9 +21,9 @@ export function dashboard(health: Health): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${health.fresh ? 'Fresh' : 'Not fresh'} · vendor-mirror</title>
-        <link rel="icon" href="/icon.svg" />
-        <link rel="stylesheet" href="/dashboard.css" />
-        <script type="module" src="/dashboard.js"></script>
+        <link rel="icon" href="./icon.svg" />
+        <link rel="stylesheet" href="./dashboard.css" />
+        <script type="module" src="./dashboard.js"></script>
       </head>
       <body>
         ${masthead(health)}
@@ -32,7 +32,7 @@ export function dashboard(health: Health): string {
           ${cards.map((account) => accountCard(account, now))}
           ${
             left > 0
-              ? html`<p class="more">And ${count(left)} more accounts: see <a href="/api/status">/api/status</a>.</p>`
+              ? html`<p class="more">And ${count(left)} more accounts: see <a href="./api/status">/api/status</a>.</p>`
               : null
           }
         </main>
@@ -50,7 +50,7 @@ function masthead({ fresh, process, accounts, facts }: Health): Html {
       ? 'The mirror is not fresh'
       : `${count(waiting)} of ${count(accounts.length)} accounts are not fresh`;
   return html`<header id="masthead" data-part class="masthead">
-    <img src="/icon.svg" alt="" width="28" height="28" />
+    <img src="./icon.svg" alt="" width="28" height="28" />
     <h1>vendor-mirror <small>${facts.version}</small></h1>
     <p class="pill ${fresh ? 'good' : 'bad'}" role="status">${words}</p>
     ${process.ready ? null : html`<p class="pill bad" role="alert">${process.reasons.join(' ')}</p>`}
@@ -79,6 +79,6 @@ function footer({ startedAt, files, process, next }: Health['facts'], now: numbe
           </div>`,
       )}
     </dl>
-    <nav><a href="/api/status">status</a><a href="/metrics">metrics</a><a href="/readyz">readiness</a></nav>
+    <nav><a href="./api/status">status</a><a href="./metrics">metrics</a><a href="./readyz">readiness</a></nav>
   </footer>`;
 }

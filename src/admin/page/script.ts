@@ -3,7 +3,7 @@ export const script = `const every = 5000;
 const notice = document.querySelector('#lost');
 
 async function refresh() {
-  const response = await fetch('/', { cache: 'no-store', signal: AbortSignal.timeout(every) });
+  const response = await fetch('./', { cache: 'no-store', signal: AbortSignal.timeout(every) });
   if (!response.ok) throw new Error('status ' + response.status);
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
   document.title = fresh.title;
