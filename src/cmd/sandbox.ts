@@ -20,6 +20,7 @@ interface SandboxFlags {
   readonly scope?: readonly string[];
   readonly file?: string;
   readonly churn: number;
+  readonly events: number;
   readonly world?: readonly string[];
   readonly fault?: readonly string[];
   readonly lose: number;
@@ -47,6 +48,7 @@ export function sandboxCommand(edge: Edge): Command {
     .option('--token-lifetime <seconds>', 'how long each token is good for', wholeNumber)
     .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collect)
     .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
+    .option('--events <number>', 'events a second about other things than vendors', nonNegative, 0)
     .option(
       '--world <key=value>',
       'how the service behaves where its reference is silent; may be repeated',
@@ -110,6 +112,7 @@ function welcome(
     ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
     ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
     ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
+    ...(flags.events > 0 ? [`  events    ${flags.events} a second about other things`] : []),
     ...special.map(({ key }) => `  world     ${key}=${world[key]}`),
     '',
     `  curl -H 'Authorization: Bearer ${token}' '${baseUrl}${path}?per_page=3'`,

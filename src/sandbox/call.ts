@@ -76,7 +76,7 @@ export function headerOf(request: SandboxRequest, name: string): string | undefi
 }
 
 /** The object that stands under `key` in the JSON body. Refuses other media types, no JSON (400), and no such object (422). */
-export function bodyObject({ request }: Call, key: string): Record<string, unknown> {
+export function bodyObject({ request }: Pick<Call, 'request'>, key: string): Record<string, unknown> {
   const type = headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json')
     throw new Refusal({ status: 415, errno: 1004, message: 'Content-Type must be application/json.' });

@@ -1,6 +1,8 @@
-/** Life in an account: people create, edit, archive, delete and restore vendors, and bills move balances. */
+/** Life in an account: people create, edit, archive, delete and restore vendors, bills move balances, and all the rest happens too. */
 import { sleep, type Clock } from '../clock.ts';
 import type { Chance } from './chance.ts';
+import { eventNames } from './events.ts';
+import type { GatewayBook } from './gateway-book.ts';
 import { inventMoney, inventTexts } from './invent.ts';
 import type { VendorDesk } from './vendor-desk.ts';
 
@@ -12,13 +14,35 @@ export async function churn(
   throws: Chance,
   signal: AbortSignal,
 ): Promise<void> {
+  await repeat(perSecond, clock, signal, () => changeSomething(desk, throws));
+}
+
+/** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
+export async function otherLife(
+  { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
+  perSecond: number,
+  clock: Clock,
+  throws: Chance,
+  signal: AbortSignal,
+): Promise<void> {
+  await repeat(perSecond, clock, signal, () => {
+    if (throws.happens(gatewaysComeBack)) gateways.comeBack();
+    announce(throws.pick(otherEvents), 1 + throws.below(10_000));
+  });
+}
+
+const otherEvents = eventNames.filter((name) => !name.startsWith('bill_vendor.'));
+const gatewaysComeBack = 0.05;
+
+async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act: () => void): Promise<void> {
   try {
     for (;;) {
       await sleep(clock, 1_000 / perSecond, signal);
-      changeSomething(desk, throws);
+      act();
     }
-  } catch {
+  } catch (error) {
     // Aborted: life goes on elsewhere.
+    if (!signal.aborted) throw error;
   }
 }
 

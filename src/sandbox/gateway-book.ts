@@ -6,6 +6,7 @@ import type { Wire } from './vendor-record.ts';
 
 export class GatewayBook {
   readonly #gateways = new Map<number, GatewayRecord>();
+  readonly #removed = new Map<number, GatewayRecord>();
 
   readonly #account: string;
   #memory: AccountMemory;
@@ -35,13 +36,24 @@ export class GatewayBook {
 
   /** What only the service's own interface can do. */
   enable(gateway: GatewayRecord): void {
+    this.#removed.delete(gateway.sgid);
     this.#gateways.set(gateway.sgid, gateway);
     this.#memory.write({ kind: 'gateway', account: this.#account, key: gateway.sgid, value: gateway });
   }
 
+  /** Enables one that was removed, any one unless told; undefined if there is none. */
+  comeBack(sgid?: number): GatewayRecord | undefined {
+    const gateway = sgid === undefined ? this.#removed.values().next().value : this.#removed.get(sgid);
+    if (gateway) this.enable(gateway);
+    return gateway;
+  }
+
   /** False if there is none. */
   remove(sgid: number): boolean {
-    if (!this.#gateways.delete(sgid)) return false;
+    const gateway = this.#gateways.get(sgid);
+    if (!gateway) return false;
+    this.#gateways.delete(sgid);
+    this.#removed.set(sgid, gateway);
     this.#memory.write({ kind: 'gateway', account: this.#account, key: sgid, value: null });
     return true;
   }

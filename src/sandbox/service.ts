@@ -7,12 +7,13 @@ import { allowedMethods, headerOf, targetOf, type Call, type SandboxRequest, typ
 import { answerCallbacks } from './callback-endpoints.ts';
 import type { CallbackBook } from './callback-book.ts';
 import { chance, seedOf, type Chance } from './chance.ts';
-import { churn } from './churn.ts';
+import { churn, otherLife } from './churn.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
 import type { GatewayBook } from './gateway-book.ts';
 import { answerGateways } from './gateway-endpoints.ts';
 import type { Memory } from './memory.ts';
+import { answerPeople, isOfPeople } from './people-endpoints.ts';
 import { PostOffice, type Attempt, type Post } from './post-office.ts';
 import { usualLimits, type RateLimits } from './rate-limit.ts';
 import { areaOf, nothingThere, Refusal, refusalReply } from './refusal.ts';
@@ -44,6 +45,8 @@ export interface SandboxOptions {
   readonly rateLimits?: RateLimits | null;
   /** Changes a second that each account makes by itself. */
   readonly churn?: number;
+  /** Events a second, about other things than vendors, that happen in each account. */
+  readonly events?: number;
   /** What is known from before, and keeps what happens. Its seed counts, not the option. */
   readonly memory?: Memory;
 }
@@ -104,6 +107,15 @@ export class Sandbox {
     if (options.token !== undefined)
       this.access.grant(options.token, scopes, undefined, lifetime && outside.clock.now() + lifetime * 1_000);
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
+    if (options.events)
+      for (const account of this.#accounts.values())
+        void otherLife(
+          { gateways: account.gateways, announce: (event, objectId) => account.announce(event, objectId) },
+          options.events,
+          outside.clock,
+          chance(fresh(account.id, 'events')),
+          this.#stopped.signal,
+        );
     if (options.churn)
       for (const { id, vendors } of this.#accounts.values())
         void churn(vendors, options.churn, outside.clock, chance(fresh(id, 'churn')), this.#stopped.signal);
@@ -170,6 +182,7 @@ export class Sandbox {
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
     if (request.path === tokenPath)
       return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#throws);
+    if (isOfPeople(request.path)) return this.#people(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
     const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
@@ -179,6 +192,16 @@ export class Sandbox {
     const reply =
       metered?.allowed === false ? tooMany(target.area) : await this.#reply(request, target, account, grant);
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
+  }
+
+  #people(request: SandboxRequest): Reply {
+    if (!this.access.of(headerOf(request, 'authorization'), this.#clock.now())) return unauthenticated('accounting');
+    try {
+      return answerPeople(request, (id) => this.#accounts.get(id));
+    } catch (error) {
+      if (error instanceof Refusal) return refusalReply(error, 'accounting', this.world);
+      throw error;
+    }
   }
 
   async #reply(
