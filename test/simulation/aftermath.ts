@@ -1,4 +1,4 @@
-/** What the phase without faults is given to work with. */
+/** What the phase without faults is given to work with, for one account. */
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { RunReport } from '../../src/sync/pull.ts';
 import type { Auditor } from './auditor.ts';
@@ -11,6 +11,7 @@ import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
 export interface Aftermath {
+  readonly account: string;
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly household: Household;
@@ -19,6 +20,7 @@ export interface Aftermath {
   readonly chronicle: Chronicle;
   readonly follower: Follower;
   readonly auditor: Auditor;
+  /** Runs on the account that ended, oldest first. */
   readonly runs: readonly RunReport[];
   readonly trace: Trace;
   readonly broken: (promise: string, what: string) => void;

@@ -1,18 +1,19 @@
-/** Holds the promises of the safety phase against what the mirror file shows, whenever it is asked to look (P2 to P7). */
+/** Holds the promises of the safety phase against what the mirror file shows of an account, whenever it is asked to look (P2 to P7). */
 import { existsSync } from 'node:fs';
 import { parseInstant } from '../../src/clock.ts';
 import type { Follower } from './follower.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Plan } from './plan.ts';
 import { Reader } from './reader.ts';
-import type { Road } from './road.ts';
+import type { View } from './road.ts';
 import { epoch } from './timeline.ts';
 import { tears, type Known } from './whole.ts';
 
 export interface AuditorOptions {
+  readonly account: string;
   readonly plan: Plan;
   readonly follower: Follower;
-  readonly road: Pick<Road, 'lists' | 'emptied'>;
+  readonly view: View;
   readonly mailbox: Mailbox;
   readonly database: string;
   readonly secrets: string;
@@ -52,26 +53,31 @@ export class Auditor {
   parked(): number[] {
     return this.#ask<{ id: number }>(
       this.#options.database,
-      `SELECT id FROM deliveries WHERE outcome = 'parked'
-         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE due_at IS NOT NULL)`,
+      `SELECT id FROM deliveries d WHERE account_id = ? AND outcome = 'parked' AND NOT EXISTS (
+         SELECT 1 FROM dirty_vendors m
+         WHERE m.account_id = d.account_id AND m.vendorid = d.object_id AND m.due_at IS NOT NULL)`,
+      this.#options.account,
     ).map(({ id }) => id);
   }
 
   /** Vendors that are to be read. */
   marked(): number[] {
-    const sql = 'SELECT vendorid FROM dirty_vendors';
-    return this.#ask<{ vendorid: number }>(this.#options.database, sql).map(({ vendorid }) => vendorid);
+    const { account, database } = this.#options;
+    const sql = 'SELECT vendorid FROM dirty_vendors WHERE account_id = ?';
+    return this.#ask<{ vendorid: number }>(database, sql, account).map(({ vendorid }) => vendorid);
   }
 
   /** Whether the callback was registered as often as a day allows. */
   registeredEnough(): boolean {
-    return this.#ask(this.#options.secrets, 'SELECT 1 FROM registrations').length >= 3;
+    const { account, secrets } = this.#options;
+    return this.#ask(secrets, 'SELECT 1 FROM registrations WHERE account_id = ?', account).length >= 3;
   }
 
   /** Codes that the service has said are right. */
   provenCodes(): string[] {
-    const sql = "SELECT verifier FROM verifiers WHERE state = 'proven'";
-    return this.#ask<{ verifier: string }>(this.#options.secrets, sql).map(({ verifier }) => verifier);
+    const { account, secrets } = this.#options;
+    const sql = "SELECT verifier FROM verifiers WHERE account_id = ? AND state = 'proven'";
+    return this.#ask<{ verifier: string }>(secrets, sql, account).map(({ verifier }) => verifier);
   }
 
   /** Whether a complete run claims to know all up to its beginning: what was read just before, it cannot contradict. */
@@ -92,11 +98,11 @@ export class Auditor {
     this.#journal(reader);
     follower.read(reader);
     this.#settled(reader);
-    for (const tear of tears(reader, this.#known)) broken('P5', tear);
+    for (const tear of tears(reader, this.#options.account, this.#known)) broken('P5', tear);
     this.#freshness(reader);
   }
 
-  #ask<Row>(file: string, sql: string, ...values: number[]): Row[] {
+  #ask<Row>(file: string, sql: string, ...values: (string | number)[]): Row[] {
     try {
       return this.#reader(file).rows<Row>(sql, ...values);
     } finally {
@@ -112,13 +118,16 @@ export class Auditor {
 
   /** P2: what was acknowledged is in the journal. P6: and nothing else. */
   #journal(reader: Reader): void {
-    const { mailbox, broken } = this.#options;
+    const { account, mailbox, broken } = this.#options;
+    const isOurs = (key: string): boolean => key.startsWith(`${account} `);
     const rows = reader.rows<{ key: string; count: number }>(
-      `SELECT name || ' ' || object_id AS key, count(*) AS count FROM deliveries GROUP BY 1`,
+      `SELECT account_id || ' ' || name || ' ' || object_id AS key, count(*) AS count FROM deliveries
+         WHERE account_id = ? GROUP BY 1`,
+      account,
     );
     const journal = new Map(rows.map(({ key, count }) => [key, count]));
     for (const [key, count] of mailbox.acknowledged)
-      if ((journal.get(key) ?? 0) < count)
+      if (isOurs(key) && (journal.get(key) ?? 0) < count)
         broken('P2', `${count} deliveries “${key}” were acknowledged, and ${journal.get(key) ?? 0} are in the journal`);
     for (const [key, count] of journal)
       if ((mailbox.arrived.get(key) ?? 0) < count)
@@ -127,12 +136,15 @@ export class Auditor {
 
   /** P2: a delivery is settled by a reading that began after it came. */
   #settled(reader: Reader): void {
-    const { plan, broken, follower, lag } = this.#options;
+    const { account, plan, broken, follower, lag } = this.#options;
     // A clock that was set tells nothing about moments.
     if (plan.jumps > 0) return;
     const settled = reader.rows<{ vendorid: number; at: string }>(
-      `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries WHERE outcome IN ('applied', 'unchanged')
-         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors) GROUP BY 1`,
+      `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries
+         WHERE account_id = ? AND outcome IN ('applied', 'unchanged')
+         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE account_id = ?) GROUP BY 1`,
+      account,
+      account,
     );
     for (const { vendorid, at } of settled) {
       const gap = follower.gap(vendorid, (parseInstant(at) ?? 0) - epoch - lag);
@@ -143,26 +155,34 @@ export class Auditor {
   /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
   #wasDeceived(reader: Reader): boolean {
     const [run] = reader.rows<{ began: string; ended: string }>(
-      `SELECT started_at AS began, finished_at AS ended FROM runs WHERE outcome = 'complete' ORDER BY id DESC LIMIT 1`,
+      `SELECT started_at AS began, finished_at AS ended FROM runs
+         WHERE account_id = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`,
+      this.#options.account,
     );
     const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => (parseInstant(text ?? '') ?? 0) - epoch);
     const within = (at: number): boolean => at >= began && at <= ended;
-    const { lists, emptied } = this.#options.road;
+    const { lists, emptied } = this.#options.view;
     return emptied.some(within) && !lists.some(({ at }) => within(at));
   }
 
   /** P7: what it claims to know, it knows. */
   #freshness(reader: Reader): void {
-    const { plan, broken, follower } = this.#options;
+    const { account, plan, broken, follower } = this.#options;
     // A clock that was set tells nothing about moments.
     if (plan.jumps > 0) return;
-    const [told] = reader.rows<{ safe_as_of: string | null }>('SELECT safe_as_of FROM freshness');
+    const [told] = reader.rows<{ safe_as_of: string | null }>(
+      'SELECT safe_as_of FROM freshness WHERE account_id = ?',
+      account,
+    );
     const safe = told?.safe_as_of ?? '';
     const moment = parseInstant(safe);
     if (moment === undefined) return;
     if (this.#wasDeceived(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
-    const suspects = reader.rows<{ vendorid: number }>(`SELECT vendorid FROM vendors WHERE presence = 'suspect'`);
+    const suspects = reader.rows<{ vendorid: number }>(
+      `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,
+      account,
+    );
     for (const gap of follower.behind(moment - epoch, new Set(suspects.map(({ vendorid }) => vendorid))))
       broken('P7', `“safe as of ${safe}”, and ${gap}`);
   }

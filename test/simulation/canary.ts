@@ -2,7 +2,7 @@
 import type { CallbackRecord } from '../../src/sandbox/callback-record.ts';
 import type { Aftermath } from './aftermath.ts';
 import { interval } from './life.ts';
-import { account, publicUrl } from './names.ts';
+import { publicUrl } from './names.ts';
 
 const minute = 60_000;
 /** The guard, the second look, and the requests in between. */
@@ -33,7 +33,7 @@ export function reading({ plan }: Aftermath): number {
   return prompt + (lags ? settling : 0) + (plan.vendorsRate < 600 ? turn : 0);
 }
 
-function ourCallbacks({ sandbox }: Aftermath): CallbackRecord[] {
+function ourCallbacks({ account, sandbox }: Aftermath): CallbackRecord[] {
   return sandbox
     .callbacks(account)
     .all()
@@ -53,7 +53,7 @@ export async function hears(scene: Aftermath): Promise<boolean> {
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
 export async function canary(scene: Aftermath): Promise<boolean> {
-  const { plan, timeline, household, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
+  const { account, plan, timeline, household, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
   if (plan.world.objectId === 'callback') return false;
   const desk = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */

@@ -1,7 +1,6 @@
-/** Everything that was ever true of every vendor, as the service itself knows it, hidden version numbers and all. */
+/** Everything that was ever true of every vendor of an account, as the service itself knows it, hidden version numbers and all. */
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { VendorDesk } from '../../src/sandbox/vendor-desk.ts';
-import { account } from './names.ts';
 import type { Timeline } from './timeline.ts';
 
 /** One version of a vendor. */
@@ -21,11 +20,13 @@ export class Chronicle {
   /** Vendors that were changed twice or more within one second. */
   readonly doubles = new Set<number>();
 
-  constructor(sandbox: Sandbox, timeline: Timeline) {
+  constructor(account: string, sandbox: Sandbox, timeline: Timeline) {
     this.#timeline = timeline;
     this.#desk = sandbox.vendors(account);
     for (const wire of this.#desk.all()) this.#write(Number(wire['vendorid']), 1);
-    sandbox.onChange(({ vendorid, version }) => this.#write(vendorid, version));
+    sandbox.onChange((change) => {
+      if (change.account === account) this.#write(change.vendorid, change.version);
+    });
   }
 
   /** Vendors that there are or were. */

@@ -1,10 +1,9 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
 import { parseInstant } from '../../src/clock.ts';
-import { account } from './names.ts';
 import { contentKey, type Chapter, type Chronicle } from './chronicle.ts';
 import type { Plan } from './plan.ts';
 import type { Reader } from './reader.ts';
-import type { Road } from './road.ts';
+import type { View } from './road.ts';
 import { epoch } from './timeline.ts';
 
 interface Version {
@@ -24,10 +23,18 @@ interface Held {
   readonly deleted: boolean;
 }
 
+/** A run, from when on it looked, whom it called absent, and how many were present before the first of them. */
+interface FollowedRun {
+  readonly began: number;
+  absences: number;
+  base?: number;
+}
+
 export interface FollowerOptions {
+  readonly account: string;
   readonly plan: Plan;
   readonly chronicle: Chronicle;
-  readonly road: Road;
+  readonly view: View;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
@@ -40,7 +47,7 @@ export class Follower {
   /** Runs whose absences a person has allowed begin after this one. */
   allowed = false;
   readonly #options: FollowerOptions;
-  readonly #runs = new Map<number, { began: number; absences: number }>();
+  readonly #runs = new Map<number, FollowedRun>();
   #seq = 0;
 
   constructor(options: FollowerOptions) {
@@ -54,8 +61,10 @@ export class Follower {
 
   /** Reads on in the history of the file. */
   read(reader: Reader): void {
+    const { account } = this.#options;
     const began = reader.rows<{ id: number; started_at: string }>(
-      'SELECT id, started_at FROM runs WHERE id > ?',
+      'SELECT id, started_at FROM runs WHERE account_id = ? AND id > ?',
+      account,
       this.lastRun,
     );
     for (const { id, started_at } of began)
@@ -65,11 +74,17 @@ export class Follower {
       account,
       this.#seq,
     );
-    const [residents] = reader.rows<{ count: number }>('SELECT count(*) AS count FROM vendors');
+    const [present] = reader.rows<{ count: number }>(
+      `SELECT count(*) AS count FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
+      account,
+    );
+    // Those that are absent by now were present when the run began that says so; those that were absent before it are none of its base.
+    const fresh = versions.filter(({ presence }) => presence !== 'present').length;
+    const base = (present?.count ?? 0) + fresh;
     for (const version of versions) {
       this.#seq = version.seq;
       if (version.presence === 'present') this.#seen(version);
-      else this.#absent(version, residents?.count ?? 0);
+      else this.#absent(version, base);
     }
   }
 
@@ -130,7 +145,7 @@ export class Follower {
   }
 
   /** P4: nobody who lives is called missing or gone, and never many at once. */
-  #absent({ vendorid, run_id, presence }: Version, residents: number): void {
+  #absent({ vendorid, run_id, presence }: Version, base: number): void {
     const { chronicle, broken, lag, plan } = this.#options;
     this.absences += 1;
     const run = this.#runs.get(run_id ?? 0);
@@ -152,8 +167,9 @@ export class Follower {
       broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
     this.held.set(vendorid, { chapter, absent: true, deleted: false });
     if (!run || before?.deleted === true || this.allowed) return;
+    run.base ??= base;
     run.absences += 1;
-    const limit = Math.max(plan.breaker, Math.floor(residents / 10));
+    const limit = Math.max(plan.breaker, Math.floor(run.base / 10));
     if (run.absences > limit) broken('P4', `one run called ${run.absences} vendors absent, and ${limit} are allowed`);
   }
 
@@ -165,7 +181,7 @@ export class Follower {
 
   /** Whether the service was asked a second time after the end: by number, or by a list that was begun after another one. */
   #isProven(vendorid: number, presence: string, end: number): boolean {
-    const { asked, lists } = this.#options.road;
+    const { asked, lists } = this.#options.view;
     if (presence === 'gone') return (asked.get(vendorid) ?? -Infinity) >= end;
     const since = lists.filter(({ at }) => at >= end);
     return since.some(({ page }, index) => index > 0 && page === 1);

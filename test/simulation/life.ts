@@ -1,8 +1,7 @@
 /** One life of the process: what the daemon runs for its accounts, without its sockets. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountDesk } from '../../src/account-desk.ts';
-import { accountServices } from '../../src/account-services.ts';
+import { accountServices, type AccountServices } from '../../src/account-services.ts';
 import { createMetrics } from '../../src/admin/metrics.ts';
 import type { Dice } from '../../src/clock.ts';
 import { parseSettings, type Settings } from '../../src/config.ts';
@@ -17,7 +16,7 @@ import type { PathTokens } from '../../src/webhook/doors.ts';
 import { Reception } from '../../src/webhook/reception.ts';
 import { namedProcess } from '../mirror-file.ts';
 import type { LifeClock } from './life-clock.ts';
-import { account, publicUrl, token } from './names.ts';
+import { accounts, publicUrl, token } from './names.ts';
 import type { Plan } from './plan.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -42,7 +41,7 @@ export interface Life {
   readonly number: number;
   readonly clock: LifeClock;
   readonly installation: Installation;
-  readonly desk: AccountDesk;
+  readonly desks: AccountServices['desks'];
   readonly reception: Reception;
   readonly tokens: PathTokens;
   /** Milliseconds until a schedule begins a run; 0 while one is under way. */
@@ -57,7 +56,7 @@ const settled = parseSettings({
   env: {},
   readFile: String,
   text: JSON.stringify({
-    accounts: [account],
+    accounts,
     service: { baseUrl: 'https://service.example', auth: { accessToken: token } },
     listener: { publicUrl },
     schedule: { reconcile: `*/${interval} * * * *` },
@@ -67,6 +66,7 @@ export function settingsOf(plan: Plan, folder: string): Settings {
   const { service, sync } = settled;
   return {
     ...settled,
+    accounts: settled.accounts.slice(0, plan.accounts),
     database: join(folder, 'vendors.db'),
     secrets: join(folder, 'secrets.db'),
     service: {
@@ -96,7 +96,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     migrations: join(root, 'migrations'),
   });
   overhear(installation.mirror, options.onVerdict);
-  const accounts = await accountServices({
+  const running = await accountServices({
     installation,
     metrics,
     clock,
@@ -105,14 +105,14 @@ export async function live(options: LifeOptions): Promise<Life> {
     onRun: (_, report) => onRun(report),
     onFatal: () => undefined,
   });
-  const { desks, services, receiving } = accounts;
+  const { desks, services, receiving } = running;
   await startAll(services);
-  const untilNext = (kind: 'pull' | 'reconcile'): number => (accounts.next(kind) ?? clock.now()) - clock.now();
+  const untilNext = (kind: 'pull' | 'reconcile'): number => (running.next(kind) ?? clock.now()) - clock.now();
   return {
     number,
     clock,
     installation,
-    desk: desks.get(account)!,
+    desks,
     reception: new Reception(receiving),
     tokens: receiving.tokens,
     untilNextRun: () => Math.min(untilNext('pull'), untilNext('reconcile')),

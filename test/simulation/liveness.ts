@@ -3,7 +3,6 @@ import type { RunReport } from '../../src/sync/pull.ts';
 import type { RunSummary } from '../../src/installation.ts';
 import type { Aftermath } from './aftermath.ts';
 import { canary, hears, settling } from './canary.ts';
-import { account } from './names.ts';
 import { rowsOnPage, type Plan } from './plan.ts';
 import { renewed } from './renewal.ts';
 
@@ -110,7 +109,7 @@ function looksBlind(plan: Plan): boolean {
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
  * parameter is ignored. @returns whether it said anything in the end.
  */
-async function approve({ plan, household, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
+async function approve({ account, plan, household, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
   const { life } = household;
   if (!life) return false;
   follower.allowed = true;

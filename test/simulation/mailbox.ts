@@ -141,7 +141,8 @@ export class Mailbox {
 function keyOf(body: string): string | undefined {
   if (body.startsWith('{')) return undefined;
   const told = new URLSearchParams(body);
-  return told.has('verifier') ? undefined : `${told.get('name') ?? ''} ${told.get('object_id') ?? ''}`;
+  const parts = [told.get('account_id'), told.get('name'), told.get('object_id')];
+  return told.has('verifier') ? undefined : parts.map((part) => part ?? '').join(' ');
 }
 
 /** Nobody hangs up. */

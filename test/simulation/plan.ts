@@ -26,6 +26,7 @@ const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
 const faultRates: Knob = [0, 0, 0, 0, 0.02, 0.1];
 
 const ownKnobs = {
+  accounts: [1, 2, 2, 2],
   vendors: [12, 0, 1, 3, 20, 35, 45],
   rows: [5, 3, 15, 100],
   concurrency: [4, 1],

@@ -16,14 +16,15 @@ export interface Witnesses {
   readonly road: Road;
   readonly mailbox: Mailbox;
   readonly household: Household;
-  readonly chronicle: Chronicle;
-  readonly follower: Follower;
+  readonly chronicles: readonly Chronicle[];
+  readonly followers: readonly Follower[];
   readonly runs: readonly RunReport[];
-  readonly calm: Calm | undefined;
+  readonly calms: readonly Calm[];
 }
 
-export function reachOf({ plan, road, mailbox, household, chronicle, follower, runs, calm }: Witnesses): Reach {
+export function reachOf({ plan, road, mailbox, household, chronicles, followers, runs, calms }: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
     ...Object.fromEntries([...road.met].map(([kind, times]) => [`fault ${kind}`, times])),
@@ -33,10 +34,10 @@ export function reachOf({ plan, road, mailbox, household, chronicle, follower, r
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
-    canaries: calm?.told === true ? 1 : 0,
-    renewals: calm?.renewed === true ? 1 : 0,
-    absences: follower.absences,
-    'double edits in a second': chronicle.doubles.size,
+    canaries: count(calms.filter(({ told }) => told)),
+    renewals: count(calms.filter(({ renewed }) => renewed)),
+    absences: sum(followers.map(({ absences }) => absences)),
+    'double edits in a second': sum(chronicles.map(({ doubles }) => doubles.size)),
     requests: count(road.arrivals),
   };
 }

@@ -5,7 +5,6 @@
 import type { Aftermath } from './aftermath.ts';
 import { isHeard, reading } from './canary.ts';
 import { interval } from './life.ts';
-import { account } from './names.ts';
 import { rowsOnPage } from './plan.ts';
 
 const minute = 60_000;
@@ -14,14 +13,15 @@ const patience = 20_000;
 
 /** @returns whether there was such a moment. */
 export async function renewed(scene: Aftermath): Promise<boolean> {
-  const { plan, timeline, road, chronicle } = scene;
+  const { account, plan, timeline, road, chronicle } = scene;
   // One page shows everybody, as it is when it is asked for.
   const onePage = chronicle.vendors.length + plan.world.unlistedIds <= rowsOnPage(plan);
   if (!onePage || plan.world.listLag > 0) return false;
-  const before = road.lists.length;
+  const { lists } = road.views.get(account)!;
+  const before = lists.length;
   const release = road.hold();
   try {
-    if (!(await timeline.until(() => road.lists.length > before, 2 * interval * minute))) return false;
+    if (!(await timeline.until(() => lists.length > before, 2 * interval * minute))) return false;
     return await overtake(scene, release);
   } finally {
     release();
@@ -29,11 +29,11 @@ export async function renewed(scene: Aftermath): Promise<boolean> {
 }
 
 async function overtake(scene: Aftermath, release: () => void): Promise<boolean> {
-  const { timeline, household, sandbox, chronicle, follower, auditor, trace, broken } = scene;
+  const { account, timeline, household, sandbox, chronicle, follower, auditor, trace, broken } = scene;
   const desk = sandbox.vendors(account);
   const alive = desk.all().find((wire) => Number(wire['vis_state']) === 0);
   if (!household.life || !alive) return false;
-  void household.life.desk.keeper.resendIfSilent();
+  void household.life.desks.get(account)?.keeper.resendIfSilent();
   if (!(await timeline.until(() => !isHeard(scene), patience / 4))) return false;
   const vendorid = Number(alive['vendorid']);
   desk.edit(vendorid, { phone: '+1 renewal' });

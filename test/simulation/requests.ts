@@ -1,7 +1,7 @@
 /** What our requests must never do: too many at a time (P8), and anything but reading where nobody asked for more (P9). */
 import { targetOf } from '../../src/sandbox/call.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import { account, foreignUri, publicUrl } from './names.ts';
+import { foreignUri, publicUrl, sharedAccount } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { Arrival } from './road.ts';
 
@@ -10,24 +10,34 @@ const callbacksRate = 20;
 /** More than any honest need of so few vendors and minutes. */
 const bound = 20_000;
 
+/** When each life asked for something of a family, on each account, in order. */
+function timesOf(arrivals: readonly Arrival[], family: string): number[][] {
+  const times = new Map<string, number[]>();
+  for (const { at, life, path } of arrivals) {
+    const target = targetOf(path);
+    if (target?.area !== family) continue;
+    const key = `${life} ${target.account}`;
+    const list = times.get(key);
+    if (list) list.push(at);
+    else times.set(key, [at]);
+  }
+  return [...times.values()].map((list) => list.sort((a, b) => a - b));
+}
+
 /** Broken promises, each with its words. */
 export function wrongRequests(arrivals: readonly Arrival[], sandbox: Sandbox, plan: Plan): [string, string][] {
   const wrong: [string, string][] = [];
-  if (arrivals.length > bound) wrong.push(['P8', `${arrivals.length} requests were sent`]);
+  if (arrivals.length > bound * plan.accounts) wrong.push(['P8', `${arrivals.length} requests were sent`]);
   for (const [family, rate] of [
     ['accounting', plan.vendorsRate],
     ['events', callbacksRate],
   ] as const)
-    for (const life of new Set(arrivals.map((arrival) => arrival.life))) {
-      const times = arrivals
-        .filter((arrival) => arrival.life === life && targetOf(arrival.path)?.area === family)
-        .map(({ at }) => at)
-        .sort((a, b) => a - b);
+    for (const times of timesOf(arrivals, family)) {
       const burst = times.findIndex((at, index) => index >= rate && at - times[index - rate]! < minute);
       if (burst >= 0) wrong.push(['P8', `more than ${rate} ${family} requests within a minute, at ${times[burst]!}`]);
     }
   const foreign = sandbox
-    .callbacks(account)
+    .callbacks(sharedAccount)
     .all()
     .find(({ uri }) => uri === foreignUri);
   if (!foreign?.verified) wrong.push(['P9', "somebody else's callback was touched"]);
@@ -35,7 +45,8 @@ export function wrongRequests(arrivals: readonly Arrival[], sandbox: Sandbox, pl
     const target = targetOf(path);
     if (target?.resource !== 'callbacks' ? method !== 'GET' : method === 'POST' && !body.includes(publicUrl))
       wrong.push(['P9', `${method} ${path} was sent`]);
-    if (target?.resource === 'callbacks' && target.id !== undefined && Number(target.id) === foreign?.id)
+    const isShared = target?.resource === 'callbacks' && target.account === sharedAccount;
+    if (isShared && target.id !== undefined && Number(target.id) === foreign?.id)
       wrong.push(['P9', `${method} ${path} was sent, which is somebody else's callback`]);
   }
   return wrong;

@@ -19,8 +19,19 @@ export interface Arrival {
   readonly body: string;
 }
 
+/** What was asked about the vendors of an account. */
+export interface View {
+  /** When each vendor was last asked for by its number, and answered. */
+  readonly asked: Map<number, number>;
+  /** Pages of the vendor list that were asked for, and answered. */
+  readonly lists: { readonly at: number; readonly page: number }[];
+  /** When the vendor list was asked for, and came empty although it is not. */
+  readonly emptied: number[];
+}
+
 export interface RoadOptions {
   readonly plan: Plan;
+  readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
   readonly timeline: Timeline;
   readonly trace: Trace;
@@ -32,12 +43,8 @@ const quick = 400;
 export class Road {
   /** Every request that reached the service, oldest first. */
   readonly arrivals: Arrival[] = [];
-  /** When each vendor was last asked for by its number, and answered. */
-  readonly asked = new Map<number, number>();
-  /** Pages of the vendor list that were asked for, and answered. */
-  readonly lists: { readonly at: number; readonly page: number }[] = [];
-  /** When the vendor list was asked for, and came empty although it is not. */
-  readonly emptied: number[] = [];
+  /** What was asked about vendors, by account. */
+  readonly views: ReadonlyMap<string, View>;
   /** Faults that truly happened, by kind. */
   readonly met = new Map<string, number>();
   /** Requests about callbacks that are under way. */
@@ -54,6 +61,7 @@ export class Road {
   constructor(options: RoadOptions) {
     this.#options = options;
     this.#throws = chance(seedOf(options.plan.seed, 'road'));
+    this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
   /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
@@ -119,12 +127,13 @@ export class Road {
   #note(url: URL, fault: FaultKind | undefined): void {
     const target = targetOf(url.pathname);
     const at = this.#options.timeline.now;
-    if (target?.resource !== 'vendors') return;
+    const view = target && this.views.get(target.account);
+    if (!view || target.resource !== 'vendors') return;
     const isAnswered = fault === undefined || fault === 'wrong_page';
-    if (target.id !== undefined && (isAnswered || fault === 'empty_list')) this.asked.set(Number(target.id), at);
+    if (target.id !== undefined && (isAnswered || fault === 'empty_list')) view.asked.set(Number(target.id), at);
     if (target.id !== undefined || url.searchParams.has('search[vis_state]')) return;
-    if (isAnswered) this.lists.push({ at, page: Number(url.searchParams.get('page')) });
-    if (fault === 'empty_list') this.emptied.push(at);
+    if (isAnswered) view.lists.push({ at, page: Number(url.searchParams.get('page')) });
+    if (fault === 'empty_list') view.emptied.push(at);
   }
 
   #fault(): FaultKind | undefined {

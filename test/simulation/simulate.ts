@@ -11,7 +11,7 @@ import { Household } from './household.ts';
 import { settingsOf } from './life.ts';
 import { comeRight, type Calm } from './liveness.ts';
 import { Mailbox } from './mailbox.ts';
-import { account, foreignUri, token } from './names.ts';
+import { accounts as allAccounts, foreignUri, sharedAccount, token } from './names.ts';
 import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { wrongRequests } from './requests.ts';
@@ -47,18 +47,15 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     broken.push(words);
     trace.say('BROKEN', words);
   };
-  const runs: RunReport[] = [];
-  let calm: Calm | undefined;
+  const calms: Calm[] = [];
+  const accounts = allAccounts.slice(0, plan.accounts);
   const keys = (): string[] =>
-    sandbox
-      .callbacks(account)
-      .all()
-      .map(({ verifier }) => verifier);
+    accounts.flatMap((account) => sandbox.callbacks(account).all()).map(({ verifier }) => verifier);
   const mailbox = new Mailbox({ plan, timeline, trace, life: () => household.life, keys, broken: say });
   const sandbox = new Sandbox(
     {
       seed: String(plan.seed),
-      accounts: [account],
+      accounts,
       token,
       vendors: plan.vendors,
       world: plan.world,
@@ -70,18 +67,26 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
       post: (...letter) => (letter[0] === foreignUri ? Promise.resolve({ status: 200 }) : mailbox.post(...letter)),
     },
   );
-  const callbacks = sandbox.callbacks(account);
+  const callbacks = sandbox.callbacks(sharedAccount);
   const foreign = callbacks.add(timeline.clock.now(), 'bill_vendor', foreignUri);
   callbacks.verify(timeline.clock.now(), foreign, foreign.verifier);
-  const desk = sandbox.vendors(account);
-  const chronicle = new Chronicle(sandbox, timeline);
-  const road = new Road({ plan, sandbox, timeline, trace });
+  const road = new Road({ plan, accounts, sandbox, timeline, trace });
   const settings = settingsOf(plan, folder);
-  const { lag } = settings.sync;
-  const follower = new Follower({ plan, chronicle, road, lag, broken: say });
   const { database, secrets } = settings;
+  const { lag } = settings.sync;
   const serves = (): boolean => household.life !== undefined;
-  const auditor = new Auditor({ plan, follower, road, mailbox, database, secrets, lag, broken: say, serves });
+  const witnesses = accounts.map((account) => {
+    const chronicle = new Chronicle(account, sandbox, timeline);
+    const view = road.views.get(account)!;
+    const seen = { account, plan, view, lag, broken: say };
+    const follower = new Follower({ ...seen, chronicle });
+    const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves });
+    const runs: RunReport[] = [];
+    return { account, chronicle, follower, auditor, runs };
+  });
+  const lookAtAll = (): void => {
+    for (const { auditor } of witnesses) auditor.look();
+  };
   const household: Household = new Household({
     plan,
     folder,
@@ -90,27 +95,30 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     road,
     trace,
     onRun: (report, life) => {
-      runs.push(report);
+      const witness = witnesses.find(({ account }) => account === report.run.accountId)!;
+      witness.runs.push(report);
       trace.say(
         'run',
         life,
+        ...(accounts.length > 1 ? [report.run.accountId] : []),
         report.trigger,
         report.outcome,
         JSON.stringify(report.counts),
         report.error?.message.replaceAll(folder, '') ?? '',
       );
-      auditor.look();
+      witness.auditor.look();
     },
-    onDown: () => auditor.look(),
+    onDown: lookAtAll,
   });
   const unheard = (reason: unknown): void => say('P8', `nobody heard of a failure: ${String(reason)}`);
   process.on('unhandledRejection', unheard);
   try {
-    planWorkload({ plan, desk, timeline, trace });
-    planTroubles({ plan, timeline, household, road, sandbox, trace });
+    for (const [nth, account] of accounts.entries())
+      planWorkload({ plan, nth, desk: sandbox.vendors(account), timeline, trace });
+    planTroubles({ plan, timeline, household, road, accounts, sandbox, trace });
     household.start();
     const look = (): void => {
-      if (!road.calm) auditor.look();
+      if (!road.calm) lookAtAll();
       timeline.timer(betweenLooks, look);
     };
     timeline.timer(betweenLooks, look);
@@ -119,8 +127,10 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     road.calm = mailbox.calm = true;
     road.outage = undefined;
     household.calm();
-    const scene = { plan, timeline, household, road, sandbox, chronicle, follower, auditor, runs, trace, broken: say };
-    calm = await comeRight(scene);
+    for (const witness of witnesses) {
+      const scene = { ...witness, plan, timeline, household, road, sandbox, trace, broken: say };
+      calms.push(await comeRight(scene));
+    }
 
     for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
     const pathTokens = [...(household.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
@@ -138,6 +148,15 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-  const reach = reachOf({ plan, road, mailbox, household, chronicle, follower, runs, calm });
+  const reach = reachOf({
+    plan,
+    road,
+    mailbox,
+    household,
+    chronicles: witnesses.map(({ chronicle }) => chronicle),
+    followers: witnesses.map(({ follower }) => follower),
+    runs: witnesses.flatMap(({ runs }) => runs),
+    calms,
+  });
   return { seed: plan.seed, broken, hash: trace.hash, reach };
 }

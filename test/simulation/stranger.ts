@@ -3,7 +3,6 @@ import { sleep } from '../../src/clock.ts';
 import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
 import { sign } from '../../src/sandbox/signature.ts';
 import { statusOf, type Outcome } from '../../src/webhook/outcomes.ts';
-import { account } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -20,6 +19,11 @@ export interface StrangerOptions {
   /** @returns undefined where nobody is there. */
   readonly receive: (sheet: Sheet) => Promise<Outcome | undefined>;
   readonly broken: (promise: string, what: string) => void;
+}
+
+/** The account to whose address something is sent. */
+export function accountIn(uri: string): string {
+  return new URL(uri).pathname.split('/')[2] ?? '';
 }
 
 export const signatureHeader = 'X-Service-Hmac-SHA256';
@@ -61,7 +65,7 @@ export class Stranger {
       const pairs = [
         ['name', 'bill_vendor.update'],
         ['object_id', this.#someVendor()],
-        ['account_id', account],
+        ['account_id', accountIn(sheet.uri)],
       ] as const;
       const headers = { 'content-type': form, [signatureHeader]: sign(pairs, own, plan.world) };
       const body = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();

@@ -2,7 +2,7 @@
 import { chance, seedOf } from '../../src/sandbox/chance.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { Household } from './household.ts';
-import { account, publicUrl } from './names.ts';
+import { publicUrl } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './road.ts';
 import type { Timeline } from './timeline.ts';
@@ -13,6 +13,7 @@ export interface Scene {
   readonly timeline: Timeline;
   readonly household: Household;
   readonly road: Road;
+  readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
   readonly trace: Trace;
 }
@@ -20,7 +21,7 @@ export interface Scene {
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planTroubles({ plan, timeline, household, road, sandbox, trace }: Scene): void {
+export function planTroubles({ plan, timeline, household, road, accounts, sandbox, trace }: Scene): void {
   const throws = chance(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
@@ -49,11 +50,11 @@ export function planTroubles({ plan, timeline, household, road, sandbox, trace }
     timeline.timer(begin + plan.outageMinutes * minute, () => (road.outage = undefined));
   }
   sometime(plan.callbackLost === 'no' ? 0 : 1, `callback ${plan.callbackLost}`, () => {
-    const callbacks = sandbox.callbacks(account);
-    for (const { id, uri } of callbacks.all()) {
-      if (!uri.startsWith(publicUrl)) continue;
-      if (plan.callbackLost === 'removed') callbacks.remove(id);
-      else callbacks.disable(timeline.clock.now(), id);
-    }
+    for (const callbacks of accounts.map((account) => sandbox.callbacks(account)))
+      for (const { id, uri } of callbacks.all()) {
+        if (!uri.startsWith(publicUrl)) continue;
+        if (plan.callbackLost === 'removed') callbacks.remove(id);
+        else callbacks.disable(timeline.clock.now(), id);
+      }
   });
 }

@@ -22,16 +22,17 @@ const plain = [...textFields, 'is_1099'];
 /** %Q writes a value as a statement would hold it: nothing and an empty text differ. */
 const rows = `
   SELECT vendorid, raw, printf('${plain.map(() => '%Q').join()}', ${plain.join()}) AS columns,
-    CASE vis_state_source WHEN 'reported' THEN vis_state END AS reported FROM vendors`;
+    CASE vis_state_source WHEN 'reported' THEN vis_state END AS reported FROM vendors WHERE account_id = ?`;
 
 const tornHistories = `
   SELECT v.vendorid, 'its history differs from it' AS what FROM vendors v LEFT JOIN vendor_versions o
     ON o.account_id = v.account_id AND o.vendorid = v.vendorid AND o.valid_to IS NULL
+    WHERE v.account_id = ?
     GROUP BY v.account_id, v.vendorid HAVING count(o.seq) <> 1 OR max(o.raw) IS NOT v.raw OR max(o.vis_state) IS NOT v.vis_state
       OR (v.presence <> 'suspect' AND max(o.presence) IS NOT v.presence)
   UNION ALL
   SELECT o.vendorid, 'its history is of nobody' FROM vendor_versions o
-    WHERE NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
+    WHERE o.account_id = ? AND NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
 
 /** What a record says, in the form in which rows can be compared with it. */
 interface Told {
@@ -45,19 +46,21 @@ interface Told {
 export type Known = Map<string, Told>;
 
 /** What is torn, in words. */
-export function tears(reader: Reader, known: Known): string[] {
+export function tears(reader: Reader, account: string, known: Known): string[] {
   const found = reader
-    .rows<{ vendorid: number; what: string }>(tornHistories)
+    .rows<{ vendorid: number; what: string }>(tornHistories, account, account)
     .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
   const balances = grouped(
     reader,
-    'SELECT vendorid, kind || code || amount AS text FROM vendor_balances ORDER BY 1, 2',
+    'SELECT vendorid, kind || code || amount AS text FROM vendor_balances WHERE account_id = ? ORDER BY 1, 2',
+    account,
   );
   const taxes = grouped(
     reader,
-    'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults ORDER BY 1, 2',
+    'SELECT vendorid, taxid || name || amount || enabled AS text FROM vendor_tax_defaults WHERE account_id = ? ORDER BY 1, 2',
+    account,
   );
-  for (const { vendorid, raw, columns, reported } of reader.rows<Row>(rows)) {
+  for (const { vendorid, raw, columns, reported } of reader.rows<Row>(rows, account)) {
     const told = known.get(raw) ?? toldBy(raw);
     known.set(raw, told);
     const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
@@ -91,9 +94,9 @@ function quoted(value: Plain): string {
   return `'${String(typeof value === 'boolean' ? Number(value) : value).replaceAll("'", "''")}'`;
 }
 
-function grouped(reader: Reader, sql: string): (vendorid: number) => string {
+function grouped(reader: Reader, sql: string, account: string): (vendorid: number) => string {
   const texts = new Map<number, string[]>();
-  for (const { vendorid, text } of reader.rows<{ vendorid: number; text: string }>(sql))
+  for (const { vendorid, text } of reader.rows<{ vendorid: number; text: string }>(sql, account))
     texts.set(vendorid, [...(texts.get(vendorid) ?? []), text]);
   return (vendorid) => (texts.get(vendorid) ?? []).sort().join();
 }

@@ -9,6 +9,8 @@ import type { Trace } from './trace.ts';
 
 export interface WorkloadOptions {
   readonly plan: Plan;
+  /** What happens on the first account stays the same, whatever others there are. */
+  readonly nth: number;
   readonly desk: VendorDesk;
   readonly timeline: Timeline;
   readonly trace: Trace;
@@ -18,9 +20,9 @@ const minute = 60_000;
 /** After this, vendors whose deliveries brought nothing new, or several things, are looked at again. */
 const secondLook = 30_000;
 
-/** Plans all changes of the safety phase. */
-export function planWorkload({ plan, desk, timeline, trace }: WorkloadOptions): void {
-  const throws = chance(seedOf(plan.seed, 'workload'));
+/** Plans all changes of an account in the safety phase. */
+export function planWorkload({ plan, nth: account, desk, timeline, trace }: WorkloadOptions): void {
+  const throws = chance(seedOf(plan.seed, 'workload', ...(account === 0 ? [] : [account])));
   const length = plan.minutes * minute;
   const at = (moment: number, what: string, happen: () => void): void =>
     void timeline.timer(moment, () => {
