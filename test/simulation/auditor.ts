@@ -28,6 +28,9 @@ export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
   readonly #readers = new Map<string, Reader>();
+  /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
+  readonly #ended = new Set<number>();
+  readonly #pages = new Set<number>();
 
   constructor(options: AuditorOptions) {
     this.#options = options;
@@ -96,6 +99,8 @@ export class Auditor {
     // A process that died before its first migration leaves an empty file.
     if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && mailbox.acknowledged.size === 0) return;
     this.#journal(reader);
+    this.#orphaned(reader);
+    this.#numbered(reader);
     follower.read(reader);
     this.#settled(reader);
     for (const tear of tears(reader, this.#options.account, this.#known)) broken('P5', tear);
@@ -132,6 +137,37 @@ export class Auditor {
     for (const [key, count] of journal)
       if ((mailbox.arrived.get(key) ?? 0) < count)
         broken('P6', `more deliveries “${key}” are in the journal than were sent`);
+  }
+
+  /** P2: what waits for an answer has a mark that will have it answered. */
+  #orphaned(reader: Reader): void {
+    const { account, broken } = this.#options;
+    const orphans = reader.rows<{ id: number }>(
+      `SELECT id FROM deliveries d WHERE account_id = ? AND outcome = 'pending' AND NOT EXISTS (
+         SELECT 1 FROM dirty_vendors m WHERE m.account_id = d.account_id AND m.vendorid = d.object_id)`,
+      account,
+    );
+    for (const { id } of orphans) broken('P2', `delivery ${id} is pending, and nothing has it answered`);
+  }
+
+  /** P3: a request takes its number when it begins, so what a run was shown bears no number from before the run. */
+  #numbered(reader: Reader): void {
+    const { account, broken } = this.#options;
+    const runs = reader.rows<{ id: number; began_seq: number; outcome: string }>(
+      'SELECT id, began_seq, outcome FROM runs WHERE account_id = ?',
+      account,
+    );
+    const pages = reader.rows<{ read_seq: number }>(
+      'SELECT read_seq FROM page_confirmations WHERE account_id = ?',
+      account,
+    );
+    // Only these can have been shown anything since the look before.
+    const began = runs.filter(({ id }) => !this.#ended.has(id)).map(({ began_seq }) => began_seq);
+    for (const { read_seq } of pages)
+      if (!this.#pages.has(read_seq) && read_seq <= Math.min(...began))
+        broken('P3', `a page is numbered ${read_seq}, as if it had been asked for before the runs that it is of`);
+    for (const { read_seq } of pages) this.#pages.add(read_seq);
+    for (const { id, outcome } of runs) if (outcome !== 'running') this.#ended.add(id);
   }
 
   /** P2: a delivery is settled by a reading that began after it came. */

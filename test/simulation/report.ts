@@ -4,7 +4,7 @@ import type { Fleet } from './fleet.ts';
 import { shortfalls } from './floors.ts';
 import { drawnBy, wordsOf, type Drawn } from './plan.ts';
 import { joined, type Reach } from './reach.ts';
-import type { Sabotage } from './sabotages.ts';
+import { foundBy, type Sabotage } from './sabotages.ts';
 import { shrink } from './shrink.ts';
 import type { Outcome } from './simulate.ts';
 
@@ -40,13 +40,14 @@ export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign)
     if (outcome.broken.length > 0) {
       failed.push(outcome);
       console.log(`seed ${outcome.seed}`, outcome.broken);
-      if (sabotage) break;
+      if (sabotage && foundBy(sabotage.promise, outcome.broken)) break;
     }
     if (done % noteEvery === 0) console.log(`${done} seeds, ${failed.length} failed`);
   }
   if (sabotage) {
-    console.log(failed[0] ? `${sabotage.name}: found by seed ${failed[0].seed}` : `${sabotage.name}: NOT FOUND`);
-    return failed.length > 0;
+    const finder = failed.find(({ broken }) => foundBy(sabotage.promise, broken));
+    console.log(finder ? `${sabotage.name}: found by seed ${finder.seed}` : `${sabotage.name}: NOT FOUND`);
+    return finder !== undefined;
   }
   console.log(
     `${done} seeds, ${failed.length} failed; ${reach['requests'] ?? 0} requests, ${reach['runs complete'] ?? 0} complete runs`,

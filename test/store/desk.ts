@@ -17,11 +17,8 @@ export interface Hands {
   wall: number;
 }
 
-export interface Desk {
-  readonly mirror: Mirror;
-  readonly hands: Hands;
-  /** Takes the number of a request. */
-  ask(): Promise<ReadStamp>;
+/** What is read of one account. */
+export interface AccountDesk {
   /** Applies a page with these rows; tells what became of each. */
   page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
   /** Applies pages that came together. */
@@ -30,6 +27,16 @@ export interface Desk {
   absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
   /** A delivery about vendor 1 comes, and was received just now unless told. */
   told(receivedAt?: number): Promise<void>;
+}
+
+/** The account `one`, and the file around it. */
+export interface Desk extends AccountDesk {
+  readonly mirror: Mirror;
+  readonly hands: Hands;
+  /** Takes the number of a request. */
+  ask(): Promise<ReadStamp>;
+  /** Another account in the same mirror. */
+  open(accountId: string): Promise<AccountDesk>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Closes the file and opens it anew. */
   reopen(): Promise<void>;
@@ -54,38 +61,45 @@ export async function openDesk(): Promise<Desk> {
     });
   let mirror = await open();
   onTestFinished(() => mirror.close());
-  const run = await mirror.beginRun({ accountId: account, kind: 'pull', trigger: 'command' });
-  const context = { accountId: account, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
-  const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
-  const pages: Desk['pages'] = async (stamp, ...lists) => {
-    const taken = lists.map((rows, index) => ({
-      ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
-      total: lists.flat().length,
-    }));
-    const applied = await mirror.applyPages(taken, { ...context, road: 'pull' }, (done) => ({
-      ...counts,
-      pages: done.length,
-      seen: done.reduce((sum, { size }) => sum + size, 0),
-    }));
-    return applied.map((verdicts) => [...verdicts.values()].map(({ kind }) => kind));
+  const openAccount = async (accountId: string): Promise<AccountDesk> => {
+    const run = await mirror.beginRun({ accountId, kind: 'pull', trigger: 'command' });
+    const context = { accountId, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
+    const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+    const pages: Desk['pages'] = async (stamp, ...lists) => {
+      const taken = lists.map((rows, index) => ({
+        ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
+        total: lists.flat().length,
+      }));
+      const applied = await mirror.applyPages(taken, { ...context, road: 'pull' }, (done) => ({
+        ...counts,
+        pages: done.length,
+        seen: done.reduce((sum, { size }) => sum + size, 0),
+      }));
+      return applied.map((verdicts) => [...verdicts.values()].map(({ kind }) => kind));
+    };
+    return {
+      page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
+      pages,
+      record: async (stamp, row, road = 'delivery') =>
+        (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
+      absence: async (stamp, vendorid) =>
+        (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
+      async told(receivedAt = hands.wall) {
+        const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
+        const nobody = { businessId: null, identityId: null, userId: null };
+        await mirror.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
+      },
+    };
   };
+  const first = await openAccount(account);
   return {
+    ...first,
     get mirror() {
       return mirror;
     },
     hands,
     ask: () => mirror.takeStamp(),
-    page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
-    pages,
-    record: async (stamp, row, road = 'delivery') =>
-      (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
-    absence: async (stamp, vendorid) =>
-      (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
-    async told(receivedAt = hands.wall) {
-      const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
-      const nobody = { businessId: null, identityId: null, userId: null };
-      await mirror.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt }]);
-    },
+    open: openAccount,
     query: (sql, ...values) => ask(path, sql, ...values),
     async reopen() {
       await mirror.close();
