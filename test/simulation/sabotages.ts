@@ -206,9 +206,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'settled whatever came meanwhile',
     promise: 'P2',
-    seed: 12,
-    knobs:
-      'readOne=405 vendors=3 concurrency=1 latency=12000 minutes=22 changes=1 fault:empty_list=0.1 crashes=1 answersLost=0.2 fault:truncated=0.1 fault:429=0.1 outage=503 outageMinutes=6',
+    seed: 1,
+    knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
     changes: [
       {
         search: "mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),",
@@ -259,7 +258,12 @@ export const sabotages: readonly Sabotage[] = [
     promise: 'P1',
     seed: 4,
     knobs: 'vendors=20',
-    changes: [{ search: 'this.#awake = true;\n    this.#wake?.();', replace: '' }],
+    changes: [
+      {
+        search: '/** There may be something to do. */\n  nudge(): void {\n    this.#awake = true;\n    this.#wake?.();',
+        replace: 'nudge(): void {',
+      },
+    ],
   },
   sabotage(
     'the order of arrival lost',
@@ -301,7 +305,7 @@ export const sabotages: readonly Sabotage[] = [
     name: 'what came too late is news',
     promise: 'P1',
     ...kept(16646),
-    seed: 227,
+    seed: 16125,
     changes: [{ search: 'isGuarded || isNews(verdict)', replace: "verdict.kind !== 'unchanged'" }],
   },
   {
