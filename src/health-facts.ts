@@ -9,9 +9,9 @@ import type { Secrets } from './store/secrets.ts';
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly mirror: Mirror;
+  readonly mirror: Pick<Mirror, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
-  readonly desks: ReadonlyMap<string, AccountDesk>;
+  readonly desks: ReadonlyMap<string, Pick<AccountDesk, 'watchdog' | 'doubt'>>;
   readonly clock: Pick<Clock, 'yield'>;
   readonly listener: { readonly listening: boolean };
   readonly machine: () => HealthFacts['process'];

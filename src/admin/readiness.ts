@@ -1,7 +1,8 @@
 /** Whether this process can do its work, whether each account's part of the mirror may be relied on, and why not. */
 import { inWords } from '../age.ts';
-import { parseInstant } from '../clock.ts';
+import { parseInstant, type Clock } from '../clock.ts';
 import { accessRefused, lastError, type LastError } from './advice.ts';
+import { inSlices } from './in-slices.ts';
 import type { Ability, AccountFacts, HealthFacts } from './health.ts';
 
 /** Facts, and what follows from them. */
@@ -58,8 +59,15 @@ export function readiness(ability: Ability): Readiness {
   return { ready: reasons.length === 0, reasons, ability };
 }
 
-export function examined(facts: HealthFacts, rules: ReadinessRules): Health {
-  const accounts = facts.accounts.map((account) => accountHealth(account, rules));
+/** Accounts that are examined in one turn of the event loop. */
+const atOnce = 100;
+
+export async function examined(
+  facts: HealthFacts,
+  rules: ReadinessRules,
+  clock: Pick<Clock, 'yield'>,
+): Promise<Health> {
+  const accounts = await inSlices(clock, facts.accounts, atOnce, (account) => accountHealth(account, rules));
   return {
     facts,
     process: readiness(facts.ability),

@@ -29,11 +29,9 @@ export interface AdminOptions {
 export function createAdminServer({ settings, source, metrics, clock, onFault }: AdminOptions): HttpServer {
   const { host, port, publicUrl, token } = settings;
 
-  const examine = shared(clock, async () =>
-    examined(await source.facts(), { now: clock.now(), maxStaleness: settings.maxStaleness }),
-  );
-
-  const page = shared(clock, async () => dashboard(await examine()));
+  const { maxStaleness } = settings;
+  const examine = shared(clock, async () => examined(await source.facts(), { now: clock.now(), maxStaleness }, clock));
+  const page = shared(clock, async () => dashboard(await examine(), clock));
   const status = shared(clock, async () => statusText(await examine(), clock));
   const scrape = shared(clock, async () => metrics.render(await examine()));
 

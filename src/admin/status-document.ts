@@ -1,9 +1,10 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
 import { timestamp, type Clock } from '../clock.ts';
+import { inSlices } from './in-slices.ts';
 import { worstFirst, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { tally } from './tally.ts';
 
-/** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days. */
+/** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days, on one line. */
 const wholeAccounts = 50;
 
 /**
@@ -12,20 +13,18 @@ const wholeAccounts = 50;
  */
 export async function statusText(health: Health, clock: Pick<Clock, 'yield'>): Promise<string> {
   const whole = new Set(worstFirst(health.accounts).slice(0, wholeAccounts));
-  const accounts: string[] = [];
-  for (const [index, account] of health.accounts.entries()) {
-    if (index % atOnce === atOnce - 1) await clock.yield();
-    accounts.push(text(accountDocument(account, whole.has(account))).replaceAll('\n', '\n    '));
-  }
-  const head = text(processDocument(health)).slice(0, -'\n}'.length);
+  const accounts = await inSlices(clock, health.accounts, atOnce, (account) =>
+    whole.has(account)
+      ? JSON.stringify(accountDocument(account, true), null, 2).replaceAll('\n', '\n    ')
+      : JSON.stringify(accountDocument(account, false)),
+  );
+  const head = JSON.stringify(processDocument(health), null, 2).slice(0, -'\n}'.length);
   const list = accounts.length === 0 ? '[]' : `[\n    ${accounts.join(',\n    ')}\n  ]`;
   return `${head},\n  "accounts": ${list}\n}\n`;
 }
 
 /** Accounts whose text is made in one turn of the event loop. */
-const atOnce = 20;
-
-const text = (document: object): string => JSON.stringify(document, null, 2);
+const atOnce = 10;
 
 function processDocument({ facts, accounts, process: self, fresh, now }: Health): object {
   const { version, startedAt, files, process, next } = facts;

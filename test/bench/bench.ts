@@ -4,6 +4,7 @@ import { deliveryRows } from './deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
 import { measureGrowth, rises, type Curve } from './growth.ts';
 import { longLifeRows } from './long-lives.ts';
+import { operatorRows } from './operators.ts';
 import { growthPicture } from './picture.ts';
 import { programRows } from './programs.ts';
 import { pullRows } from './pulls.ts';
@@ -19,7 +20,7 @@ export interface BenchOptions {
   readonly remark: (text: string) => void;
 }
 
-export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...programRows, ...longLifeRows];
+export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...operatorRows, ...programRows, ...longLifeRows];
 
 export async function bench({ only, json, picture, sizes, print, remark }: BenchOptions): Promise<void> {
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);

@@ -38,7 +38,7 @@ export function settingsText({ baseUrl, folder, perPage, accounts = [account] }:
   });
 }
 
-function settingsOf(place: Place): Settings {
+export function settingsOf(place: Place): Settings {
   return parseSettings({
     defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
     name: 'settings',

@@ -1,6 +1,7 @@
 /** Many accounts in one daemon, some of which the service never answers. */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { parseInstant } from '../../src/clock.ts';
+import { Database } from '../../src/store/database.ts';
 import { house } from './house.ts';
 
 const minute = 60_000;
@@ -51,3 +52,17 @@ it.each([
   },
   120_000,
 );
+
+it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
+  const commits = async (ids: readonly string[]): Promise<number> => {
+    const write = vi.spyOn(Database.prototype, 'write');
+    const at = await house({ accounts: ids, road: hangs(ids) });
+    await at.start();
+    const counted = write.mock.calls.length;
+    write.mockRestore();
+    expect(at.query('SELECT account_id FROM accounts')).toHaveLength(ids.length);
+    return counted;
+  };
+  const one = await commits(accounts.slice(0, 1));
+  expect(await commits(Array.from({ length: 500 }, (_, index) => `acct${index}`))).toBeLessThanOrEqual(one);
+});

@@ -1,6 +1,7 @@
 /** The dashboard: what the mirror holds, how fresh it is, and what the service told us, for a person who looks. */
 import { inWords } from '../../age.ts';
-import { timestamp } from '../../clock.ts';
+import { timestamp, type Clock } from '../../clock.ts';
+import { inSlices } from '../in-slices.ts';
 import { worstFirst, type Health } from '../readiness.ts';
 import { accountCard } from './account-card.ts';
 import { html, type Html } from './html.ts';
@@ -9,11 +10,15 @@ import { ago, bytes, count } from './words.ts';
 /** A page of more cards would be read by nobody; those in trouble come first. */
 const mostCards = 50;
 
+/** Cards that are made in one turn of the event loop. */
+const atOnce = 5;
+
 /** The whole page. Parts that are marked are exchanged by the script when they change. */
-export function dashboard(health: Health): string {
+export async function dashboard(health: Health, clock: Pick<Clock, 'yield'>): Promise<string> {
   const { facts, accounts, now } = health;
   const cards = worstFirst(accounts).slice(0, mostCards);
   const left = accounts.length - cards.length;
+  const shown = await inSlices(clock, cards, atOnce, (account) => accountCard(account, now));
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -29,7 +34,7 @@ export function dashboard(health: Health): string {
         ${masthead(health)}
         <p id="lost" role="alert" hidden>No answer since <time></time>. What you see may be old; trying again.</p>
         <main>
-          ${cards.map((account) => accountCard(account, now))}
+          ${shown}
           ${
             left > 0
               ? html`<p class="more">And ${count(left)} more accounts: see <a href="./api/status">/api/status</a>.</p>`

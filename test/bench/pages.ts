@@ -1,0 +1,105 @@
+/** The operator's pages over a large mirror: how long one turn of the event loop takes while they are asked for, and while nobody asks. */
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { createMetrics } from '../../src/admin/metrics.ts';
+import { createAdminServer } from '../../src/admin/server.ts';
+import { systemClock, systemDice } from '../../src/clock.ts';
+import { healthSource } from '../../src/health-facts.ts';
+import { openMirror } from '../../src/store/mirror.ts';
+import { lockProcess } from '../../src/store/process-lock.ts';
+import { migrations } from './installation.ts';
+import type { JobResult } from './job.ts';
+import { fillMirror, type LargeMirror } from './large-mirror.ts';
+
+export interface PagesTold {
+  /** The longest turn in milliseconds, of each sample. */
+  readonly ours: readonly number[];
+  readonly floor: readonly number[];
+}
+
+export interface PagesParams extends LargeMirror {
+  readonly samples: number;
+}
+
+/** Asks from a thread of its own, whose work is not this loop's. */
+const asker = `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', async (urls) => {
+    await Promise.all(urls.map(async (url) => (await fetch(url)).arrayBuffer()));
+    parentPort.postMessage('answered');
+  });`;
+
+const paths = ['/', '/metrics', '/api/status', '/readyz'];
+
+/** Longer than what was asked for is shared, so that each sample has all of the work in it. */
+const rest = 4_000;
+
+export async function job(params: PagesParams): Promise<JobResult> {
+  const accounts = await fillMirror(params);
+  const mirror = await openMirror({
+    path: join(params.folder, 'vendors.db'),
+    migrations,
+    clock: systemClock,
+    dice: systemDice,
+    lockProcess,
+  });
+  const admin = createAdminServer({
+    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
+    source: healthSource({
+      version: '0.0.0',
+      startedAt: systemClock.now(),
+      mirror,
+      secrets: mirror,
+      desks: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null }])),
+      clock: systemClock,
+      listener: { listening: true },
+      machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
+      next: () => ({ pull: undefined, reconcile: undefined }),
+    }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  await admin.start();
+  const thread = new Worker(asker, { eval: true });
+  const urls = paths.map((path) => `http://127.0.0.1:${admin.address.port}${path}`);
+  const ask = (): Promise<void> =>
+    new Promise((resolve) => {
+      thread.once('message', () => resolve());
+      thread.postMessage(urls);
+    });
+  const told = { ours: [] as number[], floor: [] as number[] };
+  await ask();
+  for (let sample = 0; sample < params.samples; sample += 1) {
+    await pause(rest);
+    const begun = performance.now();
+    told.ours.push(await longestTurn(ask()));
+    const took = performance.now() - begun;
+    told.floor.push(await longestTurn(pause(took)));
+  }
+  await thread.terminate();
+  await admin.stop();
+  await mirror.close();
+  return { told };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void systemClock.timer(ms, resolve));
+}
+
+/** The longest time that passed between two turns of the event loop, in milliseconds, while the work went on. */
+async function longestTurn(work: Promise<void>): Promise<number> {
+  let longest = 0;
+  const state = { going: true };
+  void work.finally(() => (state.going = false));
+  for (let last = performance.now(); state.going;) {
+    await systemClock.yield();
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }
+  await work;
+  return longest;
+}
