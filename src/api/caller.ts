@@ -40,8 +40,14 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
         patience: seams.patience ?? patience,
         signal: call.signal,
         mayRetry: (error) => error.retry && !mayBeDone(error),
-        onWait: ({ code, message }, wait) =>
-          seams.log.info({ code, wait: Math.round(wait), method: call.method, family: call.family }, message),
+        onWait(error, wait) {
+          const { code, message, retryAfter } = error;
+          const facts = { code, wait: Math.round(wait), method: call.method, family: call.family };
+          // Whoever waits at a terminal wants to know for what.
+          if (retryAfter !== undefined && wait >= noticeable)
+            seams.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
+          else seams.log.info(facts, message);
+        },
       });
       await seams.onAnswer?.();
       return answered;
@@ -54,6 +60,9 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
 function isMirrorError(error: unknown, code?: MirrorError['code']): error is MirrorError {
   return error instanceof MirrorError && (code === undefined || error.code === code);
 }
+
+/** A wait that is long enough to be reported, in milliseconds. */
+const noticeable = 2_000;
 
 /** Failures after which nobody knows whether the service did what it was asked. */
 const openEnds: ReadonlySet<ErrorCode> = new Set([

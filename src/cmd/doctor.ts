@@ -20,8 +20,8 @@ interface Told extends Checkup {
   readonly account: string | null;
 }
 
-/** A doctor does not wait for better times. */
-const patience: Patience = { attempts: 2, firstWait: 500, longestWait: 2_000, totalWait: 2_000 };
+/** What fails is tried again soon or not at all; a wait that the service asks for is no failure, up to half a minute. */
+const patience: Patience = { attempts: 3, firstWait: 500, longestWait: 30_000, totalWait: 30_000 };
 
 interface DoctorOptions {
   /** Whether the mirror shall belong to the service of the settings. */

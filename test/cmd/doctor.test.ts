@@ -109,6 +109,16 @@ describe('doctor', () => {
     expect([status, of('access')?.message]).toMatchObject([69, expect.stringContaining('refused')]);
   });
 
+  it('K38 waits as long as the service asks, says so, and finds nothing wrong', async () => {
+    const sandbox = await service();
+    const line = pointedAt(sandbox);
+    await line.run('sync', ...account);
+    sandbox.sandbox.faults.next({ kind: '429_date', retryAfter: '3' });
+    const { status, stderr } = await line.run('doctor', ...account);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/the service asks for a wait of [23] s/);
+  });
+
   it('A4 finds a page parameter that is ignored', async () => {
     for (const paging of ['ignored', 'echoed'] as const) {
       const { status, of } = await diagnose(pointedAt(await service({}, { paging })));
