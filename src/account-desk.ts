@@ -123,7 +123,7 @@ export class AccountDesk implements Service {
     const patience = new AbortController();
     const signal = AbortSignal.any([patience.signal, stopping]);
     const enough = sleep(this.#options.clock, patienceWithCallback, signal).catch(() => undefined);
-    await Promise.race([this.keeper.check(), enough]);
+    await Promise.race([this.keeper.checkVendors(), enough]);
     patience.abort();
     stopping.throwIfAborted();
   }

@@ -28,6 +28,21 @@ export const registrableEvents: readonly string[] = Object.entries(nouns).flatMa
   ...verbs.map((verb) => `${noun}.${verb}`),
 ]);
 
+/** What there is in place of a name that nobody can register for, in words; undefined where it is an event. */
+export function eventsInstead(name: string): string | undefined {
+  if (registrableEvents.includes(name)) return undefined;
+  const noun = name.split('.', 1)[0] ?? '';
+  const siblings = registrableEvents.filter((event) => event.split('.', 1)[0] === noun);
+  const known = siblings.length > 0 ? siblings : registrableEvents.filter((event) => !event.includes('.'));
+  const rest = siblings.length > 0 ? '' : ', or one of these with a verb, such as bill_vendor.update';
+  return known.join(', ') + rest;
+}
+
+/** Whether an event or noun tells of vendors. */
+export function isAboutVendors(event: string): boolean {
+  return event.split('.', 1)[0] === 'bill_vendor';
+}
+
 const nounOfPlural = new Map<string, string>(Object.entries(nouns).map(([noun, { plural }]) => [plural, noun]));
 
 /** Whether a list filter matches a registered event: an event matches itself, a noun or its plural all that begins with the noun. */

@@ -1,5 +1,6 @@
 /** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
 import { z } from 'zod';
+import { eventsInstead } from './events.ts';
 import { Secret } from './secret.ts';
 
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -14,6 +15,12 @@ const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 9
   const ms = milliseconds(text);
   if (ms === undefined) context.addIssue('a duration such as 500ms, 30s, 15m, 12h or 90d');
   return ms ?? 0;
+});
+
+/** An event that the service lets anybody register for. */
+const event = z.string({ error: 'an event such as bill_vendor' }).superRefine((name, context) => {
+  const instead = eventsInstead(name);
+  if (instead !== undefined) context.addIssue(`an event of the service: ${instead}`);
 });
 
 /** So many requests in so many milliseconds. */
@@ -101,9 +108,7 @@ export const settingsShape = z.strictObject({
     host: text,
     port,
     publicUrl: serviceUrl.nullable(),
-    events: z
-      .array(text.regex(/^[a-z_]+(\.[A-Za-z]+)?$/, 'an event such as bill_vendor or bill_vendor.update'))
-      .min(1, 'at least one event'),
+    events: z.array(event).min(1, 'at least one event'),
   }),
   admin: z.strictObject({
     host: text,

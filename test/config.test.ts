@@ -94,6 +94,19 @@ describe('settings', () => {
   });
 
   it.each([
+    ['bill_vendors', 'bill, bill_vendor, category'],
+    ['bill_vendor.move', 'bill_vendor, bill_vendor.create, bill_vendor.update, bill_vendor.delete'],
+    ['', 'bill, bill_vendor, category'],
+  ])(
+    'K34 listener.events cannot hold “%s”: the service has no such event, and those that it has are named',
+    (name, named) => {
+      const text = problems(withValue(['listener', 'events'], ['bill_vendor', name]));
+      expect(text).toContain(`listener.events.1: should be an event of the service: ${named}`);
+      expect(() => read({ ...usual, listener: { events: [name] } })).toThrow(expect.objectContaining({ exit: 78 }));
+    },
+  );
+
+  it.each([
     'http://service.example',
     'ftp://service.example',
     'file:///etc/passwd',

@@ -79,8 +79,19 @@ function readinessOf({ facts, ready, reasons, staleness, stale, error }: Account
 }
 
 function accountDocument(health: AccountHealth, isWhole: boolean): object {
-  const { counts, freshness, queue, oldestMark, callbacks, lastDelivery, days, runs, findings, sweepRequest } =
-    health.facts;
+  const {
+    counts,
+    freshness,
+    queue,
+    oldestMark,
+    callbacks,
+    lastDelivery,
+    days,
+    runs,
+    findings,
+    refusals,
+    sweepRequest,
+  } = health.facts;
   return {
     ...readinessOf(health),
     vendors: tally(counts),
@@ -88,6 +99,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): object {
     queue: { ...queue, oldest: oldestMark },
     callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     last_delivery: lastDelivery,
+    registration_refusals: refusals,
     sweep_request: sweepRequest,
     webhook_health: isWhole ? days : [],
     runs: isWhole ? runs : runs.slice(0, 1),

@@ -108,6 +108,14 @@ async function callbacks(installation: Installation, { id, client }: Account, si
   const own = listed.filter(await isOwn(installation, id));
   if (installation.settings.listener.publicUrl === null)
     return fine(check, `The token opens ${listed.length} callbacks.`);
+  const [refusal] = await installation.mirror.refusals(id);
+  if (refusal) {
+    return warning(
+      check,
+      `${refusal.event} could not be registered: ${refusal.message}`,
+      'Give the token the scope of that event, or take it out of listener.events; a running daemon tries again with each reconciliation.',
+    );
+  }
   if (own.some(({ verified }) => verified)) return fine(check, 'A callback of ours is verified.');
   const message = own.length === 0 ? 'None is registered by us.' : 'Ours is not verified.';
   return warning(check, message, '`vendor-mirror serve` registers and verifies it by itself.');

@@ -1,7 +1,7 @@
 /** What the values of options must be. */
 import { InvalidArgumentError } from 'commander';
 import { MirrorError } from '../errors.ts';
-import { registrableEvents } from '../events.ts';
+import { eventsInstead } from '../events.ts';
 
 /** A whole number of at least this. */
 export function wholeFrom(least: number): (text: string) => number {
@@ -17,12 +17,9 @@ export const idNumber = wholeFrom(1);
 
 /** An event that the service lets anybody register for. */
 export function eventName(text: string): string {
-  if (registrableEvents.includes(text)) return text;
-  const noun = text.split('.', 1)[0] ?? '';
-  const siblings = registrableEvents.filter((event) => event.split('.', 1)[0] === noun);
-  const known = siblings.length > 0 ? siblings : registrableEvents.filter((event) => !event.includes('.'));
-  const rest = siblings.length > 0 ? '' : ', or one of these with a verb, such as bill_vendor.update';
-  throw new InvalidArgumentError(`The service has no such event. There are ${known.join(', ')}${rest}.`);
+  const instead = eventsInstead(text);
+  if (instead === undefined) return text;
+  throw new InvalidArgumentError(`The service has no such event. There are ${instead}.`);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** An account's report, for a person's eye. */
-import type { CurrencyTotal, ReportedCallback, ReportedRun } from '../store/reports.ts';
+import type { CurrencyTotal, ReportedCallback, ReportedRefusal, ReportedRun } from '../store/reports.ts';
 import { age, took } from '../age.ts';
 import type { AccountStatus } from './account-status.ts';
 import type { Edge } from './edge.ts';
@@ -21,7 +21,7 @@ export async function reportText(edge: Edge, report: AccountStatus): Promise<str
 }
 
 function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
-  const { counts, totals, freshness, findings, callbacks } = status;
+  const { counts, totals, freshness, findings, callbacks, refusals } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(tally(counts))],
@@ -31,7 +31,13 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
     ['queue', queueText(status, ago)],
     ['deliveries', deliveriesText(status, ago)],
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
-    ['callbacks', callbacks.map((callback) => callbackText(callback, ago)).join('; ') || 'none'],
+    [
+      'callbacks',
+      [
+        ...callbacks.map((callback) => callbackText(callback, ago)),
+        ...refusals.map((refusal) => refusalText(refusal, ago)),
+      ].join('; ') || 'none',
+    ],
   ];
 }
 
@@ -79,6 +85,10 @@ function deliveriesText({ freshness, hearing, sweepRequest }: AccountStatus, ago
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {
   return `${event} to ${uri}, ${verified === 1 ? 'verified' : 'not verified'}, checked ${ago(checked_at)}`;
+}
+
+function refusalText({ event, refused_at, message }: ReportedRefusal, ago: Ago): string {
+  return `${event} could not be registered, since ${ago(refused_at)}: ${message}`;
 }
 
 function runTable(edge: Edge, runs: readonly ReportedRun[]): Promise<string> {

@@ -1,17 +1,25 @@
-/** The callbacks that this installation registered, as the service last showed them; without their path token. */
-import { timestamp } from '../clock.ts';
+/** The callbacks that this installation registered, as the service last showed them, without their path token; and those it refused. */
+import { timestamp, type Clock } from '../clock.ts';
 import type { Callback } from '../vendor.ts';
-import type { Sqlite } from './driver.ts';
+import type { Database } from './database.ts';
 import { mirrorSql, statement } from './statement.ts';
 import type { CallbackTable } from './tables.ts';
+import type { RegistrationRefusalTable } from './webhook-tables.ts';
 
-export interface CallbackRows {
-  known(accountId: string): Callback[];
-  /** Makes these the known ones. Runs inside a transaction. */
-  replace(accountId: string, callbacks: readonly Callback[], now: number): void;
+/** Why an event could not be registered. */
+export type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
+
+export interface CallbackDeeds {
+  /** The callbacks of ours, without their path tokens, as the service last showed them. */
+  knownCallbacks(accountId: string): Promise<Callback[]>;
+  replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
+  refusals(accountId: string): Promise<RegistrationRefusal[]>;
+  /** Events that could not be registered, all that there are. */
+  replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
 }
 
-export function callbackRows(sqlite: Sqlite): CallbackRows {
+export function callbackDeeds(database: Database, clock: Clock): CallbackDeeds {
+  const { sqlite } = database;
   const known = statement<{ account_id: string }, Omit<CallbackTable, 'account_id' | 'checked_at'>>(sqlite, (at) =>
     mirrorSql
       .selectFrom('callbacks')
@@ -32,19 +40,49 @@ export function callbackRows(sqlite: Sqlite): CallbackRows {
       checked_at: at.checked_at,
     }),
   );
+  const refused = statement<{ account_id: string }, RegistrationRefusal>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('_registration_refusals')
+      .select(['event', 'code', 'message'])
+      .where('account_id', '=', at.account_id),
+  );
+  const forgive = statement<{ account_id: string; event: string }>(sqlite, (at) =>
+    mirrorSql
+      .deleteFrom('_registration_refusals')
+      .where('account_id', '=', at.account_id)
+      .where('event', '=', at.event),
+  );
+  const refuse = statement<RegistrationRefusalTable>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('_registration_refusals')
+      .values({
+        account_id: at.account_id,
+        event: at.event,
+        refused_at: at.refused_at,
+        code: at.code,
+        message: at.message,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['account_id', 'event']).doUpdateSet({ code: at.code, message: at.message }),
+      ),
+  );
   return {
-    known: (accountId) => known.all({ account_id: accountId }).map((row) => ({ ...row, verified: row.verified === 1 })),
-    replace(accountId, callbacks, now) {
-      clear.run({ account_id: accountId });
-      for (const { callbackid, event, uri, verified } of callbacks)
-        insert.run({
-          account_id: accountId,
-          callbackid,
-          event,
-          uri,
-          verified: verified ? 1 : 0,
-          checked_at: timestamp(now),
-        });
-    },
+    knownCallbacks: (account_id) =>
+      database.read(() => known.all({ account_id }).map((row) => ({ ...row, verified: row.verified === 1 }))),
+    replaceCallbacks: (account_id, callbacks) =>
+      database.write(() => {
+        clear.run({ account_id });
+        const checked_at = timestamp(clock.now());
+        for (const { callbackid, event, uri, verified } of callbacks)
+          insert.run({ account_id, callbackid, event, uri, verified: verified ? 1 : 0, checked_at });
+      }),
+    refusals: (account_id) => database.read(() => refused.all({ account_id })),
+    replaceRefusals: (account_id, refusals) =>
+      database.write(() => {
+        const events = new Set(refusals.map(({ event }) => event));
+        for (const { event } of refused.all({ account_id })) if (!events.has(event)) forgive.run({ account_id, event });
+        const refused_at = timestamp(clock.now());
+        for (const { event, code, message } of refusals) refuse.run({ account_id, event, refused_at, code, message });
+      }),
   };
 }

@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import type { Dice } from '../clock.ts';
 import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
-import type { Callback, Gateway } from '../vendor.ts';
+import type { Gateway } from '../vendor.ts';
 import { accountStates, type AccountState } from './account-state.ts';
 import { census, type Resident, type VendorTraits } from './census.ts';
 import { readingCounter } from './counter.ts';
-import { callbackRows } from './callback-rows.ts';
+import { callbackDeeds, type CallbackDeeds } from './callback-rows.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from './daemon-files.ts';
 import { answerSoon, Database } from './database.ts';
 import { deliveryJournal, type NewDelivery } from './deliveries.ts';
@@ -39,7 +39,7 @@ export interface MirrorFile extends MirrorPlace {
 
 export { mirrorMode, mirrorOptions };
 
-export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds, WriteDeeds {
+export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAnswerDeeds, WriteDeeds {
   readonly path: string;
   /** This process among those that work on the mirror. */
   readonly process: ProcessLock;
@@ -87,10 +87,6 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, SweepAnswerDeeds, Writ
   /** Marks parked vendors again, of one account or one number if told. @returns how many. */
   retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
 
-  /** The callbacks of ours, without their path tokens, as the service last showed them. */
-  knownCallbacks(accountId: string): Promise<Callback[]>;
-  replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
-
   /** Findings for which a delivery might still have come: those found before `foundBefore` are now what they look like. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void>;
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
@@ -136,7 +132,6 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const runs = runLedger(sqlite, clock, counter, process);
   const findings = findingLedger(sqlite, clock);
   const deliveries = deliveryJournal(sqlite, marks, sweepRequests(sqlite, counter));
-  const callbacks = callbackRows(sqlite);
   const gateways = gatewayRows(sqlite, clock);
   const people = census(sqlite);
   const identity = identityRow(sqlite, clock);
@@ -153,6 +148,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       deliveries,
     }),
     ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
+    ...callbackDeeds(database, clock),
     ...sweepAnswerDeeds(database, { clock, marks, deliveries, findings }),
     ...writeDeeds(database, clock),
     path: database.path,
@@ -201,9 +197,6 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
 
     acceptDeliveries: (list) => database.write(() => deliveries.accept(list), answerSoon),
     retryParked: (which) => database.write(() => deliveries.retry(which)),
-
-    knownCallbacks: (accountId) => database.read(() => callbacks.known(accountId)),
-    replaceCallbacks: (accountId, list) => database.write(() => callbacks.replace(accountId, list, clock.now())),
 
     promoteFindings: (accountId, foundBefore) => database.write(() => findings.promote(accountId, foundBefore)),
     addFindings: (run, list) =>

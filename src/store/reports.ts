@@ -6,6 +6,7 @@ import type { Statement } from 'better-sqlite3';
 import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 import type { CallbackTable, FindingKind, FreshnessView, RunTable, VendorTable } from './tables.ts';
+import type { RegistrationRefusalTable } from './webhook-tables.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -35,6 +36,7 @@ export interface SweepRequestReport {
 }
 
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
+export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
 
 export interface AccountReport {
@@ -49,6 +51,8 @@ export interface AccountReport {
   /** Differences that the newest run met, by kind. */
   readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
   readonly callbacks: readonly ReportedCallback[];
+  /** Events that the service would not register. */
+  readonly refusals: readonly ReportedRefusal[];
 }
 
 /** A report without the sums of money, which are the only thing that is not kept or found by an index. */
@@ -67,6 +71,9 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const callbacks = sqlite.prepare<[string], ReportedCallback>(
     'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = ? ORDER BY callbackid',
   );
+  const refusals = sqlite.prepare<[string], ReportedRefusal>(
+    'SELECT event, refused_at, code, message FROM _registration_refusals WHERE account_id = ? ORDER BY event',
+  );
   return (accountId) => {
     const fresh = freshness.get(accountId);
     if (!fresh) return undefined;
@@ -80,6 +87,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       runs: runs.all(accountId, latest).map(withoutBlobs),
       findings: findings.all(accountId),
       callbacks: callbacks.all(accountId).map(withoutBlobs),
+      refusals: refusals.all(accountId).map(withoutBlobs),
     };
   };
 }

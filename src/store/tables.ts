@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { Road } from '../reading.ts';
 import type { TextField, VisState } from '../vendor.ts';
+import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
 
 export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
 export type VisStateSource = 'reported' | 'inferred';
@@ -209,17 +210,6 @@ export interface IdentityTable {
   service_since: string | null;
 }
 
-export interface SweepRequestTable {
-  account_id: string;
-  generation: number;
-  asked_at: string | null;
-  asked_ms: number | null;
-  last_ms: number;
-  rest_until_ms: Generated<number>;
-  callback_ids: Generated<number>;
-  callback_id_at: string | null;
-}
-
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string };
@@ -240,6 +230,7 @@ export interface MirrorTables {
   _creations: CreationTable;
   _daemon_files: DaemonFileTable;
   _sweep_requests: SweepRequestTable;
+  _registration_refusals: RegistrationRefusalTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;

@@ -21,7 +21,7 @@ export interface KeeperOptions {
   /** Events or nouns to be told of. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks'>;
+  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
@@ -43,6 +43,8 @@ export class Keeper implements Service {
   readonly #prover: Prover;
   readonly #stopping = new AbortController();
   #looking: Promise<Subscription> | undefined;
+  /** Ends when the look under way has seen to what tells of vendors. */
+  #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
 
   constructor(options: KeeperOptions) {
@@ -67,6 +69,12 @@ export class Keeper implements Service {
   /** Looks, mends, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
   check(): Promise<Subscription> {
     return this.#begin(false);
+  }
+
+  /** Looks as `check` does, and waits no longer than it takes to see to what tells of vendors. */
+  async checkVendors(): Promise<void> {
+    void this.#begin(false);
+    await this.#covering;
   }
 
   /**
@@ -122,11 +130,21 @@ export class Keeper implements Service {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
     const prover = this.#prover;
+    let onVendorsCovered = (): void => undefined;
+    this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
     prover.heard = this.#bell.count;
     let missed = false;
     try {
       const pathToken = await verifiers.pathToken(accountId);
-      const verified = await mend({ ...this.#options, publicUrl, pathToken, prover, signal, renew });
+      const verified = await mend({
+        ...this.#options,
+        publicUrl,
+        pathToken,
+        prover,
+        signal,
+        renew,
+        onVendorsCovered,
+      });
       if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
       missed = this.#bell.count > prover.heard;
       return verified ? 'verified' : 'unverified';
@@ -136,6 +154,7 @@ export class Keeper implements Service {
       return 'unverified';
     } finally {
       this.#looking = undefined;
+      onVendorsCovered();
       if (missed) void this.check();
     }
   }

@@ -1,5 +1,8 @@
 /** One look at an account's callbacks, and whatever it takes so that every event reaches us through exactly one verified callback. */
 import { asMirrorError, MirrorError } from '../errors.ts';
+import { isAboutVendors } from '../events.ts';
+import type { Log } from '../log.ts';
+import type { Mirror } from '../store/mirror.ts';
 import type { Callback } from '../vendor.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
 import type { Prover } from './proving.ts';
@@ -11,11 +14,21 @@ export interface MendingOptions extends HoldingsOptions {
   readonly signal: AbortSignal;
   /** Has a new code sent even for what looks right. */
   readonly renew: boolean;
-  /** Told at the end if anything was verified just now: what happened before was told to nobody. */
+  readonly log: Log;
+  /** What the service has refused to register, for whoever asks how it stands. */
+  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  /** What tells of vendors was verified just now: what happened before was told to nobody. */
   readonly onVerified: (accountId: string) => void;
+  /** What tells of vendors has been seen to, verified or not. */
+  readonly onVendorsCovered: () => void;
 }
 
 const verbs = ['create', 'update', 'delete'];
+/** Refused for this event, while the next one may be let in. */
+function isRefusal({ code }: MirrorError): boolean {
+  return code === 'rejected' || code === 'access_denied';
+}
+
 /** So many wrong codes, and the service may have locked the callback: a new one is registered in its place. */
 const mostWrongCodes = 6;
 
@@ -31,7 +44,10 @@ class Mending {
   readonly #options: MendingOptions;
   readonly #holdings: Holdings;
   readonly #kept = new Set<number>();
-  #anew = false;
+  /** Why an event could not be registered. */
+  readonly #refusals = new Map<string, MirrorError>();
+  /** How many callbacks were verified just now. */
+  #anew = 0;
 
   constructor(options: MendingOptions) {
     this.#options = options;
@@ -39,17 +55,62 @@ class Mending {
   }
 
   async run(): Promise<boolean> {
-    const { accountId, onVerified, signal } = this.#options;
+    const { events, onVendorsCovered, signal } = this.#options;
     await this.#holdings.look(signal);
     try {
-      let verified = true;
-      for (const event of this.#options.events) verified = (await this.#cover(event)) && verified;
-      if (verified) await this.#removeOthers();
-      return verified;
+      const verified = await this.#coverAll(events.filter(isAboutVendors));
+      onVendorsCovered();
+      const others = await this.#coverAll(events.filter((event) => !isAboutVendors(event)));
+      await this.#recordRefusals();
+      const [refusal] = this.#refusals.values();
+      if (refusal) throw refusal;
+      if (verified && others) await this.#removeOthers();
+      return verified && others;
     } finally {
       await this.#holdings.record();
-      if (this.#anew) onVerified(accountId);
     }
+  }
+
+  /** Sees to these events, and to the others of them too where the service refuses one. @returns whether all are verified. */
+  async #coverAll(events: readonly string[]): Promise<boolean> {
+    const { accountId, log, onVerified, signal } = this.#options;
+    let verified = true;
+    for (const event of events) {
+      const before = this.#anew;
+      try {
+        const covered = await this.#cover(event);
+        verified &&= covered;
+        if (this.#anew > before) log.info({ account: accountId, event }, `the callback for ${event} is verified`);
+        else if (!covered) log.info({ account: accountId, event }, `the callback for ${event} is not verified yet`);
+      } catch (caught) {
+        const error = asMirrorError(caught);
+        if (signal.aborted) throw error;
+        this.#refusals.set(event, error);
+        log.warn({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
+        if (!isRefusal(error)) {
+          await this.#recordRefusals();
+          throw error;
+        }
+      } finally {
+        if (this.#anew > before && isAboutVendors(event)) {
+          // Readers of the mirror need not wait for the rest, and neither does the sweep.
+          await this.#holdings.record();
+          onVerified(accountId);
+        }
+      }
+    }
+    return verified;
+  }
+
+  /** Writes down what could not be registered, without the secret that the service may have repeated. */
+  async #recordRefusals(): Promise<void> {
+    const { accountId, mirror, pathToken } = this.#options;
+    const refusals = [...this.#refusals].map(([event, { code, message }]) => ({
+      event,
+      code,
+      message: message.replaceAll(pathToken.reveal(), '…'),
+    }));
+    await mirror.replaceRefusals(accountId, refusals);
   }
 
   /** Sees to it that an event is told: by a callback of its own, or where its noun is refused, by one for each verb. */
@@ -151,7 +212,7 @@ class Mending {
 
   #keep(callbackid: number): true {
     this.#kept.add(callbackid);
-    this.#anew = true;
+    this.#anew += 1;
     return true;
   }
 

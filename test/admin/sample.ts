@@ -55,6 +55,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       { vis_state: 2, presence: 'present', vendors: 31 },
       { vis_state: 1, presence: 'gone', vendors: 4 },
     ],
+    refusals: [],
     sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
     freshness: {
       last_complete_sweep: before(2 * minute),

@@ -177,6 +177,66 @@ describe('doctor', () => {
       expect(of('callbacks')).toMatchObject({ result: 'warning', message: 'None is registered by us.' });
     });
 
+    it('K33, K34 and tells of an event that could not be registered, and of deliveries that name our callback', async () => {
+      const port = await answering();
+      const line = pointedAt(await service(), listenerAt(port, port));
+      await line.fill({
+        accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
+        callbacks: [
+          {
+            account_id: '6BApk',
+            callbackid: 7,
+            event: 'bill_vendor',
+            uri: `http://127.0.0.1:${port}/webhooks/6BApk/`,
+            verified: 1,
+            checked_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _registration_refusals: [
+          {
+            account_id: '6BApk',
+            event: 'invoice',
+            refused_at: '2026-11-20 11:00:00.000',
+            code: 'access_denied',
+            message: 'The token lacks user:invoices:read.',
+          },
+        ],
+        deliveries: [
+          {
+            account_id: '6BApk',
+            received_at: '2026-11-20 11:58:00.000',
+            name: 'bill_vendor.update',
+            object_id: 7,
+            outcome: 'unchanged',
+            settled_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _sweep_requests: [
+          {
+            account_id: '6BApk',
+            generation: 3,
+            last_ms: 0,
+            callback_ids: 3,
+            callback_id_at: '2026-11-20 11:58:00.000',
+          },
+        ],
+      });
+      const { of } = await diagnose(line);
+      expect(of('callbacks')).toMatchObject({
+        result: 'warning',
+        message: 'invoice could not be registered: The token lacks user:invoices:read.',
+        remedy: expect.stringContaining('listener.events') as string,
+      });
+      expect(of('deliveries')).toMatchObject({
+        result: 'warning',
+        message: expect.stringContaining('The object_id of 3 deliveries was the id of a callback of ours') as string,
+      });
+      const { stdout } = await line.run('status', '--account', '6BApk');
+      expect(stdout).toContain('invoice could not be registered, since');
+      expect(stdout).toContain('The token lacks user:invoices:read.');
+      expect(stdout).toContain('the object_id of 3 was the id of a callback of ours');
+    });
+
     it('and says that the daemon does not run', async () => {
       const { status, of } = await diagnose(pointedAt(await service(), listenerAt(1, 1)));
       expect(of('public address')).toMatchObject({

@@ -35,6 +35,7 @@ describe('reports on accounts', () => {
         runs: [],
         findings: [],
         callbacks: [],
+        refusals: [],
       },
     ]);
   });

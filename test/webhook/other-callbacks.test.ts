@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLog, Secret } from '../../src/log.ts';
+import { ask } from '../mirror-file.ts';
 import { account, house } from './house.ts';
 import { base, hear, listed, subscribed, writes } from './subscribed.ts';
 
@@ -101,6 +102,26 @@ describe('registering that is refused', () => {
     expect(lines.join('')).toContain('Unrecognized event');
     expect(lines.join('')).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
     expect(await place.secrets.verifiers.offer(account, new Secret('a-strangers-code'), null)).toBe('not_awaited');
+  });
+
+  it('K34 one of several events: the others are registered all the same, and the refusal stands until it is over', async () => {
+    let refused = true;
+    const intercept = (method: string, body: string) =>
+      refused ? refusing('invoice.create')(method, body) : undefined;
+    const place = await house({ events: ['invoice.create', 'bill_vendor', 'client'], intercept });
+    const refusals = () =>
+      ask<Record<string, string>>(place.mirror.path, 'SELECT event, code, message FROM _registration_refusals');
+    expect(await place.keeper.check()).toBe('unverified');
+    expect(listed(place).map(({ event, verified }) => [event, verified])).toEqual([
+      ['bill_vendor', true],
+      ['client', true],
+    ]);
+    expect([await hear(place), place.verified]).toEqual([200, [account]]);
+    expect(refusals()).toMatchObject([{ event: 'invoice.create', code: 'rejected' }]);
+    expect(JSON.stringify(refusals())).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
+    refused = false;
+    expect(await place.keeper.check()).toBe('verified');
+    expect([refusals(), listed(place).length, place.verified]).toEqual([[], 3, [account]]);
   });
 
   it('422 because it exists already, though the list did not show it: the list is asked again', async () => {
