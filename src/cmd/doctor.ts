@@ -34,8 +34,9 @@ export const doctor: Run<DoctorOptions> = async (call) => {
   const told: Told[] = [];
   const tell = (checkup: Checkup, account: string | null = null): void => {
     const remedy = checkup.remedy === null ? null : withSettings(edge, checkup.remedy);
-    told.push({ account, ...checkup, remedy });
-    if (!options.json) print(edge, lineOf({ ...checkup, remedy }, account));
+    const message = withSettings(edge, checkup.message);
+    told.push({ account, ...checkup, message, remedy });
+    if (!options.json) print(edge, lineOf({ ...checkup, message, remedy }, account));
   };
   const settings = loadSettings(call);
   tell(

@@ -27,7 +27,7 @@ export interface ErrorReport {
 
 /** An error as `--json` shows it. */
 export function errorReport(edge: Pick<Edge, 'settingsOption'>, { code, message, hint }: MirrorError): ErrorReport {
-  return { code, message, hint: withSettings(edge, hint) };
+  return { code, message: withSettings(edge, message), hint: withSettings(edge, hint) };
 }
 
 /** An error for a person: what happened, of which account where that matters, and under it what to do. */

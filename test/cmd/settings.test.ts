@@ -1,3 +1,4 @@
+import Driver from 'better-sqlite3';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -85,6 +86,17 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     expect(await said('status', '--json')).toContain(`was never mirrored completely: run ${sync}.`);
     expect(await said('doctor')).toContain(`Run ${sync}.`);
     await line.fill({ vendors: [vendor(11)] });
+    const old = new Driver(line.database);
+    const [latest] = old
+      .prepare('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations) RETURNING *')
+      .all();
+    for (const command of [['status'], ['status', '--json'], ['doctor']])
+      expect(await said(...command)).toContain(`is of an older version; run ${sync} once.`);
+    const columns = Object.keys(latest as object);
+    old
+      .prepare(`INSERT INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`)
+      .run(latest);
+    old.close();
     const unknown = `Run ${sync}, or check the number.`;
     expect(await said('vendors', 'show', '99', '--account', '6BApk')).toContain(unknown);
     expect(
