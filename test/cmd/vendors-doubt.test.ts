@@ -186,8 +186,9 @@ describe('an answer that is not what was asked for', () => {
       ['city', 'is_1099', 'phone'],
     ],
     [['edit', '--set', 'tax_defaults=[{"system_taxid": 37701}]'], ['tax_defaults']],
+    [['edit', '--set', 'tax_defaults=[]'], ['tax_defaults']],
   ])('K46 fields that did not take are named, and the exit is 1: %j', async ([command, ...options], fields) => {
-    desk().edit(vendorid, { city: 'Rome', is_1099: false, phone: '2', tax_defaults: [] });
+    desk().edit(vendorid, { city: 'Rome', is_1099: false, phone: '2', tax_defaults: [{ system_taxid: 36859 }] });
     isSwallowed = true;
     const argv = ['vendors', command!, String(vendorid), ...options, ...account];
     const { status, stdout, stderr } = await line.run(...argv, '--json');
@@ -332,6 +333,17 @@ describe('a creation', () => {
     const { status, stderr } = await create();
     expect([status, acmes().length]).toEqual([69, 1]);
     expect(stderr).toContain('The service does not show it yet.');
+  });
+
+  it('K21 does not take a vendor of another account for it', async () => {
+    isSwallowed = true;
+    onAnswer = lost;
+    noReading(1);
+    expect([(await create()).status, open().length]).toEqual([69, 1]);
+    const others = sandbox.sandbox.vendors('other');
+    others.create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
+    await line.run('sync', '--account', 'other');
+    expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 2, 1, []]);
   });
 
   it('K21 shows one of the name that is not as it was asked for, and creates no other by itself', async () => {

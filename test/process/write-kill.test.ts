@@ -11,7 +11,7 @@ describe('a creation whose process is killed', () => {
   it('K21 P9 after the service carried it out is not done a second time by the next process', async () => {
     const sandbox = await service({ vendors: 20 });
     const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
-    await at.run('sync');
+    expect((await at.run('sync')).status).toBe(0);
     let posts = 0;
     sandbox.sandbox.onRequest(({ method }) => (posts += Number(method === 'POST')));
     sandbox.sandbox.faults.next({ kind: 'stall', match: ({ method }) => method === 'POST' });
@@ -19,7 +19,7 @@ describe('a creation whose process is killed', () => {
 
     const child = at.start('vendors', 'create', ...fields);
     const exited = once(child, 'exit');
-    await created;
+    await Promise.race([created, exited]);
     child.kill('SIGKILL');
     await exited;
     expect(at.query('SELECT vendor_name FROM _creations')).toEqual([{ vendor_name: 'Acme' }]);
