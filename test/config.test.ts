@@ -122,6 +122,13 @@ describe('settings', () => {
     expect(problems(withValue(['listener', 'publicUrl'], address))).toContain('listener.publicUrl: ');
   });
 
+  it.each(['../', '..', 'a/b', 'a b', '%2e%2e', '', 'x'.repeat(65)])(
+    'H7 %j is no account: it stands in addresses',
+    (id) => {
+      expect(problems(withValue(['accounts'], [id]))).toMatch(/accounts\.0: should be/);
+    },
+  );
+
   it.each(['0.0.0.0', '::', '192.168.1.7', 'mirror.example'])(
     'H6 H15 %s shows the admin pages only for a token',
     (host) => {

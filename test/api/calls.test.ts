@@ -40,6 +40,23 @@ describe('every request', () => {
     );
   });
 
+  it.each(['../', '..', '../../other', 'a/../b', '%2e%2e', '//evil.example/', 'a?b', 'a#b'])(
+    'H7 for the account %j never leaves for another address than that of the account',
+    async (accountId) => {
+      const { client, sent } = stage([one(5)], {}, accountId);
+      const call = client.vendors.read(5).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const error = await call;
+      if (error === undefined)
+        expect(sent.map(({ url }) => url.pathname)).toEqual([
+          `/accounting/account/${encodeURIComponent(accountId)}/bill_vendors/bill_vendors/5`,
+        ]);
+      else expect([error, sent]).toMatchObject([{ code: 'bug' }, []]);
+    },
+  );
+
   it('takes a stamp for each attempt, and the reading carries that of the one that answered', async () => {
     const { client, stamps, sent } = stage([json({}, 500), down(), one(5)]);
     const { stamp } = await client.vendors.read(5);

@@ -48,7 +48,11 @@ export interface Stage {
 }
 
 /** A client whose n-th request gets the n-th answer; the last one stays. */
-export function stage(answers: readonly Scripted[], changes: Partial<ApiSeams & Service> = {}): Stage {
+export function stage(
+  answers: readonly Scripted[],
+  changes: Partial<ApiSeams & Service> = {},
+  accountId = '6BApk',
+): Stage {
   const clock = virtualClock({ auto: true, deadline: 600_000 });
   const sent: Sent[] = [];
   const observed: AttemptFacts[] = [];
@@ -66,7 +70,7 @@ export function stage(answers: readonly Scripted[], changes: Partial<ApiSeams & 
     if (answer === undefined || answer instanceof Error) throw answer ?? new Error('Nothing is scripted.');
     return typeof answer === 'function' ? answer(request) : answer.clone();
   };
-  const client = connect({ ...service, ...changes }, '6BApk', {
+  const client = connect({ ...service, ...changes }, accountId, {
     clock,
     dice: loaded(0.5),
     fetch,
