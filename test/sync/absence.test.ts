@@ -273,6 +273,19 @@ describe('the breaker', () => {
   const blank =
     'The service counts 20 vendors on 2 pages and shows none: all are hidden, or every page is answered as the first.';
 
+  it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
+    const at = await mirrored({ settings: { service: { paging }, sync: { breaker: { vendors: 2, percent: 10 } } } });
+    const desk = at.sandbox.vendors(account);
+    for (const vendorid of actives(at, 40)) desk.vanish(vendorid);
+    expect(await at.pull({ approved: 40 })).toMatchObject({ outcome: 'complete', suspects: 40 });
+    await at.clock.advance(60_000);
+    const left = at.query('SELECT 1 FROM active_vendors').length;
+    expect(left).toBeLessThan(30);
+    for (const vendorid of actives(at, 3)) desk.vanish(vendorid);
+    expect((await at.pull()).error).toMatchObject({ code: 'breaker_tripped' });
+    expect(at.query('SELECT 1 FROM active_vendors')).toHaveLength(left);
+  });
+
   it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
     const at = await bench({ vendors: 20, world: [...world, 'paging=echoed'], settings: { service: { paging } } });
     const desk = at.sandbox.vendors(account);
