@@ -3,14 +3,21 @@ import { createLog, prettyEntries, type Log, type LogLevel } from '../log.ts';
 import type { Call } from './command.ts';
 import { mayStyle } from './heading.ts';
 import { visibleLines } from './plain-text.ts';
+import { withSettings } from './same-settings.ts';
 
 /** A log on standard error, of `--log-level`, or else of the `usual` one. */
 export async function logOf({ edge, options }: Call, usual: LogLevel): Promise<Log> {
-  const { stderr, env } = edge;
+  const { stderr, env, settingsOption } = edge;
   const level = options.logLevel ?? usual;
-  if (!stderr.isTTY) return createLog(level, stderr);
-  const pretty = await prettyEntries(mayStyle(stderr, env));
-  return createLog(level, { write: (line) => void stderr.write(pretty(readable(line))) });
+  const pretty = stderr.isTTY ? await prettyEntries(mayStyle(stderr, env)) : undefined;
+  if (!pretty && !settingsOption) return createLog(level, stderr);
+  const inJson = { settingsOption: JSON.stringify(settingsOption ?? '').slice(1, -1) };
+  return createLog(level, {
+    write(entry) {
+      const line = withSettings(inJson, entry);
+      stderr.write(pretty ? pretty(readable(line)) : line);
+    },
+  });
 }
 
 /** An entry whose texts, some of them strangers', cannot steer the terminal. */

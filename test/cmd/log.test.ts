@@ -28,6 +28,17 @@ describe('the log', () => {
     expect(await logged(write, {}, 80)).toContain('\u001b[32mINFO');
   });
 
+  it('K23 repeats the option that names the settings in every command that it names', async () => {
+    for (const columns of [undefined, 80]) {
+      const { stream, text } = collector(columns);
+      const edge = { stderr: stream, env: { NO_COLOR: '1' }, settingsOption: `-c 'a "b".yaml'` } as unknown as Edge;
+      const log = await logOf({ edge, options: {}, args: [] }, 'info');
+      log.warn({ code: 'x' }, 'Incomplete: run `vendor-mirror sync` again.');
+      const told = columns === undefined ? (JSON.parse(text()) as { msg: string }).msg : text();
+      expect(told).toContain(`run \`vendor-mirror sync -c 'a "b".yaml'\` again.`);
+    }
+  });
+
   it('H10 no word of a stranger steers the terminal through it', async () => {
     const shown = await logged(
       (log) => log.info({ name: '\u001b[31mred' }, 'from \u009b31m\ra stranger'),
