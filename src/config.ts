@@ -37,7 +37,7 @@ export function parseSettings(sources: SettingsSources): Settings {
     return sources.readFile(path);
   };
   const given = filled(yaml.value ?? {}, [], { ...sources, readFile }, problems);
-  const merged = overlay(parse(sources.defaults), given);
+  const merged = typed(overlay(parse(sources.defaults), given), yaml.value);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
   else problems.push(...contradictions(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
@@ -163,6 +163,33 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
     }
   });
   return Object.fromEntries(entries);
+}
+
+/** The settings, with each value that is one variable and nothing else as the type that its key takes. */
+function typed(merged: unknown, written: unknown): unknown {
+  const { error } = settingsShape.safeParse(merged);
+  const wanted = new Map(error?.issues.map((issue) => [issue.path.join('.'), expectedType(issue)]));
+  const convert = (value: unknown, source: unknown, at: readonly PropertyKey[]): unknown => {
+    if (isMap(value) && isMap(source))
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [key, convert(inner, source[key], [...at, key])]),
+      );
+    const isVariable = typeof value === 'string' && typeof source === 'string' && oneVariable.test(source);
+    return isVariable ? asType(wanted.get(at.join('.')), value) : value;
+  };
+  return convert(merged, written, []);
+}
+
+const oneVariable = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+function expectedType(issue: z.core.$ZodIssue): string | undefined {
+  return issue.code === 'invalid_type' ? issue.expected : undefined;
+}
+
+/** Numbers are all that is not text. */
+function asType(expected: string | undefined, text: string): unknown {
+  const isNumber = expected === 'number' || expected === 'int';
+  return isNumber && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function overlay(base: unknown, over: unknown): unknown {

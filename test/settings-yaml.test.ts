@@ -1,8 +1,9 @@
 /** What is said of a settings file that cannot be used, when a token stands where it goes wrong. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { parseSettings } from '../src/config.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { parseSettings, type Settings } from '../src/config.ts';
 import { MirrorError } from '../src/errors.ts';
 import { commandLine } from './cmd/command-line.ts';
 import { packageRoot } from './mirror-file.ts';
@@ -106,9 +107,120 @@ it('K43 the place is told by line and column', () => {
   );
 });
 
-function parse(text: string): unknown {
+/** Nine levels of ten aliases each, and a tenth: a thousand million values. */
+const bomb = Array.from({ length: 9 }, (_, n) => {
+  const items = n === 0 ? 'x' : Array.from({ length: 10 }, () => `*a${n - 1}`).join();
+  return `a${n}: &a${n} [${items}]`;
+}).join('\n');
+
+it.each([
+  ['an alias without an anchor', `    accessToken: *there`, /line 6, column 18: an alias \(\*name\) has no anchor/],
+  [
+    'a value that means itself',
+    `    accessToken: &it { it: *it }`,
+    /line 6, column 28: an alias \(\*name\) stands inside/,
+  ],
+  [
+    'a circle over two',
+    `    accessToken: &it\n      - &other [*it]\n      - *other`,
+    /line 7, column 17: .*stands inside/,
+  ],
+  ['a bomb of aliases', `    accessToken: x\n${bomb}`, /the aliases \(\*name\) make more of the file/],
+  ['too many aliases', `    accessToken: x\na: &a 1\nb: [${'*a,'.repeat(101)}]`, /more than 100 aliases/],
+  ['a merge of what is no map', `    accessToken: x`, /the aliases|line/],
+  ['a depth of brackets', `    accessToken: ${'['.repeat(100_000)}`, /line 6: the values are nested too deeply/],
+  ['a depth of dashes', `    accessToken:\n${'- '.repeat(100_000)}`, /line 7: the values are nested too deeply/],
+  [
+    'a depth of lines',
+    Array.from({ length: 1_000 }, (_, n) => `${' '.repeat(n + 4)}a:`).join('\n'),
+    /nested too deeply/,
+  ],
+])('K49 %s is a sentence with its place, and exit 78', async (name, rest, reason) => {
+  const line = commandLine();
+  const merge = name.startsWith('a merge') ? '%YAML 1.1\n---\nx: &x 1\ny: { <<: *x }\n' : '';
+  writeFileSync(line.settings, `${merge}${head}${rest}\n`);
+  const { status, stdout, stderr } = await line.run('status', '--json');
+  expect([status, stderr]).toEqual([78, expect.stringMatching(reason)]);
+  expect(stderr).not.toMatch(/^ {4}at /m);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'settings_invalid' } });
+});
+
+it('K49 an alias is what its anchor holds', () => {
+  const settings = parse(`${head}    accessToken: x\nsync: { lag: &short 7s, secondLook: *short }\n`);
+  expect(settings.sync).toMatchObject({ lag: 7_000, secondLook: 7_000 });
+});
+
+it('K49 no key leads past the shape of the settings', () => {
+  for (const key of ['__proto__', 'constructor', 'toString'])
+    expect(() => parse(`${head}    accessToken: x\n${key}: { port: 1 }\n`)).toThrow('unknown key');
+});
+
+describe('the file of the settings', () => {
+  it.each([
+    ['a device', () => '/dev/zero', /it is no regular file/],
+    ['another device', () => '/dev/null', /it is no regular file/],
+    ['a folder', (folder: string) => folder, /it is no regular file/],
+    ['a pipe that nobody writes to', (folder: string) => pipe(folder), /it is no regular file/],
+    ['a file of any size', (folder: string) => large(folder), /it is larger than 1048576 bytes/],
+    ['no text', (folder: string) => latin(folder), /it is no text in UTF-8/],
+  ])('K49 is refused with 78 where it is %s', async (_, pathIn, reason) => {
+    const line = commandLine();
+    const path = pathIn(line.folder);
+    const { status, stderr } = await line.runBare('status', '-c', path);
+    expect([status, stderr]).toEqual([78, expect.stringMatching(reason)]);
+    writeFileSync(line.settings, `${head}    accessToken: x\nadmin: { tokenFile: ${path} }\n`);
+    expect(await line.run('status')).toMatchObject({
+      status: 78,
+      stderr: expect.stringContaining('cannot read') as string,
+    });
+  });
+
+  function pipe(folder: string): string {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    return join(folder, 'pipe');
+  }
+  function large(folder: string): string {
+    writeFileSync(join(folder, 'large'), '');
+    truncateSync(join(folder, 'large'), 2 ** 41);
+    return join(folder, 'large');
+  }
+  function latin(folder: string): string {
+    writeFileSync(join(folder, 'latin'), Buffer.from('# caf\xe9', 'latin1'));
+    return join(folder, 'latin');
+  }
+});
+
+describe('a value that is one variable', () => {
+  const env = { PORT: '8080', PERCENT: '2.5', WORD: 'word', NUMBER: '12', PAGE: 'p' };
+  const withEnv = (yaml: string): Settings => parse(`${head}    accessToken: x\n${yaml}`, env);
+
+  it('K49 is of the type that its key takes', () => {
+    const settings = withEnv(
+      'listener: { port: "${PORT}" }\nsync: { breaker: { vendors: "${NUMBER}", percent: "${PERCENT}" } }\nadmin: { token: "${NUMBER}" }',
+    );
+    expect(settings.listener.port).toBe(8080);
+    expect(settings.sync.breaker).toEqual({ vendors: 12, percent: 2.5 });
+    expect(settings.admin.token?.reveal()).toBe('12');
+  });
+
+  it('K49 inside a value that may be left out, too', () => {
+    const text = 'accounts: [a]\nsandbox: { vendors: "${NUMBER}", seed: "${NUMBER}", churn: "${PERCENT}" }';
+    expect(parse(text, env).sandbox).toEqual({ vendors: 12, seed: 12, churn: 2.5 });
+  });
+
+  it.each([
+    ['another word', 'listener: { port: "${WORD}" }'],
+    ['a variable beside something', 'listener: { port: "8${NUMBER}" }'],
+    ['a number in quotes', 'listener: { port: "8080" }'],
+    ['a number out of range', 'listener: { port: "${PORT}${PORT}" }'],
+  ])('K49 is refused without being shown where it is %s', (_, yaml) => {
+    expect(() => withEnv(yaml)).toThrow(/listener\.port: should be a whole number from 0 to 65535$/);
+  });
+});
+
+function parse(text: string, env = {}): Settings {
   const readFile = (): string => {
     throw new MirrorError('bug', 'No file is read here.');
   };
-  return parseSettings({ defaults, text, name: 'mirror.yaml', env: {}, readFile });
+  return parseSettings({ defaults, text, name: 'mirror.yaml', env, readFile });
 }

@@ -19,6 +19,9 @@ export function fixedToken(token: Secret): TokenSource {
   };
 }
 
+/** A file that is larger is not one of a token, in bytes. */
+const mostToken = 2 ** 16;
+
 /** The contents of a file, read again whenever the file was changed, and after every 401. */
 export function fileToken(path: string): TokenSource {
   let held: { readonly token: Secret; readonly version: string } | undefined;
@@ -26,7 +29,12 @@ export function fileToken(path: string): TokenSource {
   const read = async (): Promise<Secret> =>
     usableToken((await fromFile(() => readFile(path, 'utf8'))).trim(), `The file ${path}`);
   const version = async (): Promise<string> => {
-    const { mtimeMs, size, ino } = await fromFile(() => stat(path));
+    const { mtimeMs, size, ino } = await fromFile(async () => {
+      const stats = await stat(path);
+      if (!stats.isFile() || stats.size > mostToken)
+        throw Object.assign(new Error('No token is like that.'), { code: 'no regular file of at most 64 kB' });
+      return stats;
+    });
     return `${mtimeMs} ${size} ${ino}`;
   };
   const load = async (): Promise<Secret> => {

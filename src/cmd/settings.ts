@@ -1,5 +1,5 @@
 /** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
-import { accessSync, readFileSync } from 'node:fs';
+import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../config.ts';
 import { MirrorError } from '../errors.ts';
@@ -7,6 +7,7 @@ import { isNoFile, ownFileAt } from '../store/own-files.ts';
 import type { Call, CommonOptions } from './command.ts';
 import type { Edge } from './edge.ts';
 import { remark } from './say.ts';
+import { readSecretFile, readSettingsFile } from './settings-file.ts';
 
 /**
  * The settings of this call, restricted to `--account` where that is given.
@@ -19,7 +20,7 @@ export function loadSettings({ edge, options }: Call): Settings {
     text: readSettingsFile(name),
     name,
     env: edge.env,
-    readFile: (path) => readFileSync(path, 'utf8'),
+    readFile: readSecretFile,
     absolutePaths: name === edge.machineSettings,
   });
   refuseClashes(name, settings);
@@ -66,17 +67,6 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
       'settings_invalid',
       [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
     );
-}
-
-function readSettingsFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new MirrorError('settings_unreadable', `The settings file ${path} cannot be read${reason}.`, {
-      cause: error,
-    });
-  }
 }
 
 function wantedAccounts(accounts: string[], wanted: string | undefined): string[] {

@@ -69,6 +69,14 @@ describe('a token in a file', () => {
     expect(await revealed(source.current())).toBe('xyz');
   });
 
+  it('K49 that is a device is not read', async () => {
+    const { vault, seams } = unused;
+    await expect(tokenSource({ accessTokenFile: '/dev/zero' }, vault, seams).current()).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'Cannot read the file of service.auth.accessTokenFile (no regular file of at most 64 kB).',
+    });
+  });
+
   it('that is missing or unusable is named', async () => {
     await expect(source.current()).rejects.toMatchObject({
       code: 'unauthenticated',
