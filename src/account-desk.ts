@@ -75,6 +75,7 @@ export class AccountDesk implements Service {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
+      inTurn: (work, signal) => options.permits.during(work, signal),
       onVerified: () => this.#request('verification'),
     });
   }

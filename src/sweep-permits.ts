@@ -38,6 +38,16 @@ export class SweepPermits implements Service {
     return Promise.resolve();
   }
 
+  /** Does some other work for an account with a permit, which goes to another when the work takes long. @throws the signal's reason. */
+  async during<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const permit = await this.acquire(signal);
+    try {
+      return await work();
+    } finally {
+      permit.release();
+    }
+  }
+
   /** Resolves when this sweep may work. @throws the signal's reason. */
   async acquire(signal: AbortSignal): Promise<Permit> {
     await this.#take(signal, 'last');

@@ -9,9 +9,12 @@ export interface DeliveryMoments {
 }
 
 export interface Hearing extends DeliveryMoments {
-  /** Changes that sweeps have found since, and that nobody has announced. */
+  /** Changes that sweeps have found since, and that nobody has announced; counted up to 10,000. */
   readonly missedSince: number;
 }
+
+/** Beyond this the number says nothing more, and counting would take long. */
+const mostMissed = 10_000;
 
 interface Moment {
   readonly at: string | null;
@@ -32,9 +35,11 @@ export function deliveryMoments(sqlite: Sqlite): (accountId: string) => Delivery
 export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
   const moments = deliveryMoments(sqlite);
   const missed = sqlite.prepare<[string, string], { count: number }>(`
-    SELECT count(*) AS count FROM findings
-    WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-      AND explained_at IS NULL AND found_at > ?`);
+    SELECT count(*) AS count FROM (
+      SELECT 1 FROM findings
+      WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND explained_at IS NULL AND found_at > ?
+      LIMIT ${mostMissed})`);
   return (account) => {
     const known = moments(account);
     return { ...known, missedSince: missed.get(account, known.lastDelivery ?? '')?.count ?? 0 };

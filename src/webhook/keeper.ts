@@ -25,6 +25,8 @@ export interface KeeperOptions {
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
+  /** Waits until this account may ask the service, where many would at once, and then does the work. @throws the signal's reason. */
+  readonly inTurn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody (DESIGN 2, rule 10). */
   readonly onVerified: (accountId: string) => void;
 }
@@ -136,15 +138,11 @@ export class Keeper implements Service {
     let missed = false;
     try {
       const pathToken = await verifiers.pathToken(accountId);
-      const verified = await mend({
-        ...this.#options,
-        publicUrl,
-        pathToken,
-        prover,
+      const { inTurn } = this.#options;
+      const verified = await inTurn(
+        () => mend({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
         signal,
-        renew,
-        onVendorsCovered,
-      });
+      );
       if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
       missed = this.#bell.count > prover.heard;
       return verified ? 'verified' : 'unverified';

@@ -66,3 +66,22 @@ it('K24 the start of five hundred accounts commits no more often than that of on
   const one = await commits(accounts.slice(0, 1));
   expect(await commits(Array.from({ length: 500 }, (_, index) => `acct${index}`))).toBeLessThanOrEqual(one);
 });
+
+it('K24 the start of many accounts asks about few callbacks at once, while the service does not answer', async () => {
+  const asked: string[] = [];
+  const at = await house({
+    accounts,
+    road: (fetch) => {
+      const silent = hangs(accounts)(fetch);
+      return (input, init) => {
+        asked.push(new URL(input instanceof Request ? input.url : input).pathname);
+        return silent(input, init);
+      };
+    },
+  });
+  await at.start();
+  await at.clock.pass(500);
+  expect(asked).toHaveLength(4);
+  await at.clock.pass(1_000);
+  expect(asked).toHaveLength(8);
+});

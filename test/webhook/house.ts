@@ -196,6 +196,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
       verifiers: rooms.secrets.verifiers,
       clock,
       log: options.log ?? silentLog,
+      inTurn: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),
       ...changes,
     });
