@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../mirror-file.ts';
+import { isMissing } from '../needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
 import { until } from '../process/daemon.ts';
 import { build, ended, place, service } from '../process/program.ts';
@@ -70,21 +71,24 @@ describe('a program that holds the write lock', () => {
     expect(at.query('SELECT user_id FROM deliveries ORDER BY user_id').map((row) => row['user_id'])).toEqual([1, 5, 6]);
   });
 
-  it.skipIf(!existsSync('/proc/self/fd'))('F4 is waited for by a pull, which then is complete', async () => {
-    const sandbox = await service({ vendors: 60 });
-    const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
-    expect((await at.run('sync')).status).toBe(0);
-    sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'Late', language: 'en' });
-    const release = await lock(at.database);
-    let requests = 0;
-    sandbox.sandbox.onRequest(() => (requests += 1));
-    const child = at.start('sync', '--json');
-    const pulled = ended(child);
-    await until(() => hasOpen(child.pid!, at.database));
-    expect(requests).toBe(0);
-    await release();
-    const { status, stdout } = await pulled;
-    expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
-    expect(at.query("SELECT vendor_name FROM vendors WHERE vendor_name = 'Late'")).toHaveLength(1);
-  });
+  it.skipIf(isMissing(existsSync('/proc/self/fd') ? undefined : 'there is no /proc'))(
+    'F4 is waited for by a pull, which then is complete',
+    async () => {
+      const sandbox = await service({ vendors: 60 });
+      const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+      expect((await at.run('sync')).status).toBe(0);
+      sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'Late', language: 'en' });
+      const release = await lock(at.database);
+      let requests = 0;
+      sandbox.sandbox.onRequest(() => (requests += 1));
+      const child = at.start('sync', '--json');
+      const pulled = ended(child);
+      await until(() => hasOpen(child.pid!, at.database));
+      expect(requests).toBe(0);
+      await release();
+      const { status, stdout } = await pulled;
+      expect([status, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ ok: true })]);
+      expect(at.query("SELECT vendor_name FROM vendors WHERE vendor_name = 'Late'")).toHaveLength(1);
+    },
+  );
 });

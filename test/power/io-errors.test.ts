@@ -4,6 +4,7 @@ import { asked } from '../asked.ts';
 import { build, service } from '../process/program.ts';
 import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './lives.ts';
 import { untappable, type Failure } from './tap.ts';
+import { isMissing } from '../needed.ts';
 
 /** How many operations fail, one in each life; nightly as many as there are. */
 const failures = asked('IO_ERRORS', 16);
@@ -38,7 +39,7 @@ const nameOf = ({ kinds, nth, errno, on }: Failure): string =>
 
 beforeAll(build);
 
-describe.skipIf(untappable !== undefined)(
+describe.skipIf(isMissing(untappable))(
   `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(

@@ -11,6 +11,7 @@ import { lay } from './inspection.ts';
 import { filesIn, recorded, statesOf, type Recording, type State } from './recording.ts';
 import { compileTap, untappable } from './tap.ts';
 import { startTapped } from './tapped.ts';
+import { isMissing } from '../needed.ts';
 
 /** How many states of the disk are looked at for each. */
 const states = Math.ceil(asked('STATES', 3_000) / 15);
@@ -37,7 +38,7 @@ function* found(life: Recording): Generator<State & { ask: (file: string, sql: s
   }
 }
 
-describe.skipIf(untappable !== undefined)(
+describe.skipIf(isMissing(untappable))(
   `after a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(

@@ -16,6 +16,7 @@ import { countKinds, daemonLife, expectHeals, stageOf, twoAtATime, type Life } f
 import { readNotes, type Note } from './notes.ts';
 import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
+import { isMissing } from '../needed.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
 const kills = asked('KILLS', 36);
@@ -47,115 +48,112 @@ function isMigrated(database: string): boolean {
 
 beforeAll(build);
 
-describe.skipIf(untappable !== undefined)(
-  `a kill${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
-  () => {
-    it(
-      `F2 F10 C5 at ${kills} operations of a daemon's life loses nothing, and the next pull heals`,
-      async () => {
-        const stage = stageOf(await service({ vendors: 40 }));
-        const quiet = await daemonLife(stage);
-        const counts = countKinds(quiet.notes);
-        const all = quiet.notes.length - counts.a;
-        const throws = chance(seedOf(seed, 'kills'));
-        const spread = Array.from(
-          { length: kills },
-          (_, index) => 1 + Math.floor((all * (index + throws.fraction())) / kills),
-        );
-        const met = new Map<string, number>();
-        const killAt = async (nth: number): Promise<void> => {
-          const kill = { kinds: everything, nth };
-          const life = await daemonLife(stage, { kill });
-          const phase = phaseOf(life);
-          met.set(phase, (met.get(phase) ?? 0) + 1);
-          await expectHeals(stage, life, `${nameOf(kill)}, ${phase}: ${life.stderr}`);
-        };
-        await twoAtATime(spread, killAt);
-        // Deliveries share commits as they happen to come: a life may have more operations than the quiet one had.
-        for (let nth = all; !met.has('stopping'); nth += Math.ceil(all / 50)) await killAt(nth);
-        expect([...met.keys()].sort()).toEqual(expect.arrayContaining(['migrating', 'serving', 'stopping']));
-      },
-      240_000 + kills * 20_000,
-    );
-
-    it('F2 C5 between a commit and its answers loses nothing', async () => {
+describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : ` (not here: ${untappable})`}`, () => {
+  it(
+    `F2 F10 C5 at ${kills} operations of a daemon's life loses nothing, and the next pull heals`,
+    async () => {
       const stage = stageOf(await service({ vendors: 40 }));
-      await twoAtATime([1, 2, 3, 7, 13, 20], async (nth) => {
-        const kill = { kinds: 'a', nth };
-        const life = await daemonLife(stage, { kill });
-        expect([life.status, life.stage], nameOf(kill)).toEqual([null, 'serving']);
-        await expectHeals(stage, life, nameOf(kill));
-        // What was committed and not answered is there, too: the service sends it again, and it is one mark more.
-        const journalled = life.at.query<{ count: number }>('SELECT count(*) AS count FROM deliveries')[0]!.count;
-        expect(journalled, nameOf(kill)).toBeGreaterThanOrEqual(nth);
-      });
-    }, 240_000);
-
-    it(
-      'F2 D1 D5 D6 inside the handshake leaves one verified callback after the next start',
-      async () => {
-        const { library } = stageOf(await service());
-        const isVerified = ({ sandbox, account }: EmbeddedSandbox) =>
-          sandbox
-            .callbacks(account)
-            .all()
-            .some(({ verified }) => verified);
-        /** A first life until the callback is verified, unless it ends before. */
-        const handshake = async (kill?: Trap) => {
-          const world = await service({ vendors: 20 });
-          const at = await daemonPlace(world, 'sync: { lag: 0s }');
-          const log = join(temporaryFolder(memory), 'notes');
-          const daemon = startTapped(at, ['serve'], { library, log, ...(kill && { kill }) });
-          const exited = once(daemon, 'exit');
-          daemon.stderr!.resume();
-          await Promise.race([exited, until(() => isVerified(world))]);
-          daemon.kill('SIGKILL');
-          await exited;
-          return { world, at, notes: readNotes(log).filter(({ kind }) => kind !== 'answered') };
-        };
-        const { notes } = await handshake();
-        const locked = notes.findIndex((note) => 'path' in note && note.path.endsWith('.lock'));
-        const isSecret = (note: Note): boolean => 'path' in note && note.path.endsWith('secrets.db-wal');
-        const points = notes.flatMap((note, index) => (index > locked && isSecret(note) ? [index + 1] : []));
-        const chosen = points.filter((_, index) => index % Math.ceil(points.length / handshakes) === 0);
-        let inside = 0;
-        await twoAtATime(chosen, async (nth) => {
-          const kill = { kinds: everything, nth };
-          const { world, at, notes: noted } = await handshake(kill);
-          if (!isVerified(world) && noted.slice(-3).some(isSecret)) inside += 1;
-          expect(await inspect(at.folder, { acknowledged: [], isWhole: () => undefined }), nameOf(kill)).toEqual([]);
-          const healed = await at.serve();
-          await until(() => isVerified(world));
-          await healed.logged('complete');
-          expect(await healed.end(), healed.stderr()).toBe(0);
-          expect(world.sandbox.callbacks(world.account).all().length, nameOf(kill)).toBe(1);
-          expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
-        });
-        expect(inside).toBeGreaterThan(1);
-      },
-      240_000 + handshakes * 20_000,
-    );
-
-    it('F20 while a copy is written leaves the old copy or the new one', async () => {
-      const stage = stageOf(await service({ vendors: 200 }));
-      const at = place(stage.sandbox);
-      expect((await at.run('sync')).status).toBe(0);
-      const copy = join(at.folder, 'copy.db');
-      expect((await at.run('export', copy)).status).toBe(0);
-      const old = join(at.folder, 'old.db');
-      copyFileSync(copy, old);
-      const log = join(temporaryFolder(memory), 'notes');
-      await ended(startTapped(at, ['export', copy], { library: stage.library, log }));
-      const all = readNotes(log).length;
-      for (let nth = 1; nth <= all; nth += Math.ceil(all / 6)) {
+      const quiet = await daemonLife(stage);
+      const counts = countKinds(quiet.notes);
+      const all = quiet.notes.length - counts.a;
+      const throws = chance(seedOf(seed, 'kills'));
+      const spread = Array.from(
+        { length: kills },
+        (_, index) => 1 + Math.floor((all * (index + throws.fraction())) / kills),
+      );
+      const met = new Map<string, number>();
+      const killAt = async (nth: number): Promise<void> => {
         const kill = { kinds: everything, nth };
-        const child = startTapped(at, ['export', copy], { ...stage, log, kill });
-        await once(child, 'exit');
-        const sqlite = new Driver(copy, { readonly: true });
-        expect(sqlite.pragma('integrity_check', { simple: true }), nameOf(kill)).toBe('ok');
-        expect(sqlite.prepare('SELECT count(*) FROM vendors').pluck().get(), nameOf(kill)).toBeGreaterThan(0);
-        sqlite.close();
-      }
-    }, 240_000);
-  },
-);
+        const life = await daemonLife(stage, { kill });
+        const phase = phaseOf(life);
+        met.set(phase, (met.get(phase) ?? 0) + 1);
+        await expectHeals(stage, life, `${nameOf(kill)}, ${phase}: ${life.stderr}`);
+      };
+      await twoAtATime(spread, killAt);
+      // Deliveries share commits as they happen to come: a life may have more operations than the quiet one had.
+      for (let nth = all; !met.has('stopping'); nth += Math.ceil(all / 50)) await killAt(nth);
+      expect([...met.keys()].sort()).toEqual(expect.arrayContaining(['migrating', 'serving', 'stopping']));
+    },
+    240_000 + kills * 20_000,
+  );
+
+  it('F2 C5 between a commit and its answers loses nothing', async () => {
+    const stage = stageOf(await service({ vendors: 40 }));
+    await twoAtATime([1, 2, 3, 7, 13, 20], async (nth) => {
+      const kill = { kinds: 'a', nth };
+      const life = await daemonLife(stage, { kill });
+      expect([life.status, life.stage], nameOf(kill)).toEqual([null, 'serving']);
+      await expectHeals(stage, life, nameOf(kill));
+      // What was committed and not answered is there, too: the service sends it again, and it is one mark more.
+      const journalled = life.at.query<{ count: number }>('SELECT count(*) AS count FROM deliveries')[0]!.count;
+      expect(journalled, nameOf(kill)).toBeGreaterThanOrEqual(nth);
+    });
+  }, 240_000);
+
+  it(
+    'F2 D1 D5 D6 inside the handshake leaves one verified callback after the next start',
+    async () => {
+      const { library } = stageOf(await service());
+      const isVerified = ({ sandbox, account }: EmbeddedSandbox) =>
+        sandbox
+          .callbacks(account)
+          .all()
+          .some(({ verified }) => verified);
+      /** A first life until the callback is verified, unless it ends before. */
+      const handshake = async (kill?: Trap) => {
+        const world = await service({ vendors: 20 });
+        const at = await daemonPlace(world, 'sync: { lag: 0s }');
+        const log = join(temporaryFolder(memory), 'notes');
+        const daemon = startTapped(at, ['serve'], { library, log, ...(kill && { kill }) });
+        const exited = once(daemon, 'exit');
+        daemon.stderr!.resume();
+        await Promise.race([exited, until(() => isVerified(world))]);
+        daemon.kill('SIGKILL');
+        await exited;
+        return { world, at, notes: readNotes(log).filter(({ kind }) => kind !== 'answered') };
+      };
+      const { notes } = await handshake();
+      const locked = notes.findIndex((note) => 'path' in note && note.path.endsWith('.lock'));
+      const isSecret = (note: Note): boolean => 'path' in note && note.path.endsWith('secrets.db-wal');
+      const points = notes.flatMap((note, index) => (index > locked && isSecret(note) ? [index + 1] : []));
+      const chosen = points.filter((_, index) => index % Math.ceil(points.length / handshakes) === 0);
+      let inside = 0;
+      await twoAtATime(chosen, async (nth) => {
+        const kill = { kinds: everything, nth };
+        const { world, at, notes: noted } = await handshake(kill);
+        if (!isVerified(world) && noted.slice(-3).some(isSecret)) inside += 1;
+        expect(await inspect(at.folder, { acknowledged: [], isWhole: () => undefined }), nameOf(kill)).toEqual([]);
+        const healed = await at.serve();
+        await until(() => isVerified(world));
+        await healed.logged('complete');
+        expect(await healed.end(), healed.stderr()).toBe(0);
+        expect(world.sandbox.callbacks(world.account).all().length, nameOf(kill)).toBe(1);
+        expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
+      });
+      expect(inside).toBeGreaterThan(1);
+    },
+    240_000 + handshakes * 20_000,
+  );
+
+  it('F20 while a copy is written leaves the old copy or the new one', async () => {
+    const stage = stageOf(await service({ vendors: 200 }));
+    const at = place(stage.sandbox);
+    expect((await at.run('sync')).status).toBe(0);
+    const copy = join(at.folder, 'copy.db');
+    expect((await at.run('export', copy)).status).toBe(0);
+    const old = join(at.folder, 'old.db');
+    copyFileSync(copy, old);
+    const log = join(temporaryFolder(memory), 'notes');
+    await ended(startTapped(at, ['export', copy], { library: stage.library, log }));
+    const all = readNotes(log).length;
+    for (let nth = 1; nth <= all; nth += Math.ceil(all / 6)) {
+      const kill = { kinds: everything, nth };
+      const child = startTapped(at, ['export', copy], { ...stage, log, kill });
+      await once(child, 'exit');
+      const sqlite = new Driver(copy, { readonly: true });
+      expect(sqlite.pragma('integrity_check', { simple: true }), nameOf(kill)).toBe('ok');
+      expect(sqlite.prepare('SELECT count(*) FROM vendors').pluck().get(), nameOf(kill)).toBeGreaterThan(0);
+      sqlite.close();
+    }
+  }, 240_000);
+});

@@ -11,6 +11,7 @@ import { packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { build, ended, place, service, type Place } from '../process/program.ts';
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
 import { filesIn, recorded, statesOf, type AnswerOf, type Recording } from './recording.ts';
+import { isMissing } from '../needed.ts';
 import { compileTap, untappable } from './tap.ts';
 import { deliver, introduce, quietDaemon, startTapped, watch } from './tapped.ts';
 
@@ -138,7 +139,7 @@ async function survey(life: Lived, count: number): Promise<{ faults: (Fault & { 
 
 beforeAll(build);
 
-describe.skipIf(untappable !== undefined)(
+describe.skipIf(isMissing(untappable))(
   `a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(

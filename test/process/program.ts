@@ -1,7 +1,7 @@
 /** The program as people run it: compiled, in a process of its own, beside a service behind real HTTP. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
@@ -12,9 +12,16 @@ import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
 
 export const program = join(packageRoot, 'dist/cmd/main.js');
 
-/** `npm test` builds; a single test run by hand does not. */
+/** `npm test` builds; a single test run by hand does not, and must not try a program that is older than its source. */
 export function build(): void {
-  if (!existsSync(program)) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
+  if (!isBuilt()) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
+}
+
+function isBuilt(): boolean {
+  if (!existsSync(program)) return false;
+  const built = statSync(program).mtimeMs;
+  const sources = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' });
+  return sources.every((name) => statSync(join(packageRoot, 'src', name)).mtimeMs <= built);
 }
 
 export interface Ended {
