@@ -152,7 +152,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
     fetch,
     log,
     tokens,
-    takeStamp: () => mirror.takeStamp(),
+    takeTurn: mirror.takeTurn,
     ...(!seams.anyService && {
       onAnswer: once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror)),
     }),

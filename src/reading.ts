@@ -9,9 +9,6 @@ export interface ReadStamp {
   readonly begun: number;
 }
 
-/** Hands out the number of a request that is about to leave. */
-export type TakeStamp = () => Promise<ReadStamp>;
-
 /** By which road a reading came. */
 export const roads = ['pull', 'delivery', 'reconcile', 'write'] as const;
 export type Road = (typeof roads)[number];

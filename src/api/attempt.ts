@@ -1,8 +1,9 @@
 /** A call sent once: its turn at the gate, its stamp, its request, and what its answer means. */
-import { parseInstant, type Clock } from '../clock.ts';
+import { parseInstant, sleep, type Clock } from '../clock.ts';
 import { MirrorError } from '../errors.ts';
 import type { Secret } from '../log.ts';
 import { refusal } from './answer-errors.ts';
+import type { Turn } from '../shared-rate.ts';
 import type { Answered, ApiSeams, Call, Service } from './call.ts';
 import { reworded } from './reworded.ts';
 import type { RateGate } from './rate-gate.ts';
@@ -11,6 +12,7 @@ import { retryAfter } from './retry-after.ts';
 import { parseDocument } from './wire/document.ts';
 
 export interface Attempt {
+  readonly accountId: string;
   readonly call: Call;
   readonly token: Secret;
   readonly service: Service;
@@ -29,16 +31,41 @@ export interface Attempt {
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
   const { call, gate, seams, token } = attempt;
   try {
-    const { answer, stamp } = await gate.through(async () => {
-      const stamp = await seams.takeStamp();
-      return { stamp, answer: await leave(attempt) };
-    }, call.signal);
+    const { answer, stamp } = await gate.through(
+      async () => {
+        const turn = await nextTurn(attempt);
+        try {
+          return { stamp: turn.stamp, answer: await leave(attempt) };
+        } finally {
+          await turn.end();
+        }
+      },
+      call.pace,
+      call.signal,
+    );
     slowDown(answer, gate, seams.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, seams.clock);
     return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
   } catch (error) {
     throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
+  }
+}
+
+/** Waits for a place in the rate that all processes share. */
+async function nextTurn({ accountId, call, gate, seams, service }: Attempt): Promise<Turn> {
+  const asked = {
+    accountId,
+    family: call.family === 'callbacks' ? 'events' : 'accounting',
+    requests: gate.limitOf(call.pace),
+    per: gate.rate.per,
+    // To the headers, and again to the end of the body.
+    longest: 2 * service.timeout,
+  } as const;
+  for (;;) {
+    const turn = await seams.takeTurn(asked);
+    if ('stamp' in turn) return turn;
+    await sleep(seams.clock, turn.wait, call.signal);
   }
 }
 

@@ -2,8 +2,10 @@
 import type { Clock, Dice } from '../clock.ts';
 import type { ServiceSettings } from '../config.ts';
 import type { Log, Secret } from '../log.ts';
-import type { ReadStamp, TakeStamp } from '../reading.ts';
+import type { ReadStamp } from '../reading.ts';
+import type { TakeTurn } from '../shared-rate.ts';
 import type { Patience } from './pacing.ts';
+import type { Pace } from './rate-gate.ts';
 import type { Fetch } from './request.ts';
 import type { TokenSource } from './tokens.ts';
 
@@ -23,7 +25,7 @@ export interface ApiSeams {
   readonly dice: Dice;
   readonly fetch: Fetch;
   readonly log: Log;
-  readonly takeStamp: TakeStamp;
+  readonly takeTurn: TakeTurn;
   readonly tokens: TokenSource;
   /** Awaited after each answer of success, before anything is made of it. @throws MirrorError where nothing may be. */
   readonly onAnswer?: () => Promise<void>;
@@ -44,6 +46,8 @@ export interface Call {
   readonly body?: unknown;
   /** It is not sent again where it may have been carried out: the same again could undo what others did since. So is every creation. */
   readonly once?: boolean;
+  /** Whether somebody waits for it: a part of the rate is kept for what is prompt, which most calls are. */
+  readonly pace?: Pace;
   /** What the answer might echo and no message may hold. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;

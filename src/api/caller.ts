@@ -8,7 +8,12 @@ import { neverLeft } from './network-words.ts';
 import { paced, patience } from './pacing.ts';
 import type { RateGate } from './rate-gate.ts';
 
-export function caller(service: Service, gates: Readonly<Record<Family, RateGate>>, seams: ApiSeams): Caller {
+export function caller(
+  accountId: string,
+  service: Service,
+  gates: Readonly<Record<Family, RateGate>>,
+  seams: ApiSeams,
+): Caller {
   return async (call, read) => {
     const gate = gates[call.family];
     let left = false;
@@ -16,7 +21,10 @@ export function caller(service: Service, gates: Readonly<Record<Family, RateGate
 
     const attempt = async (number: number): Promise<ReturnType<typeof read>> => {
       const send = (token: Secret): Promise<ReturnType<typeof read>> =>
-        sendOnce({ call, token, service, gate, seams, again: number > 1, onLeave: () => (left = true) }, read);
+        sendOnce(
+          { accountId, call, token, service, gate, seams, again: number > 1, onLeave: () => (left = true) },
+          read,
+        );
       left = false;
       const token = await unlessAborted(seams.tokens.current(), call.signal);
       try {

@@ -1,4 +1,5 @@
 /** The door to the accounting service, for one account. */
+import type { Rate } from '../config.ts';
 import type { ApiSeams, Service } from './call.ts';
 import { caller } from './caller.ts';
 import { callbacksApi, type CallbacksApi } from './callbacks.ts';
@@ -12,15 +13,20 @@ export interface ServiceClient {
   readonly callbacks: CallbacksApi;
 }
 
+/** A tenth of the rate is not for sweeps: what deliveries and people ask for must not wait until one of them has ended. */
+function keptForPrompt({ requests }: Rate): number {
+  return Math.floor(requests / 10);
+}
+
 /**
  * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for
  * callbacks, so keep one client an account.
  */
 export function connect(service: Service, accountId: string, seams: ApiSeams): ServiceClient {
   const account = encodeURIComponent(accountId);
-  const accounting = new RateGate(service.rateLimit.vendors, seams.clock);
+  const accounting = new RateGate(service.rateLimit.vendors, seams.clock, keptForPrompt(service.rateLimit.vendors));
   const events = new RateGate(service.rateLimit.callbacks, seams.clock);
-  const call = caller(service, { vendors: accounting, gateways: accounting, callbacks: events }, seams);
+  const call = caller(accountId, service, { vendors: accounting, gateways: accounting, callbacks: events }, seams);
   return {
     vendors: vendorsApi(call, account, service.paging),
     gateways: gatewaysApi(call, account, service.paging),

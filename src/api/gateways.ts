@@ -25,6 +25,7 @@ export function gatewaysApi(call: Caller, account: string, paging: Service['pagi
               family,
               method: 'GET',
               path: base,
+              pace: 'patient',
               query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
               signal,
             },

@@ -3,10 +3,15 @@ import { MirrorError } from '../errors.ts';
 import type { VendorPage, VendorReading } from '../reading.ts';
 import type { TextField, VisState } from '../vendor.ts';
 import type { Call, Caller, Service } from './call.ts';
+import type { Pace } from './rate-gate.ts';
 import { readVendor, readVendorPage } from './wire/records.ts';
 
 export interface Stoppable {
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReadOptions extends Stoppable {
+  readonly pace?: Pace | undefined;
 }
 
 export interface ListOptions extends Stoppable {
@@ -44,7 +49,7 @@ export interface VendorsApi {
   /** All pages one after the other, for as many as the latest answer says there are. */
   pages(options?: ListOptions): AsyncGenerator<VendorPage>;
   /** @throws MirrorError `not_found` for an unknown number, `not_supported` where the service reads none by number. */
-  read(vendorid: number, options?: Stoppable): Promise<VendorReading>;
+  read(vendorid: number, options?: ReadOptions): Promise<VendorReading>;
   create(fields: NewVendor, options?: Stoppable): Promise<VendorReading>;
   /** @throws MirrorError `usage` for an edit of nothing, or of a state together with fields; with `mayBeDone` where it may have happened. */
   edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
@@ -59,12 +64,15 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
       [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
-    return call({ family: 'vendors', method: 'GET', path: base, query, signal }, (answered) =>
+    return call({ family: 'vendors', method: 'GET', path: base, query, pace: 'patient', signal }, (answered) =>
       readVendorPage(answered, number),
     );
   };
 
-  const one = (vendorid: number, asked: Pick<Call, 'method' | 'body' | 'once' | 'signal'>): Promise<VendorReading> =>
+  const one = (
+    vendorid: number,
+    asked: Pick<Call, 'method' | 'body' | 'once' | 'pace' | 'signal'>,
+  ): Promise<VendorReading> =>
     call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (answered) =>
       about(vendorid, readVendor(answered)),
     );
@@ -89,7 +97,7 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
         last = answered.pages;
       }
     },
-    read: (vendorid, { signal } = {}) => one(vendorid, { method: 'GET', signal }),
+    read: (vendorid, { pace, signal } = {}) => one(vendorid, { method: 'GET', ...(pace && { pace }), signal }),
     create: (fields, { signal } = {}) =>
       call({ family: 'vendors', method: 'POST', path: base, body: { bill_vendor: fields }, signal }, readVendor),
     edit,

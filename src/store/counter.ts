@@ -11,6 +11,8 @@ import { mirrorSql, statement } from './statement.ts';
 export interface Counter {
   /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
   take(): Promise<ReadStamp>;
+  /** As `take`, inside a transaction; and for how long the machine has run, where it was started anew since the file was made. */
+  advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number };
   /** Mirror time now, in milliseconds. */
   moment(): number;
   /** The highest number taken so far, by whichever process. */
@@ -37,13 +39,15 @@ export function readingCounter(database: Database, clock: Clock): Counter {
     if (!found) throw new Error('The reading counter has no row.');
     return found;
   };
+  const next: Counter['advance'] = () => {
+    const { read_seq, mirror_ms, offset_ms } = row(advance.get({ now: now() }));
+    const stamp = { readSeq: read_seq, begun: mirror_ms };
+    return { stamp, sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
+  };
   return {
-    take: () =>
-      // Whatever is known by this number is written after it.
-      database.writeInOrder(() => {
-        const { read_seq, mirror_ms } = row(advance.get({ now: now() }));
-        return { readSeq: read_seq, begun: mirror_ms };
-      }),
+    // Whatever is known by this number is written after it.
+    take: () => database.writeInOrder(() => next().stamp),
+    advance: next,
     moment() {
       const { offset_ms, mirror_ms } = row(look.get({}));
       return Math.max(mirror_ms, now() + offset_ms);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Dice } from '../clock.ts';
 import type { MirrorError } from '../errors.ts';
 import type { ReadStamp } from '../reading.ts';
+import type { TakeTurn } from '../shared-rate.ts';
 import type { Gateway } from '../vendor.ts';
 import { accountStates, type AccountState } from './account-state.ts';
 import { census, type Resident, type VendorTraits } from './census.ts';
@@ -22,7 +23,8 @@ import { hearingOf, type Hearing } from './hearing.ts';
 import { identityRow, type Identity } from './identity.ts';
 import { listMoves, type ListMoves } from './list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './mirror-options.ts';
-import type { ProcessLock } from './process-lock.ts';
+import { lockedOrClosed, type ProcessLock } from './process-lock.ts';
+import { rateLedger } from './rate-ledger.ts';
 import { readingDeeds, type ReadingDeeds } from './reading-deeds.ts';
 import { readings } from './readings.ts';
 import { prune, type Keep } from './retention.ts';
@@ -44,6 +46,8 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAn
   /** This process among those that work on the mirror. */
   readonly process: ProcessLock;
   takeStamp(): Promise<ReadStamp>;
+  /** Takes the number of a request, and its place in the rate that all processes share. */
+  takeTurn: TakeTurn;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
   addAccounts(accountIds: readonly string[]): Promise<void>;
@@ -125,7 +129,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAn
 export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const { clock } = file;
   const database = await Database.open(mirrorOptions(file));
-  const process = await lockedBeside(database, file);
+  const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.dice));
   const { sqlite } = database;
   const counter = readingCounter(database, clock);
   const marks = markWriter(sqlite, clock, counter);
@@ -154,6 +158,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     path: database.path,
     process,
     takeStamp: () => counter.take(),
+    takeTurn: rateLedger(database, counter, process),
     moment: () => counter.moment(),
     addAccounts: (accountIds) =>
       database.write(() => {
@@ -228,13 +233,4 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       }
     },
   };
-}
-
-async function lockedBeside(database: Database, { lockProcess, dice }: MirrorFile): Promise<ProcessLock> {
-  try {
-    return lockProcess(database.path, dice);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
 }

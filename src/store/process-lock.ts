@@ -49,6 +49,19 @@ export function lockProcess(database: string, dice: Pick<Dice, 'bytes'>): Proces
   throw new MirrorError('bug', `No name for this process could be locked beside ${database}.`);
 }
 
+/** The lock; where it cannot be had, the database is closed again. @throws what locking throws. */
+export async function lockedOrClosed(
+  database: { close(): Promise<void> },
+  lock: () => ProcessLock,
+): Promise<ProcessLock> {
+  try {
+    return lock();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
 function namesAround(database: string): string[] {
   const prefix = `${basename(database)}.lock-`;
   return readdirSync(dirname(database))

@@ -198,6 +198,14 @@ export interface CreationTable {
   known: string;
 }
 
+export interface RequestTable {
+  account_id: string;
+  family: 'accounting' | 'events';
+  read_seq: number;
+  counts_until_ms: number;
+  process: string | null;
+}
+
 export interface DaemonFileTable {
   file: 'mirror' | 'secrets';
   inode: string;
@@ -228,6 +236,7 @@ export interface MirrorTables {
   runs: RunTable;
   findings: FindingTable;
   _creations: CreationTable;
+  _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;

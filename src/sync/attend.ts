@@ -11,6 +11,7 @@ import type { Sighting } from './read-one.ts';
 export interface Attendance {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
+  readonly pace?: 'patient';
   readonly onRequest?: () => void;
   readonly onVerdict?: (verdict: Verdict) => void;
 }

@@ -19,6 +19,8 @@ export type Sighting =
 export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
+  /** Patient reads leave a part of the rate to prompt ones, which most are. */
+  readonly pace?: 'patient';
   readonly onRequest?: () => void;
 }
 
@@ -92,12 +94,15 @@ export class OneReader {
     this.#unanswered = { since, pause: Math.min(longestPause, pause * 2) };
   }
 
-  async #attempt(vendorid: number, { context, signal, onRequest }: ReadOptions): Promise<Sighting | 'not_supported'> {
+  async #attempt(
+    vendorid: number,
+    { context, signal, pace, onRequest }: ReadOptions,
+  ): Promise<Sighting | 'not_supported'> {
     // A refusal carries no number of its own; this one is lower than that of the request, and so claims less.
     const stamp = await this.#mirror.takeStamp();
     onRequest?.();
     try {
-      const reading = await this.#vendors.read(vendorid, { signal });
+      const reading = await this.#vendors.read(vendorid, { pace, signal });
       return { kind: 'record', verdict: await this.#mirror.applyReading(reading, context) };
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;

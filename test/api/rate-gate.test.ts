@@ -56,7 +56,7 @@ describe('the rate gate', () => {
               await sleep(clock, after);
               if (fails) throw new Error('reset');
             };
-            running.push(gate.through(send, controller.signal).catch(() => undefined));
+            running.push(gate.through(send, 'prompt', controller.signal).catch(() => undefined));
           }
           await Promise.all(running);
           arrived.sort((a, b) => a - b);
@@ -74,13 +74,13 @@ describe('the rate gate', () => {
     await gate.through(() => Promise.resolve());
     const controller = new AbortController();
     const reason = new Error('stop');
-    const waiting = gate.through(() => Promise.resolve('never'), controller.signal);
+    const waiting = gate.through(() => Promise.resolve('never'), 'prompt', controller.signal);
     const next = gate.through(() => Promise.resolve('next'));
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     await clock.advance(1_000);
     await expect(next).resolves.toBe('next');
-    await expect(gate.through(() => Promise.resolve(), controller.signal)).rejects.toBe(reason);
+    await expect(gate.through(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
   });
 
   it('holds everybody back when told, but not for longer than a period', async () => {
@@ -101,12 +101,34 @@ describe('the rate gate', () => {
     expect(clock.pending()).toEqual([]);
   });
 
+  it('K13 keeps a part of the rate for what is prompt, and lets it pass what is patient', async () => {
+    const clock = virtualClock({ auto: true });
+    const gate = new RateGate({ requests: 4, per: 1_000 }, clock, 1);
+    const left: [string, number][] = [];
+    const send = (name: string) => () => {
+      left.push([name, clock.monotonic()]);
+      return Promise.resolve();
+    };
+    const patient = [1, 2, 3, 4, 5].map((nth) => gate.through(send(`patient ${nth}`), 'patient'));
+    const prompt = [1, 2].map((nth) => gate.through(send(`prompt ${nth}`)));
+    await Promise.all([...patient, ...prompt]);
+    expect(left).toEqual([
+      ['patient 1', 0],
+      ['patient 2', 0],
+      ['patient 3', 0],
+      ['prompt 1', 0],
+      ['prompt 2', 1_000],
+      ['patient 4', 1_000],
+      ['patient 5', 1_000],
+    ]);
+  });
+
   it('K2 leaves no timer behind when all who waited were aborted', async () => {
     const clock = virtualClock();
     const gate = new RateGate({ requests: 1, per: 60_000 }, clock);
     await gate.through(() => Promise.resolve());
     const controller = new AbortController();
-    const waiting = [1, 2].map(() => gate.through(() => Promise.resolve(), controller.signal));
+    const waiting = [1, 2].map(() => gate.through(() => Promise.resolve(), 'prompt', controller.signal));
     expect(clock.pending()).toHaveLength(1);
     controller.abort(new Error('stop'));
     expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);

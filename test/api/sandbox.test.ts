@@ -7,7 +7,7 @@ import { Secret, silentLog } from '../../src/log.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import type { FaultKind } from '../../src/sandbox/fault-kinds.ts';
 import { parseWorld } from '../../src/sandbox/worlds.ts';
-import { loaded } from './scripted.ts';
+import { freeTurns, loaded } from './scripted.ts';
 
 let running: EmbeddedSandbox | undefined;
 
@@ -32,7 +32,7 @@ async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceCl
       dice: loaded(0), // No wait between attempts.
       fetch,
       log: silentLog,
-      takeStamp: () => Promise.resolve({ readSeq: (readSeq += 1), begun: systemClock.monotonic() }),
+      takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
       tokens: fixedToken(new Secret(running.token)),
     },
   );

@@ -5,6 +5,8 @@ import { connect, type ServiceClient } from '../../src/api/client.ts';
 import { fixedToken } from '../../src/api/tokens.ts';
 import type { Dice } from '../../src/clock.ts';
 import { Secret, silentLog } from '../../src/log.ts';
+import type { ReadStamp } from '../../src/reading.ts';
+import type { TakeTurn } from '../../src/shared-rate.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 const baseUrl = 'https://api.service.example';
@@ -75,10 +77,10 @@ export function stage(
     dice: loaded(0.5),
     fetch,
     log: silentLog,
-    takeStamp: () => {
+    takeTurn: freeTurns(() => {
       stamps.push(stamps.length + 1);
-      return Promise.resolve({ readSeq: stamps.length, begun: clock.monotonic() });
-    },
+      return { readSeq: stamps.length, begun: clock.monotonic() };
+    }),
     tokens: fixedToken(new Secret(token)),
     observe: (facts) => observed.push(facts),
     ...changes,
@@ -113,4 +115,9 @@ export function one(vendorid: number): Response {
 /** What a fetch throws for a network failure. */
 export function broken(code: string): TypeError {
   return new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+}
+
+/** Turns of a rate that nobody shares. */
+export function freeTurns(stamp: () => ReadStamp): TakeTurn {
+  return () => Promise.resolve({ stamp: stamp(), end: () => Promise.resolve() });
 }

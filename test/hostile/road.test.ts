@@ -4,7 +4,7 @@ import { fixedToken } from '../../src/api/tokens.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { MirrorError } from '../../src/errors.ts';
 import { Secret, silentLog } from '../../src/log.ts';
-import { loaded } from '../api/scripted.ts';
+import { freeTurns, loaded } from '../api/scripted.ts';
 import { build, place, service } from '../process/program.ts';
 import { activeDifferences } from '../sync/equal.ts';
 import { roadTo, type Weather } from './road.ts';
@@ -37,7 +37,7 @@ describe('A25 an answer that is cut off', () => {
         dice,
         fetch: (...sent) => globalThis.fetch(...sent),
         log: silentLog,
-        takeStamp: () => Promise.resolve({ readSeq: (readSeq += 1), begun: systemClock.monotonic() }),
+        takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
         tokens: fixedToken(new Secret(token)),
         patience: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
       },

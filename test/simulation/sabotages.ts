@@ -48,9 +48,8 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
     changes: [
       {
-        search: `const stamp = await seams.takeStamp();
-      return { stamp, answer: await leave(attempt) };`,
-        replace: 'const answer = await leave(attempt);\n      return { stamp: await seams.takeStamp(), answer };',
+        search: 'return { stamp: turn.stamp, answer: await leave(attempt) };',
+        replace: 'const answer = await leave(attempt);\n return { stamp: (await nextTurn(attempt)).stamp, answer };',
       },
     ],
   },
@@ -191,8 +190,8 @@ export const sabotages: readonly Sabotage[] = [
           'let lives = 0;\nexport function readingCounter(database: Database, clock: Clock): Counter {\n  let own = -1_000 * lives++;',
       },
       {
-        search: 'return { readSeq: read_seq, begun: mirror_ms };',
-        replace: 'own += 1;\n        return { readSeq: own + 0 * read_seq, begun: mirror_ms };',
+        search: 'const stamp = { readSeq: read_seq, begun: mirror_ms };',
+        replace: 'own += 1;\n    const stamp = { readSeq: own + 0 * read_seq, begun: mirror_ms };',
       },
     ],
   },
@@ -294,13 +293,25 @@ export const sabotages: readonly Sabotage[] = [
     'return holdsToken(callback.uri, accountId, pathToken) ||',
     "return callback.uri !== '' || holdsToken(callback.uri, accountId, pathToken) ||",
   ),
-  sabotage(
-    'no rate is kept',
-    'P8',
-    10,
-    'this.#under + this.#resting.length >= this.#rate.requests) break;',
-    'this.#under < 0) break;',
-  ),
+  {
+    name: 'no rate is kept',
+    promise: 'P8',
+    seed: 11,
+    changes: [
+      {
+        search: 'return this.#under + this.#resting.length >= this.limitOf(pace);',
+        replace: 'return this.#under < 0;',
+      },
+      { search: 'if (used >= requests)', replace: 'if (used < 0)' },
+    ],
+  },
+  {
+    name: 'no rate is kept over restarts',
+    promise: 'P8',
+    seed: 2,
+    knobs: 'vendors=45 rows=3 vendorsRate=60 crashes=4 downtime=2 crashOf=process restarts=1 extraWalks=auto',
+    changes: [{ search: 'if (used >= requests)', replace: 'if (used < 0)' }],
+  },
   {
     name: 'what came too late is news',
     promise: 'P1',

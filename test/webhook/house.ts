@@ -181,7 +181,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
         return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
       },
       log: silentLog,
-      takeStamp: () => rooms.mirror.takeStamp(),
+      takeTurn: rooms.mirror.takeTurn,
       tokens: fixedToken(new Secret(service.token)),
     },
   );

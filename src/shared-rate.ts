@@ -1,0 +1,24 @@
+/** One limit on requests for all processes of a mirror, carried over their ends: every request takes a turn before it leaves. */
+import type { ReadStamp } from './reading.ts';
+
+/** Which limit a request is under, and how much of it may be used. */
+export interface AskedTurn {
+  readonly accountId: string;
+  /** The families of paths that the service counts apart. */
+  readonly family: 'accounting' | 'events';
+  /** So many requests at most in any stretch of `per` milliseconds. */
+  readonly requests: number;
+  readonly per: number;
+  /** The longest that the request can be under way, in milliseconds. */
+  readonly longest: number;
+}
+
+/** A turn that was taken. It counts until `per` milliseconds after its end. */
+export interface Turn {
+  readonly stamp: ReadStamp;
+  /** The answer has come, or never will. */
+  end(): Promise<void>;
+}
+
+/** Takes a turn, or tells in how many milliseconds to ask again. */
+export type TakeTurn = (asked: AskedTurn) => Promise<Turn | { readonly wait: number }>;
