@@ -52,6 +52,11 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   });
   const { mirror } = installation;
 
+  for (const { accountId, callbackid } of await mirror.abandonCallbacks(settings.accounts))
+    log.warn(
+      { account: accountId, callbackid },
+      `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
+    );
   const publish = publisher(installation, seams);
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publish();

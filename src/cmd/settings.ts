@@ -3,6 +3,7 @@ import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../config.ts';
 import { MirrorError } from '../errors.ts';
+import { knowsAccount } from '../store/known-accounts.ts';
 import { isNoFile, ownFileAt } from '../store/own-files.ts';
 import type { Call, CommonOptions } from './command.ts';
 import type { Edge } from './edge.ts';
@@ -11,7 +12,7 @@ import { readSecretFile, readSettingsFile } from './settings-file.ts';
 
 /**
  * The settings of this call, restricted to `--account` where that is given.
- * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that the settings do not name.
+ * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know.
  */
 export function loadSettings({ edge, options }: Call): Settings {
   const name = settingsFile(edge, options);
@@ -24,7 +25,7 @@ export function loadSettings({ edge, options }: Call): Settings {
     absolutePaths: name === edge.machineSettings,
   });
   refuseClashes(name, settings);
-  return { ...settings, accounts: wantedAccounts(settings.accounts, options.account) };
+  return { ...settings, accounts: wantedAccounts(settings, options.account) };
 }
 
 function settingsFile(edge: Edge, { config, sandbox }: CommonOptions): string {
@@ -69,8 +70,9 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
     );
 }
 
-function wantedAccounts(accounts: string[], wanted: string | undefined): string[] {
+/** The mirror may hold an account that was taken out of the settings: it can be looked at still, and its callbacks deleted. */
+function wantedAccounts({ accounts, database }: Settings, wanted: string | undefined): string[] {
   if (wanted === undefined) return accounts;
-  if (accounts.includes(wanted)) return [wanted];
+  if (accounts.includes(wanted) || knowsAccount(database, wanted)) return [wanted];
   throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
 }

@@ -36,12 +36,23 @@ export const status: Run = async (call) => {
 
 /** What to do about each account of the settings, those that the mirror has never heard of included. */
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
-  return settings.accounts.flatMap((account) => {
+  const left = reports.filter((report) => !settings.accounts.includes(report.account)).map(leftBehind);
+  const served = settings.accounts.flatMap((account) => {
     const report = reports.find((candidate) => candidate.account === account);
     const toDo = advice(account, report, now, settings.admin.maxStaleness);
     const silent = report && silence(report, now);
     return silent === undefined ? toDo : [...toDo, silent];
   });
+  return [...served, ...left];
+}
+
+/** What is said of an account that the mirror holds and the settings do not name any more. */
+function leftBehind({ account, callbacks }: AccountStatus): string {
+  const [callback] = callbacks;
+  const what = `${account} is not in the settings any more: nothing keeps it fresh`;
+  return callback
+    ? `${what}, and its callback is still registered: run \`vendor-mirror callbacks delete ${callback.callbackid} --account ${account}\`.`
+    : `${what}.`;
 }
 
 function printDocument(

@@ -13,6 +13,8 @@ export interface CallbackDeeds {
   /** The callbacks of ours, without their path tokens, as the service last showed them. */
   knownCallbacks(accountId: string): Promise<Callback[]>;
   replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
+  /** The callbacks of accounts other than these are verified no more: nobody receives what they send. @returns what they are. */
+  abandonCallbacks(served: readonly string[]): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
   refusals(accountId: string): Promise<RegistrationRefusal[]>;
   /** Events that could not be registered, all that there are. */
   replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
@@ -39,6 +41,16 @@ export function callbackDeeds(database: Database, clock: Clock): CallbackDeeds {
       verified: at.verified,
       checked_at: at.checked_at,
     }),
+  );
+  const everyOne = statement<object, { account_id: string; callbackid: number }>(sqlite, () =>
+    mirrorSql.selectFrom('callbacks').select(['account_id', 'callbackid']).orderBy('account_id').orderBy('callbackid'),
+  );
+  const unverify = statement<{ account_id: string; callbackid: number }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('callbacks')
+      .set({ verified: 0 })
+      .where('account_id', '=', at.account_id)
+      .where('callbackid', '=', at.callbackid),
   );
   const refused = statement<{ account_id: string }, RegistrationRefusal>(sqlite, (at) =>
     mirrorSql
@@ -75,6 +87,12 @@ export function callbackDeeds(database: Database, clock: Clock): CallbackDeeds {
         const checked_at = timestamp(clock.now());
         for (const { callbackid, event, uri, verified } of callbacks)
           insert.run({ account_id, callbackid, event, uri, verified: verified ? 1 : 0, checked_at });
+      }),
+    abandonCallbacks: (served) =>
+      database.write(() => {
+        const left = everyOne.all({}).filter(({ account_id }) => !served.includes(account_id));
+        for (const { account_id, callbackid } of left) unverify.run({ account_id, callbackid });
+        return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
       }),
     refusals: (account_id) => database.read(() => refused.all({ account_id })),
     replaceRefusals: (account_id, refusals) =>

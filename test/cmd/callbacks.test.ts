@@ -47,6 +47,33 @@ const known = async (): Promise<unknown> => {
 };
 
 describe('callbacks', () => {
+  it('K12 of an account that only the mirror still knows are listed and deleted, and what is held of them follows', async () => {
+    const third = ['--account', 'third'];
+    line = pointedAt(await service({ account: ['6BApk', 'third'] }));
+    const uri = 'https://mirror.example.com/webhooks/third/';
+    const callback = { account_id: 'third', event: 'bill_vendor', uri, verified: 1 };
+    const registered = await line.run('callbacks', 'list', ...third);
+    expect([registered.status, registered.stderr]).toEqual([
+      64,
+      expect.stringContaining('do not name the account third'),
+    ]);
+    await line.fill({
+      accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
+      callbacks: [{ ...callback, callbackid: 2001, checked_at: '2026-11-20 11:59:00.000' }],
+    });
+    expect((await line.run('status')).stdout).toContain(
+      'third is not in the settings any more: nothing keeps it fresh, and its callback is still registered: run `vendor-mirror',
+    );
+    await line.run('callbacks', 'register', 'bill_vendor', `${uri}token`, ...third);
+    const { status, stdout } = await line.run('callbacks', 'list', '--json', ...third);
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { account: 'third', callbacks: [{ callbackid: 2001 }] }]);
+    expect((await line.run('callbacks', 'delete', '2001', ...third)).status).toBe(0);
+    expect(JSON.parse((await line.run('callbacks', 'list', '--json', ...third)).stdout)).toMatchObject({
+      callbacks: [],
+    });
+    expect((await line.run('status', ...third)).status).toBe(0);
+  });
+
   it('are registered, verified, renewed and deleted, for any event', async () => {
     const registered = await line.run('callbacks', 'register', 'invoice.create', hook, ...account);
     expect(registered.stdout).toMatchInlineSnapshot(`
