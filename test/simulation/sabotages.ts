@@ -169,7 +169,7 @@ export const sabotages: readonly Sabotage[] = [
     seed: 6,
     changes: [
       {
-        search: 'await Promise.race([this.keeper.check(), enough]);',
+        search: 'await Promise.race([this.keeper.checkVendors(), enough]);',
         replace: 'await Promise.race([Promise.resolve(), enough]);',
       },
       {
