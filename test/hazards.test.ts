@@ -29,7 +29,7 @@ function textsIn(node: ts.Node | undefined): string[] {
 
 /** An id stands by itself, as in `A10 F2 leaves …`; not as in `%C3` or `/A9`. */
 function idsIn(title: string): string[] {
-  return [...title.matchAll(/(?<![\w%/.-])[A-FHJ]\d{1,2}(?![\w-])/g)].map(([id]) => id);
+  return [...title.matchAll(/(?<![\w%/.-])[A-FHJK]\d{1,2}(?![\w-])/g)].map(([id]) => id);
 }
 
 const proven = new Set(tests.flatMap(titlesOf).flatMap(idsIn));

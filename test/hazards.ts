@@ -18,6 +18,8 @@ const families = {
   J: 10,
   /** What strangers can reach. */
   H: 15,
+  /** What trying the built program from outside has shown. */
+  K: 53,
 } as const;
 
 export const hazards: readonly string[] = Object.entries(families).flatMap(([family, count]) =>
