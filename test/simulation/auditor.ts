@@ -20,6 +20,8 @@ export interface AuditorOptions {
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
+  /** How wrong the machine's wall clock is, in milliseconds. */
+  readonly strayed: () => number;
   /** Whether the program serves: where it does not, nobody keeps its file open. */
   readonly serves: () => boolean;
 }
@@ -27,6 +29,8 @@ export interface AuditorOptions {
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
+  /** The last delivery and the last run before the wall clock was set. */
+  #set = { delivery: 0, run: 0 };
   readonly #readers = new Map<string, Reader>();
   /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
   readonly #ended = new Set<number>();
@@ -45,6 +49,18 @@ export class Auditor {
     } finally {
       if (!serves()) this.close();
     }
+  }
+
+  /** The wall clock is about to be set: until a run that begins later is complete, nothing that the file says of moments can be held against it. */
+  forgetMoments(): void {
+    const { account, database, follower } = this.#options;
+    if (!existsSync(database)) return;
+    const [last] = this.#ask<{ id: number | null }>(
+      database,
+      'SELECT max(id) AS id FROM deliveries WHERE account_id = ?',
+      account,
+    );
+    this.#set = { delivery: last?.id ?? 0, run: follower.lastRun };
   }
 
   close(): void {
@@ -172,20 +188,24 @@ export class Auditor {
 
   /** P2: a delivery is settled by a reading that began after it came. */
   #settled(reader: Reader): void {
-    const { account, plan, broken, follower, lag } = this.#options;
-    // A clock that was set tells nothing about moments.
-    if (plan.jumps > 0) return;
+    const { account, broken, follower, lag } = this.#options;
     const settled = reader.rows<{ vendorid: number; at: string }>(
       `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries
-         WHERE account_id = ? AND outcome IN ('applied', 'unchanged')
+         WHERE account_id = ? AND id > ? AND outcome IN ('applied', 'unchanged')
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE account_id = ?) GROUP BY 1`,
       account,
+      this.#set.delivery,
       account,
     );
     for (const { vendorid, at } of settled) {
-      const gap = follower.gap(vendorid, (parseInstant(at) ?? 0) - epoch - lag);
+      const gap = follower.gap(vendorid, this.#moment(at) - lag);
       if (gap !== undefined) broken('P2', `a delivery of ${at} is settled, and ${gap}`);
     }
+  }
+
+  /** A moment of the file, in milliseconds of the timeline. */
+  #moment(text: string): number {
+    return (parseInstant(text) ?? 0) - epoch - this.#options.strayed();
   }
 
   /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
@@ -195,7 +215,7 @@ export class Auditor {
          WHERE account_id = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`,
       this.#options.account,
     );
-    const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => (parseInstant(text ?? '') ?? 0) - epoch);
+    const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => this.#moment(text ?? ''));
     const within = (at: number): boolean => at >= began && at <= ended;
     const { lists, emptied } = this.#options.view;
     return emptied.some(within) && !lists.some(({ at }) => within(at));
@@ -203,23 +223,26 @@ export class Auditor {
 
   /** P7: what it claims to know, it knows. */
   #freshness(reader: Reader): void {
-    const { account, plan, broken, follower } = this.#options;
-    // A clock that was set tells nothing about moments.
-    if (plan.jumps > 0) return;
+    const { account, broken, follower } = this.#options;
+    const [since] = reader.rows<{ id: number }>(
+      `SELECT id FROM runs WHERE account_id = ? AND id > ? AND outcome = 'complete' AND kind <> 'verify' LIMIT 1`,
+      account,
+      this.#set.run,
+    );
+    if (!since) return;
     const [told] = reader.rows<{ safe_as_of: string | null }>(
       'SELECT safe_as_of FROM freshness WHERE account_id = ?',
       account,
     );
     const safe = told?.safe_as_of ?? '';
-    const moment = parseInstant(safe);
-    if (moment === undefined) return;
+    if (safe === '') return;
     if (this.#wasDeceived(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
     const suspects = reader.rows<{ vendorid: number }>(
       `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,
       account,
     );
-    for (const gap of follower.behind(moment - epoch, new Set(suspects.map(({ vendorid }) => vendorid))))
+    for (const gap of follower.behind(this.#moment(safe), new Set(suspects.map(({ vendorid }) => vendorid))))
       broken('P7', `“safe as of ${safe}”, and ${gap}`);
   }
 }

@@ -35,6 +35,8 @@ export interface FollowerOptions {
   readonly plan: Plan;
   readonly chronicle: Chronicle;
   readonly view: View;
+  /** How wrong the machine's wall clock is, in milliseconds. */
+  readonly strayed: () => number;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
@@ -68,7 +70,7 @@ export class Follower {
       this.lastRun,
     );
     for (const { id, started_at } of began)
-      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch, absences: 0 });
+      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.strayed(), absences: 0 });
     const versions = reader.rows<Version>(
       'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
       account,
@@ -150,7 +152,7 @@ export class Follower {
     this.absences += 1;
     const run = this.#runs.get(run_id ?? 0);
     const before = this.held.get(vendorid);
-    const since = plan.jumps > 0 ? -Infinity : (run?.began ?? -Infinity) - lag;
+    const since = (run?.began ?? -Infinity) - lag;
     const chapters = chronicle.of(vendorid);
     const chapter = chapters.findIndex(({ state }, index) => {
       const ended = chapters[index + 1]?.at ?? Infinity;

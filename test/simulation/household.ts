@@ -18,6 +18,8 @@ export interface HouseholdOptions {
   readonly road: Road;
   readonly trace: Trace;
   readonly onRun: (report: RunReport, life: number) => void;
+  /** Somebody is about to set the wall clock. */
+  readonly onStray: () => void;
   /** The process does not serve any more: it is about to end, or did. */
   readonly onDown: () => void;
 }
@@ -92,6 +94,12 @@ export class Household {
         timeline.timer(startAgainAfter, () => this.start());
       },
     );
+  }
+
+  /** Somebody sets the wall clock. */
+  stray(ms: number): void {
+    this.#options.onStray();
+    this.#clock.stray(ms);
   }
 
   /** The process dies, at the moment or at one of its next transactions. */

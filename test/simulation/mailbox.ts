@@ -56,6 +56,11 @@ export class Mailbox {
     this.#stranger = new Stranger({ plan, timeline, receive, broken });
   }
 
+  /** The wall clock is set: it may make a day of it, and what was believed is so no more. */
+  forgetMoments(): void {
+    this.#believed.clear();
+  }
+
   /** How the sandbox's letters leave. */
   readonly post: Post = async (uri, headers, body) => {
     const { keys, plan, timeline } = this.#options;
@@ -102,8 +107,7 @@ export class Mailbox {
     const signedBy = (key: string): boolean => sign(parameters, key, plan.world) === headers[signatureHeader];
     if (outcome === 'accepted' && ![...this.#believed].some(signedBy))
       for (const key of [...this.#keys].filter(signedBy)) this.#believed.add(key);
-    // A clock that was set may have made a day of it.
-    if (outcome === 'wrong_signature' && plan.jumps === 0 && [...this.#believed].some(signedBy))
+    if (outcome === 'wrong_signature' && [...this.#believed].some(signedBy))
       broken('P2', 'a genuine delivery was refused whose key had been believed before');
   }
 

@@ -79,8 +79,9 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     const chronicle = new Chronicle(account, sandbox, timeline);
     const view = road.views.get(account)!;
     const seen = { account, plan, view, lag, broken: say };
-    const follower = new Follower({ ...seen, chronicle });
-    const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves });
+    const follower = new Follower({ ...seen, chronicle, strayed: () => household.clock.strayed });
+    const strayed = (): number => household.clock.strayed;
+    const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves, strayed });
     const runs: RunReport[] = [];
     return { account, chronicle, follower, auditor, runs };
   });
@@ -107,6 +108,11 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
         report.error?.message.replaceAll(folder, '') ?? '',
       );
       witness.auditor.look();
+    },
+    onStray: () => {
+      lookAtAll();
+      for (const { auditor } of witnesses) auditor.forgetMoments();
+      mailbox.forgetMoments();
     },
     onDown: lookAtAll,
   });

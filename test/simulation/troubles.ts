@@ -39,7 +39,7 @@ export function planTroubles({ plan, timeline, household, road, accounts, sandbo
   sometime(plan.restarts, 'restart', () => household.restart());
   sometime(plan.stops, 'stopped', () => household.clock.pause(throws.below(3 * minute), false));
   sometime(plan.suspends, 'suspended', () => household.clock.pause(throws.below(10 * minute), true));
-  sometime(plan.jumps, 'jump', () => household.clock.stray((throws.below(2 * 86_400) - 86_400) * 1_000));
+  sometime(plan.jumps, 'jump', () => household.stray((throws.below(2 * 86_400) - 86_400) * 1_000));
   sometime(plan.busy, 'locked', () => (household.lockedUntil = timeline.now + throws.below(40_000)));
   sometime(plan.full, 'full', () => (household.fullUntil = timeline.now + throws.below(2 * minute)));
   const { outage } = plan;
