@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from './errors.ts';
-import { isLoopback, settingsShape, type Settings } from './settings-shape.ts';
+import { isLoopback, settingsShape, type Settings, type Shaped } from './settings-shape.ts';
 import { readSettingsYaml, type SettingsYaml } from './settings-yaml.ts';
 
 export { isLoopback };
@@ -47,7 +47,7 @@ export function parseSettings(sources: SettingsSources): Settings {
       problems.map((problem) => place(problem, yaml) + problem.remedy),
     );
   }
-  return { ...result.data, readFrom: [...readFrom, ...tokenFiles(result.data)] };
+  return { ...result.data, namedAccounts: result.data.accounts, readFrom: [...readFrom, ...tokenFiles(result.data)] };
 }
 
 interface Problem {
@@ -103,7 +103,7 @@ function tokenFiles({ service: { auth } }: Pick<Settings, 'service'>): string[] 
 }
 
 /** What no single key shows. */
-function contradictions(settings: Omit<Settings, 'readFrom'>): Problem[] {
+function contradictions(settings: Shaped): Problem[] {
   const problems: Problem[] = [];
   const { service, admin, sandbox } = settings;
   if (!sandbox && service.baseUrl === null)
@@ -118,7 +118,7 @@ function contradictions(settings: Omit<Settings, 'readFrom'>): Problem[] {
 }
 
 /** Paths of the settings that depend on where the command is run. */
-function relativePaths({ database, secrets, publish, service: { auth } }: Omit<Settings, 'readFrom'>): Problem[] {
+function relativePaths({ database, secrets, publish, service: { auth } }: Shaped): Problem[] {
   const paths: readonly (readonly [readonly string[], string | null | undefined])[] = [
     [['database'], database],
     [['secrets'], secrets],

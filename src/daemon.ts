@@ -52,7 +52,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   });
   const { mirror } = installation;
 
-  for (const { accountId, callbackid } of await mirror.abandonCallbacks(settings.accounts))
+  for (const { accountId, callbackid } of await mirror.abandonCallbacks(settings.namedAccounts))
     log.warn(
       { account: accountId, callbackid },
       `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,

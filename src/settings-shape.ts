@@ -135,9 +135,11 @@ export const settingsShape = z.strictObject({
     .nullable(),
 });
 
-type Shaped = z.infer<typeof settingsShape>;
+export type Shaped = z.infer<typeof settingsShape>;
 
 export interface Settings extends Shaped {
+  /** Every account of the file; a command may be restricted to one, which alone stands in `accounts` then. */
+  readonly namedAccounts: readonly string[];
   /** The settings file, and every file that it takes a secret from. */
   readonly readFrom: readonly string[];
 }

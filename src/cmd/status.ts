@@ -36,13 +36,16 @@ export const status: Run = async (call) => {
 
 /** What to do about each account of the settings, those that the mirror has never heard of included. */
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
-  const left = reports.filter((report) => !settings.accounts.includes(report.account)).map(leftBehind);
-  const served = settings.accounts.flatMap((account) => {
-    const report = reports.find((candidate) => candidate.account === account);
-    const toDo = advice(account, report, now, settings.admin.maxStaleness);
-    const silent = report && silence(report, now);
-    return silent === undefined ? toDo : [...toDo, silent];
-  });
+  const named = new Set(settings.namedAccounts);
+  const left = reports.filter(({ account }) => !named.has(account)).map(leftBehind);
+  const served = settings.accounts
+    .filter((account) => named.has(account))
+    .flatMap((account) => {
+      const report = reports.find((candidate) => candidate.account === account);
+      const toDo = advice(account, report, now, settings.admin.maxStaleness);
+      const silent = report && silence(report, now);
+      return silent === undefined ? toDo : [...toDo, silent];
+    });
   return [...served, ...left];
 }
 

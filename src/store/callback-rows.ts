@@ -90,7 +90,8 @@ export function callbackDeeds(database: Database, clock: Clock): CallbackDeeds {
       }),
     abandonCallbacks: (served) =>
       database.write(() => {
-        const left = everyOne.all({}).filter(({ account_id }) => !served.includes(account_id));
+        const isServed = new Set(served);
+        const left = everyOne.all({}).filter(({ account_id }) => !isServed.has(account_id));
         for (const { account_id, callbackid } of left) unverify.run({ account_id, callbackid });
         return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
       }),

@@ -64,6 +64,8 @@ describe('callbacks', () => {
     expect((await line.run('status')).stdout).toContain(
       'third is not in the settings any more: nothing keeps it fresh, and its callback is still registered: run `vendor-mirror',
     );
+    expect((await line.run('status', ...third)).stdout).toContain('third is not in the settings any more');
+    expect((await line.run('status', '--account', '6BApk')).stdout).not.toContain('any more');
     await line.run('callbacks', 'register', 'bill_vendor', `${uri}token`, ...third);
     const { status, stdout } = await line.run('callbacks', 'list', '--json', ...third);
     expect([status, JSON.parse(stdout)]).toMatchObject([0, { account: 'third', callbacks: [{ callbackid: 2001 }] }]);

@@ -22,7 +22,7 @@ export interface StrangerOptions {
 }
 
 /** The account to whose address something is sent. */
-export function accountIn(uri: string): string {
+function accountIn(uri: string): string {
   return new URL(uri).pathname.split('/')[2] ?? '';
 }
 
