@@ -279,13 +279,18 @@ export const sabotages: readonly Sabotage[] = [
     'if (!given || verifiers.length > 0) return verifiers.length > 0;',
   ),
   sabotage('given up for good', 'P1', 4, "kind === 'reconcile' ? await wakeParked(engine) : []", '[]'),
-  sabotage(
-    'a vendor and its children in two transactions',
-    'P5',
-    30,
-    'kin.replace(held, vendor, false);',
-    'queueMicrotask(() => sqlite.open && kin.replace(held, vendor, false));',
-  ),
+  {
+    name: 'a vendor and its children in two transactions',
+    promise: 'P5',
+    seed: 19,
+    knobs: 'crashes=4 changes=20',
+    changes: [
+      {
+        search: 'kin.replace(held, vendor, false);',
+        replace: 'queueMicrotask(() => sqlite.open && kin.replace(held, vendor, false));',
+      },
+    ],
+  },
   sabotage(
     "everybody's callback is ours",
     'P9',
@@ -321,7 +326,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'empty pages are a whole list',
-    promise: 'P1',
+    promise: 'P7',
     ...kept(12086),
     changes: [{ search: 'pages > 1 && unreadable > known', replace: 'pages < 1 && unreadable > known' }],
   },
