@@ -34,14 +34,14 @@ export function deliveryMoments(sqlite: Sqlite): (accountId: string) => Delivery
 
 export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
   const moments = deliveryMoments(sqlite);
-  const missed = sqlite.prepare<[string, string], { count: number }>(`
+  const missed = sqlite.prepare<[string, string, number], { count: number }>(`
     SELECT count(*) AS count FROM (
       SELECT 1 FROM findings
       WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
         AND explained_at IS NULL AND found_at > ?
-      LIMIT ${mostMissed})`);
+      LIMIT ?)`);
   return (account) => {
     const known = moments(account);
-    return { ...known, missedSince: missed.get(account, known.lastDelivery ?? '')?.count ?? 0 };
+    return { ...known, missedSince: missed.get(account, known.lastDelivery ?? '', mostMissed)?.count ?? 0 };
   };
 }

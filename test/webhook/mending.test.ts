@@ -10,8 +10,8 @@ async function restarted(before: House, lost?: string): Promise<House> {
   await before.keeper.stop();
   await before.close();
   if (lost !== undefined) rmSync(join(before.folder, lost));
-  const { service, folder } = before;
-  return house({ service, folder, port: Number(new URL(before.base).port) });
+  const { service, folder, clock } = before;
+  return house({ service, folder, clock, port: Number(new URL(before.base).port) });
 }
 
 describe('what goes wrong mends itself', () => {
