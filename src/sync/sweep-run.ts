@@ -105,7 +105,7 @@ export class SweepRun {
     const attendance = { context, signal, pace: 'patient', onRequest: () => tally.addRequest() } as const;
     const unlisted = suspects + unseen.hidden.length + unseen.absent.length + parked.length;
     const isNeeded = unlisted > 0 || (await mirror.countMarks(accountId)) > 0;
-    const listed = isNeeded ? sample(seen) : [];
+    const listed = isNeeded ? [...sample(seen), ...unseen.recent] : [];
     const readsById = isNeeded && (await engine.reader.isOffered(listed, attendance));
     const absence: AbsenceOptions = {
       run: this.#run,

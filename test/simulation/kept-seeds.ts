@@ -69,4 +69,11 @@ export const keptSeeds: readonly KeptSeed[] = [
       'perPage=honoured pastEnd=404 order=shuffled total=counts_hidden unlistedIds=2 listDeleted=shown listLag=4 readLag=4 required=name_language_currency createStatus=201 apiVersion=required errorForm=in200 rateWindow=sliding deleteEvent=none restoreEvent=none objectId=callback handshakeSigned=no callbackKeys=callbackid fault:hang=0.1 fault:reset=0.1 fault:reset_after=0.02 vendors=3 rows=3 extraWalks=never breaker=20 latency=4000 slow=lists minutes=10 bursts=30 mass=delete_many outage=403 outageMinutes=6 crashes=1 crashOf=machine restarts=1 full=1 lose=1 forge=0.2',
     taught: 'where orders change, two short passes over a few vendors may be the same by chance',
   },
+  {
+    seed: 311,
+    knobs:
+      'visStateFilter=ignored errorForm=html accounts=2 vendors=0 minutes=10 hot=yes crashes=2 callbackLost=disabled lose=0.2',
+    taught:
+      'where a 404 without the form of the service must be believed, a vendor that was read moments ago can show that reads are answered',
+  },
 ];

@@ -9,7 +9,7 @@ import { launch, outcomes, type Fleet } from './fleet.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { drawnFrom } from './plan.ts';
 
-const seeds = String(asked('SEEDS', 700));
+const seeds = String(asked('SEEDS', 500));
 /** Only against hanging. */
 const hang = 1_800_000;
 

@@ -25,7 +25,7 @@ export interface AbsenceOptions {
   readonly unseen: Unseen;
   /** What the proven sweep showed, and the reading that was numbered before it began. */
   readonly observation: Observation;
-  /** Some vendors that its lists have just shown. */
+  /** Some vendors that its lists have just shown, or another reading. */
   readonly listed: readonly number[];
   readonly began: ReadStamp;
   /** Whether the list is believed when it does not show somebody: an empty one needs a person's word. */

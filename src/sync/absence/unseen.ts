@@ -11,6 +11,8 @@ export interface Unseen {
   readonly hidden: readonly UnlistedVendor[];
   /** Vendors that are missing or gone, in the same order: an absence that was concluded wrongly heals when they are read. */
   readonly absent: readonly UnlistedVendor[];
+  /** A few vendors that no list showed, and another reading did moments ago: they ought to be answered by id. */
+  readonly recent: readonly number[];
   /** Vendors that were present before. */
   readonly present: number;
   /**
@@ -35,6 +37,8 @@ export interface Missed {
   readonly lag: number;
 }
 
+const mostRecent = 3;
+
 /** Sorts those residents that a sweep did not show. */
 export async function sortUnseen(
   residents: AsyncIterable<readonly Resident[]>,
@@ -44,6 +48,7 @@ export async function sortUnseen(
   const again = new Set<number>();
   const hidden: UnlistedVendor[] = [];
   const absent: UnlistedVendor[] = [];
+  const recent: number[] = [];
   let present = 0;
   let guardedSeq: number | undefined;
   for await (const chunk of residents) {
@@ -57,7 +62,11 @@ export async function sortUnseen(
       const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
       if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
       const wasSeenOtherwise = read_seq > beganSeq;
-      if (seen.has(vendorid) || wasSeenOtherwise || tooYoung) continue;
+      if (seen.has(vendorid)) continue;
+      if (wasSeenOtherwise || tooYoung) {
+        if (recent.length < mostRecent) recent.push(vendorid);
+        continue;
+      }
       if (vis_state === 1 && presence === 'present' && !showsDeleted) hidden.push({ vendorid, read_seq });
       else {
         suspects.push(vendorid);
@@ -70,6 +79,7 @@ export async function sortUnseen(
     again,
     hidden: hidden.sort(byReading),
     absent: absent.sort(byReading),
+    recent,
     present,
     guardedSeq,
   };
