@@ -4,12 +4,12 @@ import { MirrorError } from '../errors.ts';
 import type { Secret } from '../log.ts';
 import { refusal } from './answer-errors.ts';
 import type { Turn } from '../shared-rate.ts';
-import type { Answered, ApiSeams, Call, Service } from './call.ts';
+import type { ApiSeams, Call, Service } from './call.ts';
 import { reworded } from './reworded.ts';
 import type { RateGate } from './rate-gate.ts';
 import { exchange, type Answer, type Exchange } from './request.ts';
 import { retryAfter } from './retry-after.ts';
-import { parseDocument } from './wire/document.ts';
+import { parseDocument, type Answered } from './wire/document.ts';
 
 export interface Attempt {
   readonly accountId: string;

@@ -2,12 +2,12 @@
 import type { Clock, Dice } from '../clock.ts';
 import type { ServiceSettings } from '../config.ts';
 import type { Log, Secret } from '../log.ts';
-import type { ReadStamp } from '../reading.ts';
 import type { TakeTurn } from '../shared-rate.ts';
 import type { Patience } from './pacing.ts';
 import type { Pace } from './rate-gate.ts';
 import type { Fetch } from './request.ts';
 import type { TokenSource } from './tokens.ts';
+import type { Answered } from './wire/document.ts';
 
 /** The kinds of path; each account's vendors and gateways share one gate, its callbacks have another (field notes). */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
@@ -60,12 +60,3 @@ export interface Call {
  * carried out; the reason of the call's signal, if that is aborted.
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;
-
-/** An answer of success on its way to being read. */
-export interface Answered {
-  /** UTF-8 JSON, not yet looked at. */
-  readonly bytes: Uint8Array;
-  readonly stamp: ReadStamp;
-  /** The service's clock when it answered, milliseconds since 1970; undefined where it does not say. */
-  readonly servedAt: number | undefined;
-}

@@ -5,12 +5,11 @@
 import { sleep } from '../clock.ts';
 import type { Service } from '../lifecycle.ts';
 import { eachBounded } from '../lifecycle.ts';
-import { asMirrorError } from '../errors.ts';
+import { asMirrorError, type MirrorError } from '../errors.ts';
 import type { Mark } from '../store/marks.ts';
 import type { Verdict } from '../store/verdict.ts';
 import { attend, type Attendance } from './attend.ts';
 import type { Engine } from './engine.ts';
-import type { RunReport } from './pull.ts';
 import { sweepContext } from './sweep-context.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
@@ -26,14 +25,14 @@ const batch = 200;
 export class Worker implements Service {
   readonly name: string;
   readonly #engine: Engine;
-  readonly #sweep: () => Promise<Pick<RunReport, 'error'>>;
+  readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #awake = false;
   #wake: (() => void) | undefined;
 
   /** `sweep` runs a sweep that begins after the call. */
-  constructor(engine: Engine, sweep: () => Promise<Pick<RunReport, 'error'>>) {
+  constructor(engine: Engine, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
     this.name = `worker of ${engine.accountId}`;
     this.#engine = engine;
     this.#sweep = sweep;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '../../src/api/call.ts';
+import type { Answered } from '../../src/api/wire/document.ts';
 import { readVendor, readVendorPage } from '../../src/api/wire/records.ts';
 import { MirrorError } from '../../src/errors.ts';
 import { fixture } from './scripted.ts';

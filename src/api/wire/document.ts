@@ -1,8 +1,18 @@
 /** From the bytes of an answer to a JSON document, with everything refused that is not wholly one. */
 import { isUtf8 } from 'node:buffer';
 import { MirrorError } from '../../errors.ts';
+import type { ReadStamp } from '../../reading.ts';
 import { refusal } from '../answer-errors.ts';
 import { JsonCursor } from './json-cursor.ts';
+
+/** An answer of success on its way to being read. */
+export interface Answered {
+  /** UTF-8 JSON, not yet looked at. */
+  readonly bytes: Uint8Array;
+  readonly stamp: ReadStamp;
+  /** The service's clock when it answered, milliseconds since 1970; undefined where it does not say. */
+  readonly servedAt: number | undefined;
+}
 
 /** Where the JSON of an answer begins: past a byte order mark. */
 export function startOfText(bytes: Uint8Array): number {

@@ -2,8 +2,7 @@
 import { MirrorError } from '../../errors.ts';
 import type { VendorPage, VendorReading, VendorRow } from '../../reading.ts';
 import type { Vendor } from '../../vendor.ts';
-import type { Answered } from '../call.ts';
-import { parseJson, parseSuccess, startOfText, unlessRefused } from './document.ts';
+import { parseJson, parseSuccess, startOfText, unlessRefused, type Answered } from './document.ts';
 import { identifier, member, wholeNumber } from './json.ts';
 import { sliceRecords, type RecordSlice } from './json-slices.ts';
 import { vendorOf } from './vendor.ts';

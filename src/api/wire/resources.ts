@@ -1,8 +1,7 @@
 /** Gateways and callbacks as they stand in answers (reference 2.3, 2.4). */
 import { MirrorError } from '../../errors.ts';
 import type { Callback, Gateway } from '../../vendor.ts';
-import type { Answered } from '../call.ts';
-import { parseSuccess } from './document.ts';
+import { parseSuccess, type Answered } from './document.ts';
 import { identifier, list, member, text, truth } from './json.ts';
 import { readPaging, type Paging } from './records.ts';
 
