@@ -1,67 +1,48 @@
-/** The plan of the house (DESIGN 3), held against every file. */
-import { join } from 'node:path';
+/** The layout of the source, held against every file. */
+import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { readMigrations } from '../src/store/migrate.ts';
-import { migrations } from './mirror-file.ts';
-import { circleAmong, collect, sourceTree, topLevel } from './source-tree.ts';
+import { readMigrations } from '../src/store/sqlite/migrate.ts';
+import { migrations } from './support/mirror-file.ts';
+import { circleAmong, collect, sourceTree, topLevel } from './support/source-tree.ts';
 
 const files = sourceTree('src');
 
-/** What ties engines and doors together. */
-const wiring = new Set([
-  'account-desk.ts',
-  'account-services.ts',
-  'chores.ts',
-  'daemon.ts',
-  'health-facts.ts',
-  'installation.ts',
-  'integrity-check.ts',
-]);
+/** From the lowest layer to the highest; the folders of one layer do not know each other. */
+const layers = [
+  ['domain'],
+  ['settings', 'schedule', 'http'],
+  ['api', 'store'],
+  ['sync', 'webhook', 'admin', 'sandbox'],
+  ['app'],
+  ['cmd'],
+];
 
-/** Where a file lives: a folder, or a door or engine that is a file of its own. */
-function roomOf(path: string): string {
-  const [, place = '', ...inside] = path.split('/');
-  if (inside.length > 0) return `${place}/`;
-  if (place === 'config.ts' || place.startsWith('settings-')) return 'settings';
-  if (wiring.has(place)) return 'wiring';
-  return place.startsWith('http') ? 'http.ts' : place;
+/** The folder below `src` that a file belongs to. */
+function areaOf(path: string): string {
+  return path.split('/', 2)[1]!;
 }
 
-const floors = new Map([
-  ['api/', 1],
-  ['store/', 1],
-  ['http.ts', 1],
-  ['scheduler.ts', 1],
-  ['sync/', 2],
-  ['webhook/', 2],
-  ['admin/', 2],
-  ['sandbox/', 2],
-  ['wiring', 3],
-  ['cmd/', 4],
-]);
-
-/** Words, which stand at the root of src, are floor 0. */
-function floorOf(path: string): number {
-  return floors.get(roomOf(path)) ?? 0;
+function layerOf(path: string): number {
+  return layers.findIndex((areas) => areas.includes(areaOf(path)));
 }
 
-/** Each package is known to one room. */
-const rooms = new Map([
-  ['better-sqlite3', 'store/'],
-  ['kysely', 'store/'],
-  ['csv-stringify', 'store/'],
-  ['p-retry', 'api/'],
-  ['oauth4webapi', 'api/'],
-  ['fastify', 'http.ts'],
-  ['node-cron', 'scheduler.ts'],
-  ['prom-client', 'admin/'],
-  ['cli-progress', 'cmd/'],
-  ['commander', 'cmd/'],
-  ['string-width', 'cmd/'],
-  ['undici', 'cmd/'],
-  ['pino', 'log.ts'],
-  ['pino-pretty', 'log.ts'],
+/** Each package is known to one area. */
+const knownTo = new Map([
+  ['better-sqlite3', 'store'],
+  ['kysely', 'store'],
+  ['csv-stringify', 'store'],
+  ['p-retry', 'api'],
+  ['oauth4webapi', 'api'],
+  ['fastify', 'http'],
+  ['node-cron', 'schedule'],
+  ['prom-client', 'admin'],
+  ['cli-progress', 'cmd'],
+  ['commander', 'cmd'],
+  ['string-width', 'cmd'],
+  ['undici', 'cmd'],
+  ['pino', 'domain'],
+  ['pino-pretty', 'domain'],
   ['yaml', 'settings'],
   ['zod', 'settings'],
 ]);
@@ -73,16 +54,36 @@ function imports(forbidden: (from: string, to: string) => boolean): string[] {
   );
 }
 
-describe('the house', () => {
-  it('has every folder on a floor', () => {
-    const folders = files.map(({ path }) => roomOf(path)).filter((room) => room.endsWith('/'));
-    expect(folders.filter((room) => !floors.has(room))).toEqual([]);
+describe('the layout', () => {
+  it('has every file in a folder that belongs to a layer', () => {
+    expect(files.filter(({ path }) => layerOf(path) < 0).map(({ path }) => path)).toEqual([]);
   });
 
-  it('imports from lower floors or its own room: never up, never from a neighbour', () => {
+  it('imports from lower layers or the same area: never up, never sideways', () => {
     const isRefused = (from: string, to: string): boolean =>
-      floorOf(to) > floorOf(from) || (floorOf(to) === floorOf(from) && roomOf(to) !== roomOf(from) && floorOf(to) > 0);
+      areaOf(from) !== areaOf(to) && layerOf(to) >= layerOf(from);
     expect(imports(isRefused)).toEqual([]);
+  });
+
+  it('has no circle among folders', () => {
+    const folders = new Map<string, Set<string>>();
+    for (const { path, imports } of files) {
+      const known = folders.get(dirname(path)) ?? new Set();
+      for (const to of imports) if (dirname(to) !== dirname(path)) known.add(dirname(to));
+      folders.set(dirname(path), known);
+    }
+    expect(circleAmong([...folders].map(([path, imports]) => ({ path, imports: [...imports] })))).toBeUndefined();
+  });
+
+  it('has no folder of more than fifteen files', () => {
+    const counts = new Map<string, number>();
+    for (const { path } of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
+  });
+
+  it('gives no two files of the source one name', () => {
+    const names = files.map(({ path }) => basename(path));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('knows no circles, types included', () => {
@@ -90,13 +91,12 @@ describe('the house', () => {
   });
 
   it('keeps the sandbox an independent reading of the reference', () => {
-    expect(imports((from, to) => roomOf(from) === 'sandbox/' && /^src\/(api|store)\//.test(to))).toEqual([]);
+    expect(imports((from, to) => areaOf(from) === 'sandbox' && ['api', 'store'].includes(areaOf(to)))).toEqual([]);
   });
 
-  it('shows the sandbox to commands and tests alone', () => {
-    expect(
-      imports((from, to) => roomOf(to) === 'sandbox/' && roomOf(from) !== 'sandbox/' && roomOf(from) !== 'cmd/'),
-    ).toEqual([]);
+  it('shows the sandbox to commands, wiring and tests alone', () => {
+    const allowed = ['sandbox', 'app', 'cmd'];
+    expect(imports((from, to) => areaOf(to) === 'sandbox' && !allowed.includes(areaOf(from)))).toEqual([]);
   });
 
   it('imports only files of its own tree', () => {
@@ -104,10 +104,10 @@ describe('the house', () => {
     expect(imports((_, to) => !known.has(to))).toEqual([]);
   });
 
-  it('knows each package in one room', () => {
+  it('knows each package in one area', () => {
     const strays = files.flatMap(({ path, packages }) =>
       packages
-        .filter((name) => !name.startsWith('node:') && rooms.get(name) !== roomOf(path))
+        .filter((name) => !name.startsWith('node:') && knownTo.get(name) !== areaOf(path))
         .map((name) => `${path} → ${name}`),
     );
     expect(strays).toEqual([]);
@@ -134,12 +134,12 @@ describe('the house', () => {
     expect(strays).toEqual([]);
   });
 
-  it('does no input or output on floor 0', () => {
-    const doors = new Set(['fs', 'net', 'http', 'https', 'dns', 'tls', 'child_process', 'worker_threads']);
+  it('does no input or output in the domain', () => {
+    const outside = new Set(['fs', 'net', 'http', 'https', 'dns', 'tls', 'child_process', 'worker_threads']);
     const strays = files
-      .filter(({ path }) => floorOf(path) === 0)
+      .filter(({ path }) => areaOf(path) === 'domain')
       .flatMap(({ path, packages }) =>
-        packages.filter((name) => doors.has(name.replace('node:', ''))).map((name) => `${path} → ${name}`),
+        packages.filter((name) => outside.has(name.replace('node:', ''))).map((name) => `${path} → ${name}`),
       );
     expect(strays).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('the house', () => {
   });
 
   it('opens transactions in store/ alone', () => {
-    const others = files.filter(({ path }) => roomOf(path) !== 'store/');
+    const others = files.filter(({ path }) => areaOf(path) !== 'store');
     expect(others.flatMap((file) => collect(file, transaction))).toEqual([]);
     // The search finds them where they are.
     expect(files.flatMap((file) => collect(file, transaction))).not.toEqual([]);
@@ -162,7 +162,7 @@ describe('the house', () => {
       node.arguments.some((argument) => ts.isArrowFunction(argument) && isAsync(argument))
         ? node.getText()
         : undefined;
-    expect(files.filter(({ path }) => roomOf(path) === 'store/').flatMap((file) => collect(file, inside))).toEqual([]);
+    expect(files.filter(({ path }) => areaOf(path) === 'store').flatMap((file) => collect(file, inside))).toEqual([]);
   });
 
   it('says one idea a file', () => {

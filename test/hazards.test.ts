@@ -2,10 +2,12 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { excused, hazards } from './hazards.ts';
-import { collect, sourceTree, type SourceFile } from './source-tree.ts';
+import { collect, sourceTree, type SourceFile } from './support/source-tree.ts';
 
 /** Tests of the sandbox prove that it can be as bad as the service, and nothing of the defence. */
-const tests = sourceTree('test').filter(({ path }) => path.endsWith('.test.ts') && !path.startsWith('test/sandbox/'));
+const tests = sourceTree('test').filter(
+  ({ path }) => path.endsWith('.test.ts') && !path.startsWith('test/unit/sandbox/'),
+);
 
 const declares = /^(describe|it|test)\b(?!\.(skip|todo)\b)/;
 

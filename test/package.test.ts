@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from './mirror-file.ts';
+import { packageRoot } from './support/mirror-file.ts';
 
 interface Locked {
   readonly integrity?: string;

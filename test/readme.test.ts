@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { catalogue, exitStatus } from '../src/errors.ts';
+import { catalogue, exitStatus } from '../src/domain/errors.ts';
 import { declareCommands } from '../src/cmd/commands.ts';
-import { processEdge } from '../src/cmd/edge.ts';
-import { systemClock } from '../src/clock.ts';
-import { ask, packageRoot, temporaryFolder, writeMirror } from './mirror-file.ts';
+import { processEdge } from '../src/cmd/process/process-context.ts';
+import { systemClock } from '../src/domain/clock.ts';
+import { ask, packageRoot, temporaryFolder, writeMirror } from './support/mirror-file.ts';
 
 const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
 
@@ -37,7 +37,7 @@ describe('the README', () => {
 
   it('names every command, and none that does not exist', () => {
     const program = new Command('vendor-mirror');
-    declareCommands(program, processEdge(new AbortController().signal), () => () => Promise.resolve());
+    declareCommands(program, processEdge(new AbortController().signal, packageRoot), () => () => Promise.resolve());
     const names = (command: Command, above: string): string[] =>
       command.commands.length === 0
         ? [above]

@@ -1,7 +1,7 @@
 /** What the tools of this folder say to a command line that they cannot take. */
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { packageRoot } from './mirror-file.ts';
+import { packageRoot } from './support/mirror-file.ts';
 
 it.each([
   ['simulation', '--seeds', 'many', 'It must be a whole number from 1.'],

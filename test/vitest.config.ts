@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What is replaced in these for the whole process would be met by others. */
-const alone = ['test/store/file-systems.test.ts'];
+const alone = ['test/unit/store/file-systems.test.ts'];
 
 /** These keep every core busy by themselves, and are measured. */
 const first = ['test/simulation/simulation.test.ts'];
@@ -14,9 +14,9 @@ const long = [
   'test/power/kill-points.test.ts',
   'test/power/power-loss.test.ts',
   'test/power/io-errors.test.ts',
-  'test/simulation/sabotages.test.ts',
-  'test/daemon/churn.test.ts',
-  'test/sync/ten-thousand.test.ts',
+  'test/simulation/planted-faults.test.ts',
+  'test/integration/churn.test.ts',
+  'test/unit/sync/ten-thousand.test.ts',
 ];
 
 /** Begins with what takes longest, so that no core waits at the end while another works alone. */

@@ -1,8 +1,8 @@
 /** Who may look: refusals against rebound names, other sites' pages and strangers, cheapest first. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopback } from '../config.ts';
-import type { HttpAnswer, HttpRequest, HttpRoute } from '../http.ts';
-import type { Secret } from '../log.ts';
+import { isLoopback } from '../settings/parse.ts';
+import type { HttpAnswer, HttpRequest, HttpRoute } from '../http/server.ts';
+import type { Secret } from '../domain/log.ts';
 
 export interface GuardRules {
   /** `admin.host`, the address that is listened on. */

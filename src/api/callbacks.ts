@@ -1,9 +1,9 @@
 /** Webhook callbacks at the service (reference 4.3, 6.2; field notes, Webhooks). */
-import { isMatchedBy } from '../events.ts';
-import { Secret } from '../log.ts';
-import type { Callback } from '../vendor.ts';
-import type { Call, Caller, Service } from './call.ts';
-import { wholeList } from './short-lists.ts';
+import { isMatchedBy } from '../domain/events.ts';
+import { Secret } from '../domain/log.ts';
+import type { Callback } from '../domain/vendor.ts';
+import type { Call, Caller, Service } from './call/call.ts';
+import { wholeList } from './call/whole-list.ts';
 import type { Stoppable } from './vendors.ts';
 import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 

@@ -1,10 +1,10 @@
 /** The door to the accounting service, for one account. */
-import type { Rate } from '../config.ts';
-import type { ApiSeams, Service } from './call.ts';
-import { caller } from './caller.ts';
+import type { Rate } from '../settings/parse.ts';
+import type { ApiSeams, Service } from './call/call.ts';
+import { caller } from './call/caller.ts';
 import { callbacksApi, type CallbacksApi } from './callbacks.ts';
 import { gatewaysApi, type GatewaysApi } from './gateways.ts';
-import { RateGate } from './rate-gate.ts';
+import { RateGate } from './http/rate-limiter.ts';
 import { vendorsApi, type VendorsApi } from './vendors.ts';
 
 export interface ServiceClient {

@@ -1,7 +1,7 @@
 /** Payment gateways at the service (reference 4.2): listed, and removed only at a person's word. */
-import type { Gateway } from '../vendor.ts';
-import type { Caller, Service } from './call.ts';
-import { wholeList } from './short-lists.ts';
+import type { Gateway } from '../domain/vendor.ts';
+import type { Caller, Service } from './call/call.ts';
+import { wholeList } from './call/whole-list.ts';
 import type { Stoppable } from './vendors.ts';
 import { readGateways, readRemoval } from './wire/resources.ts';
 

@@ -1,10 +1,10 @@
 /** Bill vendors at the service (reference 4.1; field notes, Lists and One vendor). */
-import { MirrorError } from '../errors.ts';
-import type { VendorPage, VendorReading } from '../reading.ts';
-import type { TextField, VisState } from '../vendor.ts';
-import type { Call, Caller, Service } from './call.ts';
-import type { Pace } from './rate-gate.ts';
-import { readVendor, readVendorPage } from './wire/records.ts';
+import { MirrorError } from '../domain/errors.ts';
+import type { VendorPage, VendorReading } from '../domain/reading.ts';
+import type { TextField, VisState } from '../domain/vendor.ts';
+import type { Call, Caller, Service } from './call/call.ts';
+import type { Pace } from './http/rate-limiter.ts';
+import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
 export interface Stoppable {
   readonly signal?: AbortSignal | undefined;

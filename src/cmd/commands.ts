@@ -1,15 +1,15 @@
 /** The commands, in the order in which help lists them. What a command needs is loaded only when it runs. */
 import type { Command } from 'commander';
-import type { Does } from './command.ts';
-import { addCommonOptions } from './common-options.ts';
-import { declareCallbacks } from './declare-callbacks.ts';
-import { declareDeliveries } from './declare-deliveries.ts';
-import { declareGateways } from './declare-gateways.ts';
-import { declareFeeds, declareStatus } from './declare-mirror.ts';
-import { declareRuns } from './declare-runs.ts';
-import { declareVendors } from './declare-vendors.ts';
-import type { Edge } from './edge.ts';
-import { sandboxCommand } from './sandbox.ts';
+import type { Does } from './process/command.ts';
+import { addCommonOptions } from './options/common-options.ts';
+import { declareCallbacks } from './callbacks/declare-callbacks.ts';
+import { declareDeliveries } from './deliveries/declare-deliveries.ts';
+import { declareGateways } from './gateways/declare-gateways.ts';
+import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
+import { declareRuns } from './runs/declare-runs.ts';
+import { declareVendors } from './vendors/declare-vendors.ts';
+import type { Edge } from './process/process-context.ts';
+import { sandboxCommand } from './sandbox/sandbox-command.ts';
 
 export function declareCommands(program: Command, edge: Edge, does: Does): void {
   declareRuns(program, does);

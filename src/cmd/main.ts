@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 /** The process edge: arguments, signals, broken pipes, exit status. */
 import { setMaxListeners } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
-import { processEdge } from './edge.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import { processEdge } from './process/process-context.ts';
 import { runProgram } from './program.ts';
 
 // Left to itself, V8 looks for garbage when the heap has grown to up to four times what is alive, by how fast the machine was just now: the
 // same work then takes 165 MB, or 240.
 setFlagsFromString('--heap-growing-percent=100');
+
+/** From `src/cmd` and from the compiled `dist/cmd` alike. */
+const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 const interruption = new AbortController();
 // Everything that waits listens to it.
@@ -67,7 +71,7 @@ process.on('uncaughtException', (error: Error) => {
   process.exit(exitStatus.bug);
 });
 
-leaveWith(await runProgram(process.argv.slice(2), processEdge(interruption.signal)));
+leaveWith(await runProgram(process.argv.slice(2), processEdge(interruption.signal, packageRoot)));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
 // nobody has read yet may.

@@ -2,14 +2,14 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../errors.ts';
-import type { CommonOptions, Run } from './command.ts';
-import { addCommonOptions, helpOption } from './common-options.ts';
+import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
+import type { CommonOptions, Run } from './process/command.ts';
+import { addCommonOptions, helpOption } from './options/common-options.ts';
 import { declareCommands } from './commands.ts';
-import type { Edge } from './edge.ts';
-import { examples } from './help-text.ts';
-import { settingsOption } from './same-settings.ts';
-import { complain, errorReport, printJson, remark } from './say.ts';
+import type { Edge } from './process/process-context.ts';
+import { examples } from './terminal/help-text.ts';
+import { settingsOption } from './process/settings-option.ts';
+import { complain, errorReport, printJson, remark } from './terminal/print.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
 export async function runProgram(argv: readonly string[], edge: Edge): Promise<ExitStatus> {

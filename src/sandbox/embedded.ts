@@ -1,7 +1,7 @@
 /** A sandbox on a local port inside another program: for `start`, for the sandbox command, and for tests. */
-import type { Clock } from '../clock.ts';
-import { fetchPost } from './post.ts';
-import { serveSandbox } from './serve.ts';
+import type { Clock } from '../domain/clock.ts';
+import { fetchPost } from './delivery/fetch-sender.ts';
+import { serveSandbox } from './http-service.ts';
 import { openWorldFile } from './world-file.ts';
 import { Sandbox, type SandboxOptions } from './service.ts';
 

@@ -1,27 +1,34 @@
 /** The accounting service of the reference, whole, without a socket and without a clock of its own. */
-import type { Clock } from '../clock.ts';
-import { Access, requireAccount, unauthenticated } from './access.ts';
-import { Account } from './account.ts';
-import { promptPlan, type DeliveryPlan } from './announcer.ts';
-import { allowedMethods, headerOf, targetOf, type Call, type SandboxRequest, type Target } from './call.ts';
-import { answerCallbacks } from './callback-endpoints.ts';
-import type { CallbackBook } from './callback-book.ts';
-import { chance, seedOf, type Chance } from './chance.ts';
-import { churn, otherLife } from './churn.ts';
-import type { FaultKind } from './fault-kinds.ts';
-import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults.ts';
-import type { GatewayBook } from './gateway-book.ts';
-import { answerGateways } from './gateway-endpoints.ts';
-import type { Memory } from './memory.ts';
-import { answerPeople, isOfPeople } from './people-endpoints.ts';
-import { PostOffice, type Attempt, type Post } from './post-office.ts';
-import { usualLimits, type RateLimits } from './rate-limit.ts';
-import { areaOf, nothingThere, Refusal, refusalReply } from './refusal.ts';
-import { encodeReply, preflight, type Answer, type Reply } from './reply.ts';
-import { answerToken, tokenPath, type TokenTerms } from './token-endpoint.ts';
-import type { VendorDesk } from './vendor-desk.ts';
-import { answerVendors } from './vendor-endpoints.ts';
-import { defaultWorld, type World } from './worlds.ts';
+import type { Clock } from '../domain/clock.ts';
+import { Access, requireAccount, unauthenticated } from './core/access.ts';
+import { Account } from './account/account.ts';
+import { promptPlan, type DeliveryPlan } from './delivery/event-dispatcher.ts';
+import {
+  allowedMethods,
+  headerOf,
+  targetOf,
+  type Call,
+  type SandboxRequest,
+  type Target,
+} from './endpoints/sandbox-call.ts';
+import { answerCallbacks } from './endpoints/callback-endpoints.ts';
+import type { CallbackBook } from './delivery/callback-book.ts';
+import { chance, seedOf, type Chance } from './core/random.ts';
+import { churn, otherLife } from './account/churn.ts';
+import type { FaultKind } from './faults/fault-kinds.ts';
+import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts';
+import type { GatewayBook } from './account/gateway-book.ts';
+import { answerGateways } from './endpoints/gateway-endpoints.ts';
+import type { Memory } from './core/memory.ts';
+import { answerPeople, isOfPeople } from './endpoints/people-endpoints.ts';
+import { PostOffice, type Attempt, type Post } from './delivery/delivery-sender.ts';
+import { usualLimits, type RateLimits } from './core/rate-limit.ts';
+import { areaOf, nothingThere, Refusal, refusalReply } from './core/refusal.ts';
+import { encodeReply, preflight, type Answer, type Reply } from './core/reply.ts';
+import { answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
+import type { VendorDesk } from './vendors/vendor-service.ts';
+import { answerVendors } from './endpoints/vendor-endpoints.ts';
+import { defaultWorld, type World } from './core/worlds.ts';
 
 export interface SandboxOptions {
   /** Same seed, same service. */

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { MirrorError } from '../errors.ts';
-import type { Entry, Memory } from './memory.ts';
+import { MirrorError } from '../domain/errors.ts';
+import type { Entry, Memory } from './core/memory.ts';
 
 export interface WorldFile extends Memory {
   close(): void;

@@ -1,5 +1,5 @@
 /** The address at which the service reaches us: `{publicUrl}/webhooks/{account_id}/{path token}`. */
-import type { Secret } from '../log.ts';
+import type { Secret } from '../domain/log.ts';
 
 /** What all callback addresses of an account begin with. */
 export function addressPrefix(publicUrl: string, accountId: string): string {

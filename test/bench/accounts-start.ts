@@ -1,8 +1,8 @@
 /** The start of a daemon with many accounts that the service has not answered yet: from its settings to the first answer of its listener. */
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { openDaemon } from '../../src/daemon.ts';
-import { silentLog } from '../../src/log.ts';
-import { lockProcess } from '../../src/store/process-lock.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { openDaemon } from '../../src/app/daemon.ts';
+import { silentLog } from '../../src/domain/log.ts';
+import { lockProcess } from '../../src/store/files/process-lock.ts';
 import { migrations, settingsOf, type Place } from './installation.ts';
 import type { JobResult } from './job.ts';
 

@@ -4,12 +4,12 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type Driver from 'better-sqlite3';
-import { Secret } from '../../src/log.ts';
-import { parseForm } from '../../src/webhook/form.ts';
-import { isSigned } from '../../src/webhook/signature.ts';
+import { Secret } from '../../src/domain/log.ts';
+import { parseForm } from '../../src/webhook/receive/form.ts';
+import { isSigned } from '../../src/webhook/receive/signature.ts';
 import { bareMirror } from './bare-mirror.ts';
 import type { Place } from './installation.ts';
-import { verifier, type ListenerTold } from './letters.ts';
+import { verifier, type ListenerTold } from './delivery-load.ts';
 import type { JobResult } from './job.ts';
 import { closed, listening } from './sockets.ts';
 

@@ -1,7 +1,7 @@
 /** A new file with the mirror's tables, as durable as the mirror, and nothing between it and its driver. */
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
-import { readMigrations } from '../../src/store/migrate.ts';
+import { readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { migrations } from './installation.ts';
 
 export function bareMirror(folder: string): Driver.Database {

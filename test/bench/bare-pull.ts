@@ -3,7 +3,7 @@
  * the same transactions: one before each request, which numbers it, and one for each page.
  */
 import type Driver from 'better-sqlite3';
-import { textFields } from '../../src/vendor.ts';
+import { textFields } from '../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
 import { bareMirror } from './bare-mirror.ts';
 import { account, type Place } from './installation.ts';

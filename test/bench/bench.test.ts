@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../mirror-file.ts';
+import { temporaryFolder } from '../support/mirror-file.ts';
 import { bench, rows } from './bench.ts';
 import { rises } from './growth.ts';
 import type { Host } from './host.ts';

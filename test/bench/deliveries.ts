@@ -4,7 +4,7 @@ import Driver from 'better-sqlite3';
 import { inTurn, median, quantile, type Figures, type Row, type Sizes } from './figures.ts';
 import { withFolder } from './folder.ts';
 import { account, type Place } from './installation.ts';
-import { letter, letters, type ListenerTold } from './letters.ts';
+import { letter, letters, type ListenerTold } from './delivery-load.ts';
 import { Line, rush, stream } from './load.ts';
 import type { Host, Standing } from './host.ts';
 import { withService } from './pulls.ts';

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { parseSettings, type Settings } from '../../src/config.ts';
-import { openInstallation, type Installation } from '../../src/installation.ts';
-import { silentLog } from '../../src/log.ts';
-import { lockProcess } from '../../src/store/process-lock.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { parseSettings, type Settings } from '../../src/settings/parse.ts';
+import { openInstallation, type Installation } from '../../src/app/installation.ts';
+import { silentLog } from '../../src/domain/log.ts';
+import { lockProcess } from '../../src/store/files/process-lock.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');

@@ -1,7 +1,7 @@
 /** A mirror of any size, filled by SQL alone: what stands in its records matters to nobody who only counts them. */
 import { join } from 'node:path';
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { Database } from '../../src/store/database.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../src/store/mirror.ts';
 import { migrations } from './installation.ts';
 

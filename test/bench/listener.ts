@@ -1,10 +1,10 @@
 /** The program's listener over an installation. With a worker beside it, as in the daemon, a delivery leads to a reading. */
-import { systemClock } from '../../src/clock.ts';
-import { Secret, silentLog } from '../../src/log.ts';
-import { Worker } from '../../src/sync/worker.ts';
-import { createListener } from '../../src/webhook/listener.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { Secret, silentLog } from '../../src/domain/log.ts';
+import { Worker } from '../../src/sync/queue/worker.ts';
+import { createListener } from '../../src/webhook/receive/listener.ts';
 import { account, open, type Place } from './installation.ts';
-import { verifier, type ListenerTold } from './letters.ts';
+import { verifier, type ListenerTold } from './delivery-load.ts';
 import type { JobResult } from './job.ts';
 
 export interface ListenerParams extends Place {

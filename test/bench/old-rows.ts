@@ -2,9 +2,9 @@
 import Driver from 'better-sqlite3';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as later } from 'node:timers/promises';
-import { createChores } from '../../src/chores.ts';
-import { systemClock } from '../../src/clock.ts';
-import { createLog } from '../../src/log.ts';
+import { createChores } from '../../src/app/maintenance.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createLog } from '../../src/domain/log.ts';
 import { open, type Place } from './installation.ts';
 import type { JobResult } from './job.ts';
 

@@ -1,12 +1,12 @@
 /** The operator's pages over a large mirror: how long one turn of the event loop takes while they are asked for, and while nobody asks. */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { createMetrics } from '../../src/admin/metrics.ts';
-import { createAdminServer } from '../../src/admin/server.ts';
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { healthSource } from '../../src/health-facts.ts';
+import { createMetrics } from '../../src/admin/metrics/metrics.ts';
+import { createAdminServer } from '../../src/admin/admin-server.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { healthSource } from '../../src/app/health-source.ts';
 import { openMirror } from '../../src/store/mirror.ts';
-import { lockProcess } from '../../src/store/process-lock.ts';
+import { lockProcess } from '../../src/store/files/process-lock.ts';
 import { migrations } from './installation.ts';
 import type { JobResult } from './job.ts';
 import { fillMirror, type LargeMirror } from './large-mirror.ts';

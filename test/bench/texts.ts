@@ -1,8 +1,8 @@
 /** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
-import { chance, mix } from '../../src/sandbox/chance.ts';
-import { inventMoney, inventVendor } from '../../src/sandbox/invent.ts';
-import { vendorOnWire } from '../../src/sandbox/vendor-record.ts';
-import { parseWorld } from '../../src/sandbox/worlds.ts';
+import { chance, mix } from '../../src/sandbox/core/random.ts';
+import { inventMoney, inventVendor } from '../../src/sandbox/vendors/invent.ts';
+import { vendorOnWire } from '../../src/sandbox/core/vendor-record.ts';
+import { parseWorld } from '../../src/sandbox/core/worlds.ts';
 
 const different = 997;
 const seed = 7;

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { Secret } from '../../src/log.ts';
-import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
-import { parseForm } from '../../src/webhook/form.ts';
-import { isSigned } from '../../src/webhook/signature.ts';
-import { asked } from '../asked.ts';
-import { flood } from '../webhook/flood.ts';
-import { account, delivery, hall, signed } from '../webhook/house.ts';
-import { isMissing } from '../needed.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { Secret } from '../../src/domain/log.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { parseForm } from '../../src/webhook/receive/form.ts';
+import { isSigned } from '../../src/webhook/receive/signature.ts';
+import { asked } from '../support/test-size.ts';
+import { flood } from '../unit/webhook/flood.ts';
+import { account, delivery, hall, signed } from '../unit/webhook/webhook-testbed.ts';
+import { isMissing } from '../support/needed.ts';
 
 /** How many bad deliveries come; a million nightly. */
 const bad = asked('BAD_DELIVERIES', 12_000);

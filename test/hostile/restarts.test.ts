@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { chance } from '../../src/sandbox/chance.ts';
+import { chance } from '../../src/sandbox/core/random.ts';
 import { daemonPlace, flow, taken } from '../process/daemon.ts';
 import { build, service } from '../process/program.ts';
 import { drivers, hasShell, shells } from '../process/readers.ts';

@@ -4,17 +4,17 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice } from '../../src/clock.ts';
-import type { MirrorError } from '../../src/errors.ts';
-import { chance } from '../../src/sandbox/chance.ts';
-import { Database } from '../../src/store/database.ts';
-import { SqliteError } from '../../src/store/driver.ts';
+import { systemDice } from '../../src/domain/clock.ts';
+import type { MirrorError } from '../../src/domain/errors.ts';
+import { chance } from '../../src/sandbox/core/random.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../src/store/mirror.ts';
-import { setAsideIfDamaged } from '../../src/store/set-aside.ts';
-import { migrations, packageRoot, vendor, writeMirror } from '../mirror-file.ts';
+import { setAsideIfDamaged } from '../../src/store/files/quarantine.ts';
+import { migrations, packageRoot, vendor, writeMirror } from '../support/mirror-file.ts';
 import { build, place as placeAt, service } from '../process/program.ts';
-import { clock, place, stranger } from '../store/file.ts';
-import { activeDifferences } from '../sync/equal.ts';
+import { clock, place, stranger } from '../unit/store/fresh-file.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { introduce, quietDaemon } from './tapped.ts';
 
 const pageSize = 4096;

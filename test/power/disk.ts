@@ -3,7 +3,7 @@
  * Of the rest, each sector of 512 bytes may be there or not, in any order, and changes of names up to some moment: a journalling
  * file system keeps their order, and promises nothing more.
  */
-import type { Chance } from '../../src/sandbox/chance.ts';
+import type { Chance } from '../../src/sandbox/core/random.ts';
 import type { Note } from './notes.ts';
 
 const sector = 512;

@@ -1,12 +1,12 @@
 /** What is wrong with a mirror that was found after a loss of power, or after a kill. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { Database } from '../../src/store/database.ts';
-import type { Sqlite } from '../../src/store/driver.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../src/store/mirror.ts';
-import { readMigrations } from '../../src/store/migrate.ts';
-import { migrations } from '../mirror-file.ts';
+import { readMigrations } from '../../src/store/sqlite/migrate.ts';
+import { migrations } from '../support/mirror-file.ts';
 
 export interface Fault {
   readonly kind: 'does not open' | 'damaged' | 'lost' | 'torn';

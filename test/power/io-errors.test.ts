@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/chance.ts';
-import { asked } from '../asked.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { asked } from '../support/test-size.ts';
 import { build, service } from '../process/program.ts';
-import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './lives.ts';
+import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './processes.ts';
 import { untappable, type Failure } from './tap.ts';
-import { isMissing } from '../needed.ts';
+import { isMissing } from '../support/needed.ts';
 
 /** How many operations fail, one in each life; nightly as many as there are. */
 const failures = asked('IO_ERRORS', 16);

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { asked } from '../asked.ts';
-import { memory } from '../memory.ts';
-import { temporaryFolder } from '../mirror-file.ts';
+import { asked } from '../support/test-size.ts';
+import { memory } from '../support/memory.ts';
+import { temporaryFolder } from '../support/mirror-file.ts';
 import { daemonPlace, until } from '../process/daemon.ts';
 import { build, ended, place, service } from '../process/program.ts';
-import { activeDifferences } from '../sync/equal.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { inspect } from './inspection.ts';
-import { countKinds, daemonLife, expectHeals, stageOf, twoAtATime, type Life } from './lives.ts';
+import { countKinds, daemonLife, expectHeals, stageOf, twoAtATime, type Life } from './processes.ts';
 import { readNotes, type Note } from './notes.ts';
 import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
-import { isMissing } from '../needed.ts';
+import { isMissing } from '../support/needed.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
 const kills = asked('KILLS', 36);

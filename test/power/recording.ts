@@ -1,7 +1,7 @@
 /** A stretch of the program's life, as the disk saw it, and every state in which a loss of power could have left that disk. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chance, seedOf } from '../../src/sandbox/chance.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
 import { Disk } from './disk.ts';
 import { readNotes, type Note } from './notes.ts';
 import type { Answer } from './tapped.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { build, place, service, type Place } from '../process/program.ts';
-import { activeDifferences } from '../sync/equal.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { inspect } from './inspection.ts';
 import { deliver, introduce, quietDaemon, watch } from './tapped.ts';
 

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 
 const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
 

@@ -3,11 +3,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock, systemDice } from '../../src/clock.ts';
-import { openSecrets } from '../../src/store/secrets.ts';
-import { migrations, packageRoot } from '../mirror-file.ts';
+import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { openSecrets } from '../../src/store/secrets/secrets.ts';
+import { migrations, packageRoot } from '../support/mirror-file.ts';
 import type { Place } from '../process/program.ts';
-import { account, delivery, knownVerifier, signed } from '../webhook/house.ts';
+import { account, delivery, knownVerifier, signed } from '../unit/webhook/webhook-testbed.ts';
 import { tapEnvironment, type TapOptions } from './tap.ts';
 
 /** Ports of the machine's own choice, and nobody outside who would register: the key is known from the start. */

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Chance } from '../../src/sandbox/chance.ts';
-import { changeSomething } from '../../src/sandbox/churn.ts';
+import type { Chance } from '../../src/sandbox/core/random.ts';
+import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import type { Attempt } from '../../src/sandbox/post-office.ts';
+import type { Attempt } from '../../src/sandbox/delivery/delivery-sender.ts';
 import { place, type Place, type PlaceOptions } from './program.ts';
 
 export interface DaemonPlace extends Place {

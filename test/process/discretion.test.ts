@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { artefacts, leaks, type Told } from './canary.ts';
+import { artefacts, leaks, type Told } from './secret-probe.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, place, service, type Place } from './program.ts';
 

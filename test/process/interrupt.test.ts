@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { activeDifferences, differences } from '../sync/equal.ts';
+import { activeDifferences, differences } from '../unit/sync/equal.ts';
 import { build, ended, place, service } from './program.ts';
 
 const [perPage, pages] = [15, 10];

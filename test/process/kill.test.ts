@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { chance, seedOf } from '../../src/sandbox/chance.ts';
-import { changeSomething } from '../../src/sandbox/churn.ts';
-import { asked } from '../asked.ts';
-import { activeDifferences } from '../sync/equal.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { changeSomething } from '../../src/sandbox/account/churn.ts';
+import { asked } from '../support/test-size.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { build, ended, place, service, type Place } from './program.ts';
 
 const kills = asked('KILLS', 50);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { temporaryFolder } from '../mirror-file.ts';
+import { temporaryFolder } from '../support/mirror-file.ts';
 import { daemonPlace, type Serving } from './daemon.ts';
 import { build, ended, place, program, service } from './program.ts';
 

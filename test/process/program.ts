@@ -5,10 +5,10 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { memory } from '../memory.ts';
-import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../support/memory.ts';
+import { ask, packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 
 export const program = join(packageRoot, 'dist/cmd/main.js');
 

@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { parseWorld } from '../../src/sandbox/worlds.ts';
+import { parseWorld } from '../../src/sandbox/core/worlds.ts';
 import { build, place, service, type Place } from './program.ts';
 import { askShell, drivers, hasShell, shells } from './readers.ts';
-import { isMissing } from '../needed.ts';
+import { isMissing } from '../support/needed.ts';
 
 const [perPage, pages] = [15, 40];
 const total = perPage * pages;

@@ -3,7 +3,7 @@ import { spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { packageRoot } from '../mirror-file.ts';
+import { packageRoot } from '../support/mirror-file.ts';
 
 export const hasShell = spawnSync('sqlite3', ['--version']).status === 0;
 

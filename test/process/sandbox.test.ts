@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { memory } from '../memory.ts';
-import { ask, temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../support/memory.ts';
+import { ask, temporaryFolder } from '../support/mirror-file.ts';
 import { freePort, until, watched, type Serving } from './daemon.ts';
 import { build, ended, program, type Ended } from './program.ts';
 

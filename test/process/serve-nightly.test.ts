@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { activeDifferences } from '../sync/equal.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, service } from './program.ts';
 

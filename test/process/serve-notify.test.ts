@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memory } from '../memory.ts';
-import { temporaryFolder } from '../mirror-file.ts';
+import { memory } from '../support/memory.ts';
+import { temporaryFolder } from '../support/mirror-file.ts';
 import { daemonPlace, until } from './daemon.ts';
 import { build, service } from './program.ts';
 

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { ask } from '../mirror-file.ts';
-import { activeDifferences } from '../sync/equal.ts';
-import { flood } from '../webhook/flood.ts';
-import { delivery, signed } from '../webhook/house.ts';
+import { ask } from '../support/mirror-file.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
+import { flood } from '../unit/webhook/flood.ts';
+import { delivery, signed } from '../unit/webhook/webhook-testbed.ts';
 import { daemonPlace, isTaken, missing, taken, until, type DaemonPlace } from './daemon.ts';
 import { build, service } from './program.ts';
 

@@ -2,9 +2,9 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/chance.ts';
-import { asked } from '../asked.ts';
-import { activeDifferences } from '../sync/equal.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { asked } from '../support/test-size.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { daemonPlace, flow, missing } from './daemon.ts';
 import { build, ended, service } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { activeDifferences } from '../sync/equal.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
 import { build, place, service } from './program.ts';
 
 beforeAll(build);

@@ -1,12 +1,12 @@
 /** What the phase without faults is given to work with, for one account. */
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import type { RunReport } from '../../src/sync/pull.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
 import type { Auditor } from './auditor.ts';
-import type { Chronicle } from './chronicle.ts';
+import type { Chronicle } from './event-log.ts';
 import type { Follower } from './follower.ts';
-import type { Household } from './household.ts';
+import type { Household } from './supervisor.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './road.ts';
+import type { Road } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 

@@ -1,5 +1,5 @@
 /** An answer of the sandbox as the program's fetch would hand it over, its breakage included; no sockets, no streams. */
-import type { Answer } from '../../src/sandbox/reply.ts';
+import type { Answer } from '../../src/sandbox/core/reply.ts';
 
 type Breakage = NonNullable<Answer['breakage']>;
 

@@ -1,11 +1,11 @@
 /** Holds the promises of the safety phase against what the mirror file shows of an account, whenever it is asked to look (P2 to P7). */
 import { existsSync } from 'node:fs';
-import { parseInstant } from '../../src/clock.ts';
+import { parseInstant } from '../../src/domain/clock.ts';
 import type { Follower } from './follower.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
 import { Reader } from './reader.ts';
-import type { View } from './road.ts';
+import type { View } from './network.ts';
 import { epoch } from './timeline.ts';
 import { tears, type Known } from './whole.ts';
 

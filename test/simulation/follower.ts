@@ -1,9 +1,9 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
-import { parseInstant } from '../../src/clock.ts';
-import { contentKey, type Chapter, type Chronicle } from './chronicle.ts';
+import { parseInstant } from '../../src/domain/clock.ts';
+import { contentKey, type Chapter, type Chronicle } from './event-log.ts';
 import type { Plan } from './plan.ts';
 import type { Reader } from './reader.ts';
-import type { View } from './road.ts';
+import type { View } from './network.ts';
 import { epoch } from './timeline.ts';
 
 interface Version {

@@ -1,8 +1,8 @@
 /** The phase without faults: everything comes right within one reconciliation, and a change is told by webhook (P1). */
-import type { RunReport } from '../../src/sync/pull.ts';
-import type { RunSummary } from '../../src/installation.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
+import type { RunSummary } from '../../src/app/installation.ts';
 import type { Aftermath } from './aftermath.ts';
-import { canary, hears, settling } from './canary.ts';
+import { canary, hears, settling } from './secret-probe.ts';
 import { rowsOnPage, type Plan } from './plan.ts';
 import { renewed } from './renewal.ts';
 

@@ -1,10 +1,10 @@
 /** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a sabotage, where nobody found it. */
 import { Command, Option } from 'commander';
-import { wholeFrom } from '../../src/cmd/option-values.ts';
-import { launch } from './fleet.ts';
+import { wholeFrom } from '../../src/cmd/options/option-values.ts';
+import { launch } from './seed-processes.ts';
 import { drawnFrom, planOf } from './plan.ts';
 import { account } from './report.ts';
-import { sabotages } from './sabotages.ts';
+import { sabotages } from './planted-faults.ts';
 
 const {
   seeds,

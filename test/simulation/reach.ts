@@ -1,12 +1,12 @@
 /** What a simulation came to: without it, a green result may mean that nothing happened. */
-import type { RunReport } from '../../src/sync/pull.ts';
-import type { Chronicle } from './chronicle.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
+import type { Chronicle } from './event-log.ts';
 import type { Follower } from './follower.ts';
-import type { Household } from './household.ts';
+import type { Household } from './supervisor.ts';
 import type { Calm } from './liveness.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './road.ts';
+import type { Road } from './network.ts';
 
 /** How often each thing happened, by name. */
 export type Reach = Readonly<Record<string, number>>;

@@ -3,8 +3,8 @@
  * begins after the proof, for nobody joins a sweep that has begun (DESIGN 2, rule 10).
  */
 import type { Aftermath } from './aftermath.ts';
-import { isHeard, reading } from './canary.ts';
-import { interval } from './life.ts';
+import { isHeard, reading } from './secret-probe.ts';
+import { interval } from './process.ts';
 import { rowsOnPage } from './plan.ts';
 
 const minute = 60_000;

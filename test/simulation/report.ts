@@ -1,10 +1,10 @@
 /** Runs many seeds, and gives an account of them: what broke, made small, and what was reached. */
 import { Coverage, type Met } from './coverage.ts';
-import type { Fleet } from './fleet.ts';
-import { shortfalls } from './floors.ts';
+import type { Fleet } from './seed-processes.ts';
+import { shortfalls } from './minimum-coverage.ts';
 import { drawnBy, wordsOf, type Drawn } from './plan.ts';
 import { joined, type Reach } from './reach.ts';
-import { foundBy, type Sabotage } from './sabotages.ts';
+import { foundBy, type Sabotage } from './planted-faults.ts';
 import { shrink } from './shrink.ts';
 import type { Outcome } from './simulate.ts';
 

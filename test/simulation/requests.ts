@@ -1,9 +1,9 @@
 /** What our requests must never do: too many at a time (P8), and anything but reading where nobody asked for more (P9). */
-import { targetOf } from '../../src/sandbox/call.ts';
+import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import { foreignUri, publicUrl, sharedAccount } from './names.ts';
 import type { Plan } from './plan.ts';
-import type { Arrival } from './road.ts';
+import type { Arrival } from './network.ts';
 
 const minute = 60_000;
 const callbacksRate = 20;

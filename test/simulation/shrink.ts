@@ -1,5 +1,5 @@
 /** Makes a failing seed small: knobs go back to their plain values, and numbers down, as long as the same promise breaks. */
-import type { Fleet } from './fleet.ts';
+import type { Fleet } from './seed-processes.ts';
 import { drawnBy, knobs, type Drawn } from './plan.ts';
 
 /** Fewer of these are easier to read, plain or not. */

@@ -2,23 +2,23 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../src/sandbox/service.ts';
-import type { RunReport } from '../../src/sync/pull.ts';
-import { memory } from '../memory.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
+import { memory } from '../support/memory.ts';
 import { Auditor } from './auditor.ts';
-import { Chronicle } from './chronicle.ts';
+import { Chronicle } from './event-log.ts';
 import { Follower } from './follower.ts';
-import { Household } from './household.ts';
-import { settingsOf } from './life.ts';
+import { Household } from './supervisor.ts';
+import { settingsOf } from './process.ts';
 import { comeRight, type Calm } from './liveness.ts';
-import { Mailbox } from './mailbox.ts';
+import { Mailbox } from './delivery-oracle.ts';
 import { accounts as allAccounts, foreignUri, sharedAccount, token } from './names.ts';
 import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { wrongRequests } from './requests.ts';
-import { Road } from './road.ts';
+import { Road } from './network.ts';
 import { Timeline } from './timeline.ts';
 import { Trace } from './trace.ts';
-import { planTroubles } from './troubles.ts';
+import { planTroubles } from './faults.ts';
 import { planWorkload } from './workload.ts';
 
 export interface Outcome {

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asked } from '../asked.ts';
-import { packageRoot } from '../mirror-file.ts';
-import { launch, outcomes, type Fleet } from './fleet.ts';
+import { asked } from '../support/test-size.ts';
+import { packageRoot } from '../support/mirror-file.ts';
+import { launch, outcomes, type Fleet } from './seed-processes.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { drawnFrom } from './plan.ts';
 

@@ -2,7 +2,7 @@
  * The one time of a simulation. It stands still while anything can still happen by itself, then jumps to the next timer: nothing
  * in a simulation waits for the outside, so a turn of the event loop is enough to let everything that follows happen.
  */
-import { assertDelay, sleep, type Clock } from '../../src/clock.ts';
+import { assertDelay, sleep, type Clock } from '../../src/domain/clock.ts';
 
 interface Timer {
   readonly due: number;

@@ -1,5 +1,5 @@
 /** Whether what a reader sees is whole (P5): every row, its children and its history tell the same story. */
-import { textFields } from '../../src/vendor.ts';
+import { textFields } from '../../src/domain/vendor.ts';
 import type { Reader } from './reader.ts';
 
 interface Row {

@@ -1,8 +1,8 @@
 /** What people do in the account: one thing after the other, some of them several within a second. */
-import { chance, seedOf, type Chance } from '../../src/sandbox/chance.ts';
-import { changeSomething } from '../../src/sandbox/churn.ts';
-import { inventMoney, inventTexts } from '../../src/sandbox/invent.ts';
-import type { VendorDesk } from '../../src/sandbox/vendor-desk.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { changeSomething } from '../../src/sandbox/account/churn.ts';
+import { inventMoney, inventTexts } from '../../src/sandbox/vendors/invent.ts';
+import type { VendorDesk } from '../../src/sandbox/vendors/vendor-service.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';

@@ -1,12 +1,12 @@
 /** One account on the dashboard. */
-import { catalogue } from '../../errors.ts';
-import type { AccountFacts } from '../health.ts';
-import type { AccountHealth } from '../readiness.ts';
-import { tally } from '../tally.ts';
+import { catalogue } from '../../domain/errors.ts';
+import type { AccountFacts } from '../health/health.ts';
+import type { AccountHealth } from '../health/readiness.ts';
+import { tally } from '../health/vendor-counts.ts';
 import { html, type Html } from './html.ts';
 import { lossChart, lossSentence } from './loss-chart.ts';
 import { runTable } from './run-table.ts';
-import { ago, count, findingWords } from './words.ts';
+import { ago, count, findingWords } from './format.ts';
 
 export function accountCard(health: AccountHealth, now: number): Html {
   const { facts } = health;

@@ -1,11 +1,11 @@
 /** The dashboard: what the mirror holds, how fresh it is, and what the service told us, for a person who looks. */
-import { inWords } from '../../age.ts';
-import { timestamp, type Clock } from '../../clock.ts';
-import { inSlices } from '../in-slices.ts';
-import { worstFirst, type Health } from '../readiness.ts';
+import { inWords } from '../../domain/age.ts';
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import { inSlices } from '../health/in-slices.ts';
+import { worstFirst, type Health } from '../health/readiness.ts';
 import { accountCard } from './account-card.ts';
 import { html, type Html } from './html.ts';
-import { ago, bytes, count } from './words.ts';
+import { ago, bytes, count } from './format.ts';
 
 /** A page of more cards would be read by nobody; those in trouble come first. */
 const mostCards = 50;

@@ -1,8 +1,8 @@
 /** How many changes no delivery announced, day by day, as a small drawing. */
-import { timestamp } from '../../clock.ts';
-import type { WebhookDay } from '../health.ts';
+import { timestamp } from '../../domain/clock.ts';
+import type { WebhookDay } from '../health/health.ts';
 import { html, type Html } from './html.ts';
-import { count, date, percent } from './words.ts';
+import { count, date, percent } from './format.ts';
 
 const daysShown = 14;
 const oneDay = 86_400_000;

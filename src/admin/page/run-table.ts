@@ -1,9 +1,9 @@
 /** The latest runs of an account, as a table. */
-import { took } from '../../age.ts';
-import type { ReportedRun } from '../../store/reports.ts';
-import type { RunOutcome } from '../../store/tables.ts';
+import { took } from '../../domain/age.ts';
+import type { ReportedRun } from '../../store/reports/account-reports.ts';
+import type { RunOutcome } from '../../store/sqlite/tables.ts';
 import { html, type Html } from './html.ts';
-import { ago, count } from './words.ts';
+import { ago, count } from './format.ts';
 
 const tone: Readonly<Record<RunOutcome, string>> = {
   running: 'busy',

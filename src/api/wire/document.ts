@@ -1,8 +1,8 @@
 /** From the bytes of an answer to a JSON document, with everything refused that is not wholly one. */
 import { isUtf8 } from 'node:buffer';
-import { MirrorError } from '../../errors.ts';
-import type { ReadStamp } from '../../reading.ts';
-import { refusal } from '../answer-errors.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
+import { refusal } from './error-forms.ts';
 import { JsonCursor } from './json-cursor.ts';
 
 /** An answer of success on its way to being read. */

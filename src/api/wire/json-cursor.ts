@@ -1,5 +1,5 @@
 /** A cursor over the bytes of a JSON text: steps into objects and arrays, steps over values, and builds nothing. */
-import { MirrorError } from '../../errors.ts';
+import { MirrorError } from '../../domain/errors.ts';
 
 /**
  * Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them.

@@ -2,7 +2,7 @@
  * Finds records in the bytes of an answer without parsing them: most rows of a sweep equal what the mirror holds to the
  * byte, and parsing them only to see that costs more than all the rest.
  */
-import { MirrorError } from '../../errors.ts';
+import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor } from './json-cursor.ts';
 
 /**

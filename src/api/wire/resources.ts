@@ -1,9 +1,9 @@
 /** Gateways and callbacks as they stand in answers (reference 2.3, 2.4). */
-import { MirrorError } from '../../errors.ts';
-import type { Callback, Gateway } from '../../vendor.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { parseSuccess, type Answered } from './document.ts';
 import { identifier, list, member, text, truth } from './json.ts';
-import { readPaging, type Paging } from './records.ts';
+import { readPaging, type Paging } from './vendor-pages.ts';
 
 /** One page of a short list. */
 export interface Listing<T> {

@@ -2,19 +2,19 @@
  * From unseen to missing or gone. Where the service reads vendors by id, each suspect is asked for; where it does not, a second complete
  * sweep must agree: an earlier run's, or one more now. Nothing is applied beyond what the breaker allows.
  */
-import { sleep } from '../../clock.ts';
-import type { MirrorError } from '../../errors.ts';
-import type { ReadStamp } from '../../reading.ts';
-import type { SweepContext } from '../../store/reading-deeds.ts';
-import type { Finding } from '../../store/findings.ts';
-import type { Absence } from '../../store/verdict.ts';
-import type { Run } from '../../store/runs.ts';
-import { answerMarks, everyMark } from '../answer-marks.ts';
-import type { Attendance } from '../attend.ts';
-import type { Engine } from '../engine.ts';
-import type { Observation } from '../observation.ts';
+import { sleep } from '../../domain/clock.ts';
+import type { MirrorError } from '../../domain/errors.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
+import type { SweepContext } from '../../store/transactions/apply-reading.ts';
+import type { Finding } from '../../store/rows/findings.ts';
+import type { Absence } from '../../store/decide/verdict.ts';
+import type { Run } from '../../store/rows/runs.ts';
+import { answerMarks, everyMark } from '../queue/answer-marks.ts';
+import type { Attendance } from '../queue/attempt.ts';
+import type { Engine } from '../account/engine.ts';
+import type { Observation } from '../observe/observation.ts';
 import type { IdSet } from '../sweep/id-set.ts';
-import type { Tally } from '../tally.ts';
+import type { Tally } from '../observe/run-counter.ts';
 import { readById } from './by-id.ts';
 import type { Unseen } from './unseen.ts';
 

@@ -5,11 +5,11 @@
  * then it counts only between two answered reads of vendors that the list has just shown, or that were just answered. Whatever is
  * found absent is held against the breaker together, and applied afterwards.
  */
-import { eachBounded } from '../../lifecycle.ts';
-import type { ReadStamp } from '../../reading.ts';
-import type { Attendance } from '../attend.ts';
-import type { Engine } from '../engine.ts';
-import type { Tally } from '../tally.ts';
+import { eachBounded } from '../../domain/lifecycle.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
+import type { Attendance } from '../queue/attempt.ts';
+import type { Engine } from '../account/engine.ts';
+import type { Tally } from '../observe/run-counter.ts';
 
 export interface ReadAbsences {
   /** Vendors that the service does not know, by readings that prove it. */

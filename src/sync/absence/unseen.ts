@@ -1,5 +1,5 @@
 /** Which vendors a complete sweep did not show, and what that may mean. */
-import type { Resident } from '../../store/census.ts';
+import type { Resident } from '../../store/rows/vendor-scan.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 
 export interface Unseen {

@@ -7,10 +7,10 @@
  * future, so the youngest one seen bounds from below how far stamps are ahead. A vendor may have entered if for some zone that is
  * left its stamp falls between the beginning of the walk and now.
  */
-import { parseInstant } from '../../clock.ts';
-import type { VendorPage, VendorRow } from '../../reading.ts';
-import type { Verdict } from '../../store/verdict.ts';
-import type { Vendor } from '../../vendor.ts';
+import { parseInstant } from '../../domain/clock.ts';
+import type { VendorPage, VendorRow } from '../../domain/reading.ts';
+import type { Verdict } from '../../store/decide/verdict.ts';
+import type { Vendor } from '../../domain/vendor.ts';
 
 /** Zones, and how far behind UTC the farthest is, in milliseconds. */
 const zoneStep = 15 * 60_000;

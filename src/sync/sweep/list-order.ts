@@ -2,8 +2,8 @@
  * In which order a list stands, read from its rows and never assumed: by number, by creation or by last update, in one
  * direction. A single pair of neighbours in the wrong order refutes a candidate for good; many in the right one support it.
  */
-import { parseInstant } from '../../clock.ts';
-import type { VendorRow } from '../../reading.ts';
+import { parseInstant } from '../../domain/clock.ts';
+import type { VendorRow } from '../../domain/reading.ts';
 
 export const timeKeys = ['created_at', 'updated_at'] as const;
 export type TimeKey = (typeof timeKeys)[number];

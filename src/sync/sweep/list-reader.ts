@@ -1,8 +1,8 @@
 /** Reads the pages of one list for one sweep: each is fetched, applied, and looked at for the order of the list and for vendors that entered it. */
 import type { VendorsApi } from '../../api/vendors.ts';
-import { MirrorError } from '../../errors.ts';
-import type { VendorPage } from '../../reading.ts';
-import type { Verdict } from '../../store/verdict.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { VendorPage } from '../../domain/reading.ts';
+import type { Verdict } from '../../store/decide/verdict.ts';
 import { EntryWatch } from './entry-watch.ts';
 import { IdSet } from './id-set.ts';
 import type { ObservedOrder } from './list-order.ts';

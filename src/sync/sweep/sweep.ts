@@ -6,8 +6,8 @@
  * can be read from the rows, and a service that honours the size of a page. Anything else is walked again until
  * the walks together show as many vendors as are counted (passes.ts).
  */
-import { sleep, type Clock } from '../../clock.ts';
-import type { VendorPage } from '../../reading.ts';
+import { sleep, type Clock } from '../../domain/clock.ts';
+import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';
 import { ListReader, type ListSource, type SweepProgress } from './list-reader.ts';
 import { ObservedOrder } from './list-order.ts';

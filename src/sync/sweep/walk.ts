@@ -1,7 +1,7 @@
 /** One pass over all pages of a list, several pages under way at once, each applied as it comes. */
-import { eachBounded } from '../../lifecycle.ts';
-import { MirrorError } from '../../errors.ts';
-import type { VendorPage } from '../../reading.ts';
+import { eachBounded } from '../../domain/lifecycle.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';
 import { few, type Pass } from './passes.ts';
 import { holdsEnd, type Window } from './window.ts';

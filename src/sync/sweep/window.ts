@@ -1,5 +1,5 @@
 /** A window: what one page of a list showed at one moment, kept without its records. */
-import type { VendorPage } from '../../reading.ts';
+import type { VendorPage } from '../../domain/reading.ts';
 import type { TimeEdges } from './list-order.ts';
 
 export interface Window {

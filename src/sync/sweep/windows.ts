@@ -5,7 +5,7 @@
  * been read. Where new and updated vendors stand first, the beginning is read again until one single window reaches from the first
  * row to what the walk before showed: whoever moved is in it. Where they stand last, the end is read after everything else.
  */
-import { eachBounded } from '../../lifecycle.ts';
+import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ObservedOrder } from './list-order.ts';
 import { beginOf, endOf, holdsEnd, type Window } from './window.ts';
 import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-chain.ts';

@@ -1,8 +1,8 @@
 /** What the service answers to a write of ours: news from the source itself, applied at once, and held against what was asked. */
 import type { VendorEdit } from '../../api/vendors.ts';
-import { MirrorError } from '../../errors.ts';
-import type { VendorReading } from '../../reading.ts';
-import type { Engine } from '../engine.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { VendorReading } from '../../domain/reading.ts';
+import type { Engine } from '../account/engine.ts';
 import { readAgain } from './look.ts';
 import { leftOut, notTaken } from './taken.ts';
 

@@ -2,13 +2,13 @@
  * A creation. That it is about to be sent is on disk first: where its answer is lost, or this process, the service is searched for the
  * vendor before another of its name is created.
  */
-import { reworded } from '../../api/reworded.ts';
+import { reworded } from '../../domain/with-message.ts';
 import type { NewVendor } from '../../api/vendors.ts';
-import { sleep } from '../../clock.ts';
-import { asMirrorError, MirrorError } from '../../errors.ts';
-import type { VendorReading } from '../../reading.ts';
-import type { OpenCreation } from '../../store/write-deeds.ts';
-import type { Engine } from '../engine.ts';
+import { sleep } from '../../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { VendorReading } from '../../domain/reading.ts';
+import type { OpenCreation } from '../../store/transactions/writes.ts';
+import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { readAgain, sweep } from './look.ts';
 import { notTaken } from './taken.ts';

@@ -2,11 +2,11 @@
  * An edit of a vendor. Where the answer leaves open whether it was carried out, the vendor is looked at before anything is sent again;
  * and that happens only if the vendor is exactly what it was before, so that nothing is undone that somebody did since.
  */
-import { reworded } from '../../api/reworded.ts';
+import { reworded } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/vendors.ts';
-import { MirrorError } from '../../errors.ts';
-import { mergeReading, type Vendor } from '../../vendor.ts';
-import type { Engine } from '../engine.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { mergeReading, type Vendor } from '../../domain/vendor.ts';
+import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { look } from './look.ts';
 import { notTaken } from './taken.ts';

@@ -1,9 +1,9 @@
 /** What the service shows of a vendor after a write of ours whose answer did not tell. */
-import { sleep } from '../../clock.ts';
-import { MirrorError } from '../../errors.ts';
-import type { Vendor } from '../../vendor.ts';
-import type { Engine } from '../engine.ts';
-import { pull } from '../pull.ts';
+import { sleep } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Vendor } from '../../domain/vendor.ts';
+import type { Engine } from '../account/engine.ts';
+import { pull } from '../run/run.ts';
 
 /** Reads a vendor by id, as soon as no copy of it can be older than the write, and applies what came. @throws MirrorError as `read`. */
 export async function readAgain(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {

@@ -1,6 +1,6 @@
 /** What was asked for in a write, held against what the service shows. */
 import type { TaxDefaultFields, VendorEdit } from '../../api/vendors.ts';
-import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../vendor.ts';
+import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
 
 /** Fields that an answer may leave out without being a part of a vendor only: they are sent where they were ever set, or never. */
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);

@@ -1,0 +1,99 @@
+/** The operator's own HTTP server: health, metrics, status and the dashboard. It reads and shows; nothing can be set in motion through it. */
+import type { Clock } from '../domain/clock.ts';
+import type { Settings } from '../settings/parse.ts';
+import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
+import { guarded } from './guard.ts';
+import type { HealthSource } from './health/health.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { dashboard } from './page/dashboard.ts';
+import { icon } from './page/icon.ts';
+import { script } from './page/script.ts';
+import { stylesheet } from './page/stylesheet.ts';
+import { examined, readiness } from './health/readiness.ts';
+import { shared } from './shared-result.ts';
+import { readinessDocument, statusText } from './health/status-document.ts';
+
+export interface AdminOptions {
+  readonly settings: Settings['admin'];
+  readonly source: HealthSource;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Hears of a page that could not be made; the caller gets a bare 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status` and `/` (DESIGN 6). With a token set, all but `/healthz` ask for it: what starts and
+ * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
+ */
+export function createAdminServer({ settings, source, metrics, clock, onFault }: AdminOptions): HttpServer {
+  const { host, port, publicUrl, token } = settings;
+
+  const { maxStaleness } = settings;
+  const examine = shared(clock, async () => examined(await source.facts(), { now: clock.now(), maxStaleness }, clock));
+  const page = shared(clock, async () => dashboard(await examine(), clock));
+  const status = shared(clock, async () => statusText(await examine(), clock));
+  const scrape = shared(clock, async () => metrics.render(await examine()));
+
+  const pages: Readonly<Record<string, () => Promise<HttpAnswer>>> = {
+    '/': async () => answer('text/html; charset=utf-8', await page()),
+    '/dashboard.css': () => Promise.resolve(answer('text/css; charset=utf-8', stylesheet)),
+    '/dashboard.js': () => Promise.resolve(answer('text/javascript; charset=utf-8', script)),
+    '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
+    '/metrics': async () => answer(metrics.contentType, await scrape()),
+    '/api/status': async () => answer('application/json; charset=utf-8', await status()),
+    '/readyz': () => {
+      const self = readiness(source.ability());
+      return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
+    },
+  };
+
+  const alive = guarded({ host, publicUrl, token: null }, () =>
+    Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')),
+  );
+  return createHttpServer({
+    name: 'the admin page',
+    host,
+    port,
+    clock,
+    onFault,
+    routes: [
+      { method: 'GET', path: '/healthz', handle: alive },
+      ...Object.entries(pages).map(([path, page]) => ({
+        method: 'GET' as const,
+        path,
+        handle: guarded({ host, publicUrl, token }, page),
+      })),
+    ],
+  });
+}
+
+const policy = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self'",
+  'connect-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+};
+
+const safeguards = {
+  'content-security-policy': Object.entries(policy)
+    .map(([what, whence]) => `${what} ${whence}`)
+    .join('; '),
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+function answer(type: string, body: string, status = 200): HttpAnswer {
+  return { status, headers: { ...safeguards, 'content-type': type }, body };
+}
+
+function json(status: number, document: unknown): HttpAnswer {
+  return answer('application/json; charset=utf-8', `${JSON.stringify(document, null, 2)}\n`, status);
+}

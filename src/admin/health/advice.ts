@@ -1,0 +1,85 @@
+/** What a person should do about an account, judged by its state; nothing where all is well. */
+import { inWords } from '../../domain/age.ts';
+import { parseInstant } from '../../domain/clock.ts';
+import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
+import type { AccountReport, ReportedRun } from '../../store/reports/account-reports.ts';
+import type { RunOutcome } from '../../store/sqlite/tables.ts';
+
+/** What advice is judged by. */
+export type Advised = Pick<AccountReport, 'account' | 'freshness' | 'queue' | 'runs' | 'findings'>;
+
+/** Something that may be amiss: a sentence with its remedy where it is. */
+type Rule = (status: Advised, now: number) => string | undefined;
+
+/** Why the last run that ended was not complete. */
+export interface LastError {
+  readonly run: ReportedRun;
+  /** Null where an older version wrote the run. */
+  readonly code: ErrorCode | null;
+  /** What to do about it. */
+  readonly hint: string;
+}
+
+/** The error of an account's last run that ended, newest first given; undefined where that run was complete, or none ended. */
+export function lastError(runs: readonly ReportedRun[]): LastError | undefined {
+  const run = runs.find(({ outcome }) => outcome !== 'running');
+  if (!run || !endings[run.outcome]) return undefined;
+  const code = run.error_code !== null && run.error_code in catalogue ? (run.error_code as ErrorCode) : null;
+  return { run, code, hint: code === null ? 'Run `vendor-mirror sync` again.' : catalogue[code].hint };
+}
+
+/**
+ * Sentences, each with its remedy.
+ * @param maxStaleness how old, in milliseconds, the mirror may be
+ */
+export function advice(account: string, status: Advised | undefined, now: number, maxStaleness: number): string[] {
+  if (!status) return [`${never(account)}: run \`vendor-mirror sync\`.`];
+  return [failure, stale(maxStaleness), breaker, parked, unverified].flatMap((rule) => rule(status, now) ?? []);
+}
+
+const endings: Partial<Record<RunOutcome, string>> = {
+  incomplete: 'was incomplete',
+  failed: 'failed',
+  abandoned: 'was cut off',
+};
+
+const never = (account: string): string => `${account} was never mirrored completely`;
+
+const failure: Rule = ({ account, runs }) => {
+  const error = lastError(runs);
+  return error && `The last ${error.run.kind} of ${account} ${endings[error.run.outcome]}. ${error.hint}`;
+};
+
+/** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
+const stale =
+  (maxStaleness: number): Rule =>
+  ({ account, freshness, runs }, now) => {
+    const listed = freshness.listed_as_of;
+    const staleness = listed === null ? Infinity : now - (parseInstant(listed) ?? now);
+    if (staleness <= maxStaleness) return undefined;
+    const what = listed === null ? never(account) : `${account} may lack changes of the last ${inWords(staleness)}`;
+    // Where the run says itself what to do, another run alone would only fail again.
+    return lastError(runs) ? `${what}.` : `${what}: run \`vendor-mirror sync\`.`;
+  };
+
+const breaker: Rule = ({ account, findings, runs }) =>
+  findings.some(({ kind }) => kind === 'breaker') && lastError(runs)?.code !== 'breaker_tripped'
+    ? `${account}: ${catalogue.breaker_tripped.hint}`
+    : undefined;
+
+const parked: Rule = ({ account, queue }) => {
+  if (queue.parked === 0) return undefined;
+  const vendors = queue.parked === 1 ? 'One changed vendor' : `${queue.parked} changed vendors`;
+  return `${account}: ${vendors} could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.`;
+};
+
+const unverified: Rule = ({ account, freshness }) =>
+  freshness.callback_verified === 0
+    ? `${account}: no callback is verified, so that nothing is delivered: run \`vendor-mirror doctor\`.`
+    : undefined;
+
+/** Whether only a person can end what the last run met: nothing that is tried again will help. */
+export function accessRefused(runs: readonly ReportedRun[]): LastError | undefined {
+  const error = lastError(runs);
+  return error?.code && isAccessRefused(error.code) ? error : undefined;
+}

@@ -1,0 +1,57 @@
+/** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
+import type { AccountState } from '../../store/reports/account-state.ts';
+
+export interface HealthSource {
+  /** Everything as it is now; asked once a while for all who look. */
+  facts(): Promise<HealthFacts>;
+  /** Whether this process can do its work, which says nothing of any account. */
+  ability(): Ability;
+}
+
+/** What the process needs to take deliveries. */
+export interface Ability {
+  /** Whether the listener takes connections. */
+  readonly listening: boolean;
+  /** Why the mirror cannot be written, as a sentence; null while it can. */
+  readonly unwritable: string | null;
+  /** Bytes that are free beside the mirror. */
+  readonly diskFreeBytes: number;
+}
+
+export interface HealthFacts {
+  readonly version: string;
+  /** Wall time at which the process began, milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly accounts: readonly AccountFacts[];
+  readonly ability: Ability;
+  readonly files: { readonly databaseBytes: number; readonly walBytes: number };
+  readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number };
+  /** Wall time of the next scheduled run of any account, milliseconds since 1970; undefined where all are under way. */
+  readonly next: { readonly pull: number | undefined; readonly reconcile: number | undefined };
+}
+
+/** An account's report without the sums of money, which no page here shows. */
+export interface AccountFacts extends Omit<AccountState, 'days'> {
+  /** Rows of the view `webhook_health` of the last days, oldest first; days without news may be left out. */
+  readonly days: readonly WebhookDay[];
+  readonly watchdog: Watchdog;
+  /** Why the mirror may not be called fresh although its records say so (a suspended machine, a restored file), as a sentence. */
+  readonly doubt: string | null;
+}
+
+/** What the service told us on one day (UTC), and what it did not. */
+export interface WebhookDay {
+  readonly day: string;
+  readonly deliveries: number;
+  readonly duplicates: number;
+  /** Vendors that changed between two sweeps, the second of this day, and of whose last change no delivery told, or one did. */
+  readonly unannounced_changes: number;
+  readonly announced_changes: number;
+  readonly late_deliveries: number;
+  readonly latest_seconds: number | null;
+  /** The unannounced among them, from 0 to 1; null where no sweep has counted. */
+  readonly loss_rate: number | null;
+}
+
+/** Whether deliveries come: none are awaited, they come, or changes are found and none has come for unusually long. */
+export type Watchdog = 'off' | 'hearing' | 'silent';

@@ -1,0 +1,112 @@
+/** Whether this process can do its work, whether each account's part of the mirror may be relied on, and why not. */
+import { inWords } from '../../domain/age.ts';
+import { parseInstant, type Clock } from '../../domain/clock.ts';
+import { accessRefused, lastError, type LastError } from './advice.ts';
+import { inSlices } from './in-slices.ts';
+import type { Ability, AccountFacts, HealthFacts } from './health.ts';
+
+/** Facts, and what follows from them. */
+export interface Health {
+  readonly facts: HealthFacts;
+  readonly process: Readiness;
+  readonly accounts: readonly AccountHealth[];
+  /** Whether every account's part of the mirror may be relied on. */
+  readonly fresh: boolean;
+  /** Wall time of the examination, milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Whether deliveries can be taken and kept, whatever the service and the accounts do. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Sentences; none where it is ready. */
+  readonly reasons: readonly string[];
+  readonly ability: Ability;
+}
+
+export interface AccountHealth {
+  readonly facts: AccountFacts;
+  readonly ready: boolean;
+  /** Sentences; none where it is ready. */
+  readonly reasons: readonly string[];
+  /** How far what the lists show may lag behind the service, in milliseconds; null before the first complete sweep. */
+  readonly staleness: number | null;
+  /** Whether it is too old, or not to be called fresh. */
+  readonly stale: boolean;
+  /** Why the last run that ended was not complete; undefined where it was. */
+  readonly error: LastError | undefined;
+}
+
+export interface ReadinessRules {
+  /** Wall time, milliseconds since 1970. */
+  readonly now: number;
+  /** `admin.maxStaleness`, milliseconds. */
+  readonly maxStaleness: number;
+}
+
+/** With less than this free beside the mirror, in bytes, a delivery may not find room any more. */
+const fullDisk = 4 * 2 ** 20;
+
+/** Judges the process alone: an account that is refused or late is no reason to take the listener away from the others. */
+export function readiness(ability: Ability): Readiness {
+  const reasons = [
+    ability.listening ? null : 'The listener is not open.',
+    ability.unwritable,
+    ability.diskFreeBytes < fullDisk
+      ? `The disk that holds the mirror is full: ${ability.diskFreeBytes} bytes are free.`
+      : null,
+  ].filter((reason) => reason !== null);
+  return { ready: reasons.length === 0, reasons, ability };
+}
+
+/** Accounts that are examined in one turn of the event loop. */
+const atOnce = 100;
+
+export async function examined(
+  facts: HealthFacts,
+  rules: ReadinessRules,
+  clock: Pick<Clock, 'yield'>,
+): Promise<Health> {
+  const accounts = await inSlices(clock, facts.accounts, atOnce, (account) => accountHealth(account, rules));
+  return {
+    facts,
+    process: readiness(facts.ability),
+    accounts,
+    fresh: accounts.every(({ ready }) => ready),
+    now: rules.now,
+  };
+}
+
+/** An account is ready once a sweep was complete, while the mirror is not too old, the service lets us in, and nothing casts doubt on it. */
+function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRules): AccountHealth {
+  const { listed_as_of } = facts.freshness;
+  const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
+  const staleness = listed === undefined ? null : Math.max(0, now - listed);
+  const old =
+    staleness === null
+      ? 'No sweep was complete yet.'
+      : staleness > maxStaleness
+        ? `Changes of the last ${inWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`
+        : null;
+  const refused = accessRefused(facts.runs);
+  const reasons = [
+    refused ? `The service refuses access (${refused.code}). ${refused.hint}` : null,
+    old,
+    facts.doubt,
+  ].filter((reason) => reason !== null);
+  return {
+    facts,
+    ready: reasons.length === 0,
+    reasons,
+    staleness,
+    stale: old !== null || facts.doubt !== null,
+    error: lastError(facts.runs),
+  };
+}
+
+/** The accounts in most need of a person first. */
+export function worstFirst(accounts: readonly AccountHealth[]): AccountHealth[] {
+  const need = ({ ready, error }: AccountHealth): number => (ready ? 0 : 2) + (error ? 1 : 0);
+  const age = ({ staleness }: AccountHealth): number => staleness ?? Number.MAX_VALUE;
+  return [...accounts].sort((a, b) => need(b) - need(a) || age(b) - age(a));
+}

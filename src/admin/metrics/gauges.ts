@@ -1,0 +1,164 @@
+/** What is measured at the moment somebody asks: the state of the mirror and of the process. */
+import { Gauge, type Registry } from 'prom-client';
+import { parseInstant } from '../../domain/clock.ts';
+import { worstFirst, type AccountHealth, type Health } from '../health/readiness.ts';
+
+/** Labels of more accounts would swamp the one who collects them; the worst are named, and the totals speak for all. */
+const mostLabels = 50;
+
+interface AccountGauge {
+  readonly name: string;
+  readonly help: string;
+  /** The number of an account; undefined where there is none to give. */
+  readonly of: (account: AccountHealth, now: number) => number | undefined;
+}
+
+const since = (moment: string | null, now: number): number | undefined => {
+  const instant = moment === null ? undefined : parseInstant(moment);
+  return instant === undefined ? undefined : Math.max(0, now - instant) / 1_000;
+};
+
+const accountGauges: readonly AccountGauge[] = [
+  {
+    name: 'ready',
+    help: 'Whether the mirror may be relied on: 1 or 0.',
+    of: ({ ready }) => Number(ready),
+  },
+  {
+    name: 'staleness_seconds',
+    help: 'How far what the lists show may lag behind the service.',
+    of: ({ staleness }) => (staleness === null ? undefined : staleness / 1_000),
+  },
+  {
+    name: 'queue_vendors',
+    help: 'Marked vendors that wait to be read again.',
+    of: ({ facts }) => facts.queue.waiting,
+  },
+  {
+    name: 'parked_vendors',
+    help: 'Marked vendors that could not be read, until the next reconciliation.',
+    of: ({ facts }) => facts.queue.parked,
+  },
+  {
+    name: 'account_queue_oldest_seconds',
+    help: 'Age of the oldest open mark of an account; 0 where the queue is empty.',
+    of: ({ facts }, now) => since(facts.oldestMark, now) ?? 0,
+  },
+  {
+    name: 'open_suspects',
+    help: 'Vendors that a complete sweep did not show, and that await a second proof.',
+    of: ({ facts }) => facts.freshness.open_suspects,
+  },
+  {
+    name: 'callback_verified',
+    help: 'Whether a callback is verified: 1 or 0.',
+    of: ({ facts }) => Number(facts.freshness.callback_verified === 1),
+  },
+  {
+    name: 'watchdog_silent',
+    help: 'Whether changes are found while no delivery comes: 1 or 0.',
+    of: ({ facts }) => Number(facts.watchdog === 'silent'),
+  },
+  {
+    name: 'last_delivery_age_seconds',
+    help: 'Time since the last delivery with a true signature.',
+    of: ({ facts }, now) => since(facts.lastDelivery, now),
+  },
+];
+
+interface TotalGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly of: (health: Health) => number;
+}
+
+/** The largest of the numbers; 0 of none. */
+const most = (numbers: readonly number[]): number => numbers.reduce((largest, number) => Math.max(largest, number), 0);
+
+const totalGauges: readonly TotalGauge[] = [
+  { name: 'accounts', help: 'Accounts that are served.', of: ({ accounts }) => accounts.length },
+  {
+    name: 'accounts_stale',
+    help: 'Accounts whose part of the mirror is older than admin.maxStaleness, or not to be called fresh.',
+    of: ({ accounts }) => accounts.filter(({ stale }) => stale).length,
+  },
+  {
+    name: 'staleness_max_seconds',
+    help: 'How far what the lists show may lag behind the service, at most; an account that was never swept whole counts from the start of the process.',
+    of: ({ accounts, facts, now }) =>
+      most(accounts.map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
+  },
+  {
+    name: 'queue_oldest_seconds',
+    help: 'Age of the oldest open mark of all accounts; 0 where the queue is empty.',
+    of: ({ accounts, now }) => most(accounts.map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
+  },
+  {
+    name: 'parked',
+    help: 'Marked vendors of all accounts that could not be read, until the next reconciliation.',
+    of: ({ accounts }) => accounts.reduce((total, { facts }) => total + facts.queue.parked, 0),
+  },
+  {
+    name: 'disk_free_bytes',
+    help: 'Bytes that are free beside the mirror file.',
+    of: ({ facts }) => facts.ability.diskFreeBytes,
+  },
+  {
+    name: 'process_ready',
+    help: 'Whether the process can take and keep deliveries: 1 or 0.',
+    of: ({ process }) => Number(process.ready),
+  },
+  {
+    name: 'start_time_seconds',
+    help: 'When the process began, seconds since 1970.',
+    of: ({ facts }) => facts.startedAt / 1_000,
+  },
+  { name: 'database_bytes', help: 'Size of the mirror file.', of: ({ facts }) => facts.files.databaseBytes },
+  { name: 'wal_bytes', help: 'Size of the write-ahead log beside it.', of: ({ facts }) => facts.files.walBytes },
+  { name: 'resident_memory_bytes', help: 'Memory of the process.', of: ({ facts }) => facts.process.rssBytes },
+  {
+    name: 'event_loop_lag_seconds',
+    help: 'How late the event loop runs what is due.',
+    of: ({ facts }) => facts.process.eventLoopLagSeconds,
+  },
+];
+
+/** Registers the gauges; the returned function sets them all. */
+export function createGauges(registry: Registry): (health: Health) => void {
+  const registers = [registry];
+  const totals = totalGauges.map(({ name, help, of }) => {
+    const gauge = new Gauge({ name: `vendor_mirror_${name}`, help, registers });
+    return (health: Health) => gauge.set(of(health));
+  });
+  const ofAccounts = accountGauges.map(({ name, help, of }) => {
+    const gauge = new Gauge({ name: `vendor_mirror_${name}`, help, labelNames: ['account'], registers });
+    return (accounts: readonly AccountHealth[], now: number) => {
+      gauge.reset();
+      for (const account of accounts) {
+        const value = of(account, now);
+        if (value !== undefined) gauge.set({ account: account.facts.account }, value);
+      }
+    };
+  });
+  const lastRunFailed = new Gauge({
+    name: 'vendor_mirror_last_run_failed',
+    help: 'Always 1, for an account whose last run was not complete; why stands in the code.',
+    labelNames: ['account', 'code'],
+    registers,
+  });
+  const version = new Gauge({
+    name: 'vendor_mirror_info',
+    help: 'Always 1; the version stands in the label.',
+    labelNames: ['version'],
+    registers,
+  });
+  return (health) => {
+    version.set({ version: health.facts.version }, 1);
+    for (const set of totals) set(health);
+    const worst = worstFirst(health.accounts).slice(0, mostLabels);
+    for (const set of ofAccounts) set(worst, health.now);
+    lastRunFailed.reset();
+    for (const { facts, error } of worst)
+      if (error) lastRunFailed.set({ account: facts.account, code: error.code ?? error.run.outcome }, 1);
+  };
+}

@@ -1,0 +1,100 @@
+/** Calls with a token that is renewed when refused, tried again where that helps and cannot do a thing twice. */
+import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import { unlessAborted } from '../../domain/lifecycle.ts';
+import type { Secret } from '../../domain/log.ts';
+import { sendOnce } from './send-once.ts';
+import type { ApiSeams, Caller, Family, Service } from './call.ts';
+import { neverLeft } from '../http/network-errors.ts';
+import { paced, patience } from '../http/retry.ts';
+import type { RateGate } from '../http/rate-limiter.ts';
+
+export function caller(
+  accountId: string,
+  service: Service,
+  gates: Readonly<Record<Family, RateGate>>,
+  seams: ApiSeams,
+): Caller {
+  return async (call, read) => {
+    const gate = gates[call.family];
+    let left = false;
+    let renewed = false;
+
+    const attempt = async (number: number): Promise<ReturnType<typeof read>> => {
+      const send = (token: Secret): Promise<ReturnType<typeof read>> =>
+        sendOnce(
+          { accountId, call, token, service, gate, seams, again: number > 1, onLeave: () => (left = true) },
+          read,
+        );
+      left = false;
+      const token = await unlessAborted(seams.tokens.current(), call.signal);
+      try {
+        return await send(token);
+      } catch (error) {
+        if (renewed || !isMirrorError(error, 'unauthenticated')) throw error;
+        renewed = true;
+        const fresh = await unlessAborted(seams.tokens.renew(token), call.signal);
+        if (!fresh) throw error;
+        return await send(fresh);
+      }
+    };
+
+    const isOnce = call.method === 'POST' || call.once === true;
+    const mayBeDone = (error: MirrorError): boolean => isOnce && left && mayHaveArrived(error);
+
+    try {
+      const answered = await paced(attempt, {
+        clock: seams.clock,
+        dice: seams.dice,
+        patience: seams.patience ?? patience,
+        signal: call.signal,
+        mayRetry: (error) => error.retry && !mayBeDone(error),
+        onWait(error, wait) {
+          const { code, message, retryAfter } = error;
+          const facts = { code, wait: Math.round(wait), method: call.method, family: call.family };
+          // Whoever waits at a terminal wants to know for what.
+          if (retryAfter !== undefined && wait >= noticeable)
+            seams.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
+          else seams.log.info(facts, message);
+        },
+      });
+      await seams.onAnswer?.();
+      return answered;
+    } catch (error) {
+      throw isMirrorError(error) && mayBeDone(error) ? doubtful(error) : error;
+    }
+  };
+}
+
+function isMirrorError(error: unknown, code?: MirrorError['code']): error is MirrorError {
+  return error instanceof MirrorError && (code === undefined || error.code === code);
+}
+
+/** A wait that is long enough to be reported, in milliseconds. */
+const noticeable = 2_000;
+
+/** Failures after which nobody knows whether the service did what it was asked. */
+const openEnds: ReadonlySet<ErrorCode> = new Set([
+  'service_unreachable',
+  'service_timeout',
+  'service_unavailable',
+  'answer_unreadable',
+  'answer_too_large',
+  'row_unusable',
+  'interrupted',
+]);
+
+function mayHaveArrived(error: MirrorError): boolean {
+  if (!openEnds.has(error.code)) return false;
+  const turnedAway = error.status === 503 && error.retryAfter !== undefined;
+  return !turnedAway && !neverLeft(error);
+}
+
+function doubtful(error: MirrorError): MirrorError {
+  const { code, status, errno, cause } = error;
+  return new MirrorError(code, `${error.message} It may have been carried out all the same.`, {
+    ...(status !== undefined && { status }),
+    ...(errno !== undefined && { errno }),
+    mayBeDone: true,
+    cause,
+  });
+}

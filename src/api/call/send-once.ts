@@ -1,0 +1,152 @@
+/** A call sent once: its turn at the gate, its stamp, its request, and what its answer means. */
+import { parseInstant, sleep, type Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/log.ts';
+import { refusal } from '../wire/error-forms.ts';
+import type { Turn } from '../../domain/rate-turn.ts';
+import type { ApiSeams, Call, Service } from './call.ts';
+import { reworded } from '../../domain/with-message.ts';
+import type { RateGate } from '../http/rate-limiter.ts';
+import { exchange, type Answer, type Exchange } from '../http/request.ts';
+import { retryAfter } from '../http/retry-after.ts';
+import { parseDocument, type Answered } from '../wire/document.ts';
+
+export interface Attempt {
+  readonly accountId: string;
+  readonly call: Call;
+  readonly token: Secret;
+  readonly service: Service;
+  readonly gate: RateGate;
+  readonly seams: ApiSeams;
+  /** Whether the call was sent before: a removal that now finds nothing was carried out then. */
+  readonly again: boolean;
+  /** Told when the request leaves: from then on it may reach the service. */
+  readonly onLeave: () => void;
+}
+
+/**
+ * Sends the call with the token and reads the answer.
+ * @throws MirrorError whose message holds neither the token nor the call's secret.
+ */
+export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
+  const { call, gate, seams, token } = attempt;
+  try {
+    const { answer, stamp } = await gate.through(
+      async () => {
+        const turn = await nextTurn(attempt);
+        try {
+          return { stamp: turn.stamp, answer: await leave(attempt) };
+        } finally {
+          await turn.end();
+        }
+      },
+      call.pace,
+      call.signal,
+    );
+    slowDown(answer, gate, seams.clock);
+    const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
+    const bytes = removed ? new Uint8Array() : accepted(answer, seams.clock);
+    return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
+  } catch (error) {
+    throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
+  }
+}
+
+/** Waits for a place in the rate that all processes share. */
+async function nextTurn({ accountId, call, gate, seams, service }: Attempt): Promise<Turn> {
+  const asked = {
+    accountId,
+    family: call.family === 'callbacks' ? 'events' : 'accounting',
+    requests: gate.limitOf(call.pace),
+    per: gate.rate.per,
+    // To the headers, and again to the end of the body.
+    longest: 2 * service.timeout,
+  } as const;
+  for (;;) {
+    const turn = await seams.takeTurn(asked);
+    if ('stamp' in turn) return turn;
+    await sleep(seams.clock, turn.wait, call.signal);
+  }
+}
+
+async function leave(attempt: Attempt): Promise<Answer> {
+  const { call, seams, service } = attempt;
+  const begun = seams.clock.monotonic();
+  let status: number | 'error' = 'error';
+  try {
+    attempt.onLeave();
+    const answer = await exchange(exchangeOf(attempt), { ...seams, timeout: service.timeout });
+    status = answer.status;
+    return answer;
+  } finally {
+    seams.observe?.({ family: call.family, method: call.method, status, ms: seams.clock.monotonic() - begun });
+  }
+}
+
+function exchangeOf({ call, service, token }: Attempt): Exchange {
+  return {
+    url: addressOf(call, service.baseUrl),
+    method: call.method,
+    headers: {
+      accept: 'application/json',
+      authorization: `Bearer ${token.reveal()}`,
+      ...(service.apiVersion !== null && { 'api-version': service.apiVersion }),
+      ...(call.body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    signal: call.signal,
+  };
+}
+
+/**
+ * The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token.
+ */
+function addressOf(call: Call, baseUrl: string): URL {
+  const base = new URL(baseUrl);
+  const path = base.pathname.replace(/\/+$/, '') + call.path;
+  const url = new URL(path, base.origin);
+  if (url.origin !== base.origin || url.pathname !== path)
+    throw new MirrorError('bug', `A request was about to leave for an address outside of ${base.origin}.`);
+  url.search = new URLSearchParams(call.query).toString();
+  return url;
+}
+
+/** The bytes of an answer of success. @throws MirrorError for every other answer. */
+function accepted(answer: Answer, clock: Clock): Uint8Array {
+  const { status, headers, bytes } = answer;
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'an unknown type';
+  const isJson = type === 'application/json' || type.endsWith('+json');
+  if (status >= 400) {
+    const refused = refusal(status, isJson ? documentOrNothing(bytes) : undefined);
+    if (refused) throw status === 429 || status === 503 ? asking(refused, retryAfter(headers, clock.now())) : refused;
+  }
+  if (bytes.length > 0 && !isJson)
+    throw new MirrorError('answer_unreadable', `The service answered with ${type} instead of JSON.`, { status });
+  return bytes;
+}
+
+function documentOrNothing(bytes: Uint8Array): unknown {
+  try {
+    return parseDocument(bytes);
+  } catch {
+    return undefined; // The status alone says enough.
+  }
+}
+
+function asking(error: MirrorError, wait: number | undefined): MirrorError {
+  return wait === undefined ? error : reworded(error, error.message, wait);
+}
+
+/** Where the service says that nothing remains, all calls of the gate wait, not this one alone. */
+function slowDown({ status, headers }: Answer, gate: RateGate, clock: Clock): void {
+  if (status === 429 && headers.get('x-ratelimit-remaining') === '0')
+    gate.hold(retryAfter(headers, clock.now()) ?? Infinity);
+}
+
+function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefined)[]): MirrorError {
+  const message = secrets.reduce(
+    (text, secret) => (secret ? text.replaceAll(secret.reveal(), '[redacted]') : text),
+    error.message,
+  );
+  return message === error.message ? error : reworded(error, message);
+}

@@ -1,0 +1,113 @@
+/**
+ * One HTTP exchange: bounded in time and size, never redirected, never logged. Every request of this program goes
+ * through here.
+ */
+import type { Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { networkCode, unreachable } from './network-errors.ts';
+
+export type Fetch = typeof globalThis.fetch;
+
+/** Decoded bytes of one answer at most. */
+const largestBody = 8 * 1024 * 1024;
+
+export interface Exchange {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExchangeSeams {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** Milliseconds to the headers, and again to the end of the body. */
+  readonly timeout: number;
+}
+
+/** An answer of any status, its body decoded (gzip) but not interpreted. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Sends one request and reads its whole answer.
+ * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or
+ * `answer_unreadable` where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
+ */
+export async function exchange(asked: Exchange, seams: ExchangeSeams): Promise<Answer> {
+  const { url, signal } = asked;
+  signal?.throwIfAborted();
+  const stopper = new AbortController();
+  const onAbort = (): void => stopper.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const deadline = (what: string): (() => void) =>
+    seams.clock.timer(seams.timeout, () => stopper.abort(tooSlow(url.host, what, seams.timeout)));
+  let disarm = deadline('did not answer');
+  try {
+    const response = await seams.fetch(url, {
+      method: asked.method,
+      headers: { ...asked.headers },
+      ...(asked.body !== undefined && { body: asked.body }),
+      redirect: 'manual',
+      signal: stopper.signal,
+    });
+    disarm();
+    refuseRedirect(url, response);
+    disarm = deadline('began its answer but did not end it');
+    return { status: response.status, headers: response.headers, bytes: await bodyOf(response, url.host) };
+  } catch (error) {
+    if (stopper.signal.aborted) throw stopper.signal.reason;
+    stopper.abort();
+    throw error instanceof MirrorError ? error : unreachable(url.host, error);
+  } finally {
+    disarm();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function tooSlow(host: string, what: string, timeout: number): MirrorError {
+  return new MirrorError('service_timeout', `${host} ${what} within ${timeout / 1_000} s.`);
+}
+
+/** A redirect is never followed: it would carry the token to wherever it points. */
+function refuseRedirect(asked: URL, response: Response): void {
+  if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return;
+  const location = response.headers.get('location') ?? '';
+  const target = URL.canParse(location, asked.href) ? ` to ${new URL(location, asked).origin}` : '';
+  throw new MirrorError('redirected', `${asked.host} answered with a redirect${target}, which was not followed.`, {
+    status: response.status,
+  });
+}
+
+async function bodyOf(response: Response, host: string): Promise<Uint8Array> {
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      size += chunk.byteLength;
+      if (size > largestBody) throw tooLarge(host);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    const code = networkCode(error);
+    throw new MirrorError(
+      'answer_unreadable',
+      `The answer of ${host} broke off after ${size} bytes${code && ` (${code})`}.`,
+    );
+  }
+  const [first] = chunks;
+  return chunks.length === 1 && first ? first : Buffer.concat(chunks, size);
+}
+
+function tooLarge(host: string): MirrorError {
+  return new MirrorError(
+    'answer_too_large',
+    `The answer of ${host} is larger than ${largestBody / 1_048_576} MB, which is more than any page can be.`,
+  );
+}

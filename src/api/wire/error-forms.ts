@@ -1,0 +1,127 @@
+/**
+ * Refusals in words: the service's three error forms, the OAuth form, and statuses without any form (field notes,
+ * Errors and limits).
+ */
+import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import { list, member, wholeNumber } from './json.ts';
+
+/** What the service says is wrong, as far as it says so. */
+interface Complaint {
+  readonly errno?: number;
+  readonly field?: string;
+  readonly messages: readonly string[];
+}
+
+const longestMessage = 300;
+
+/** errno values that mean "you may not", whatever the status. */
+const accessNumbers = new Set([1003, 1038, 1042, 12001, 31001]);
+/** errno values that mean "these values are wrong". */
+const valueNumbers = new Set([1001, 1004, 1013, 1014, 1017]);
+
+/**
+ * The refusal that a parsed answer holds; undefined if it holds none. Errors are looked for before any result, because
+ * the service sends some of them with status 200. Without a recognised form, any status from 400 is a refusal all the
+ * same.
+ */
+export function refusal(status: number, document: unknown): MirrorError | undefined {
+  const complaint = complaintOf(document);
+  if (!complaint && status < 400) return undefined;
+  const code = codeFor(status, complaint?.errno);
+  const said =
+    complaint && complaint.messages.length > 0
+      ? `: ${presentable(complaint.messages.join(' '))}`
+      : ` with status ${status}.`;
+  const facts = [
+    complaint?.field && `field ${presentable(complaint.field)}`,
+    complaint?.errno !== undefined && `errno ${complaint.errno}`,
+  ];
+  const aside = facts.filter(Boolean).join(', ');
+  return new MirrorError(code, `${openings[code] ?? 'The service refused'}${said}${aside && ` (${aside})`}`, {
+    status,
+    ...(complaint?.errno !== undefined && { errno: complaint.errno }),
+  });
+}
+
+const openings: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'The service did not accept the token',
+  access_denied: 'The service denied access',
+  not_found: 'The service found nothing there',
+  rate_limited: 'The service says that there were too many requests',
+  service_unavailable: 'The service failed',
+};
+
+function complaintOf(document: unknown): Complaint | undefined {
+  return accountingForm(document) ?? rpcForm(document) ?? eventsForm(document) ?? oauthForm(document);
+}
+
+/** `{"response": {"errors": [{"errno", "field", "message", "object", "value"}]}}` */
+function accountingForm(document: unknown): Complaint | undefined {
+  const errors = list(member(member(document, 'response'), 'errors'));
+  return errors && errors.length > 0
+    ? complaint(
+        member(errors[0], 'errno'),
+        member(errors[0], 'field'),
+        errors.map((error) => member(error, 'message')),
+      )
+    : undefined;
+}
+
+/** `{"code", "message", "details": [{"reason", "metadata": {"field", "message"}}]}` */
+function rpcForm(document: unknown): Complaint | undefined {
+  if (member(document, 'code') === undefined || member(document, 'message') === undefined) return undefined;
+  const detail = list(member(document, 'details'))?.[0];
+  const metadata = member(detail, 'metadata');
+  return complaint(member(detail, 'reason'), member(metadata, 'field'), [
+    member(metadata, 'message') ?? member(document, 'message'),
+  ]);
+}
+
+/** `{"errno", "message", "details": ["field: words", …]}` */
+function eventsForm(document: unknown): Complaint | undefined {
+  const errno = member(document, 'errno');
+  if (wholeNumber(errno) === undefined) return undefined;
+  return complaint(errno, undefined, [member(document, 'message'), ...(list(member(document, 'details')) ?? [])]);
+}
+
+/** `{"error", "error_description"}` */
+function oauthForm(document: unknown): Complaint | undefined {
+  const error = member(document, 'error');
+  return typeof error === 'string'
+    ? complaint(undefined, undefined, [member(document, 'error_description') ?? error])
+    : undefined;
+}
+
+function complaint(errno: unknown, field: unknown, messages: readonly unknown[]): Complaint {
+  const number = wholeNumber(errno);
+  return {
+    ...(number !== undefined && { errno: number }),
+    ...(typeof field === 'string' && { field }),
+    messages: messages.filter((message) => typeof message === 'string'),
+  };
+}
+
+function codeFor(status: number, errno: number | undefined): ErrorCode {
+  // The events form repeats a status as its errno; inside a 200 that is the better one.
+  const told = status < 400 && errno !== undefined && errno >= 400 && errno < 600 ? errno : status;
+  if (told === 401) return 'unauthenticated';
+  if (told === 429) return 'rate_limited';
+  if (told === 405 || told === 501) return 'not_supported';
+  if (told >= 500 || told === 408) return 'service_unavailable';
+  if (errno !== undefined && accessNumbers.has(errno)) return 'access_denied';
+  if (errno === 1012) return 'not_found';
+  if (errno !== undefined && valueNumbers.has(errno)) return 'rejected';
+  if (told === 403) return 'access_denied';
+  if (told === 404) return 'not_found';
+  // An unknown complaint inside a 200 was always a missing right where it was seen live; it is never an empty result.
+  return told < 400 ? 'access_denied' : 'rejected';
+}
+
+/** One short line without control characters: it came from outside and goes to terminals and logs. */
+function presentable(text: string): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .toWellFormed();
+  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line;
+}

@@ -1,0 +1,120 @@
+/**
+ * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor` (reference 2.1,
+ * 2.2).
+ */
+import { MirrorError } from '../../domain/errors.ts';
+import {
+  balanceFields,
+  textFields,
+  type Balance,
+  type TaxDefault,
+  type Vendor,
+  type VendorField,
+  type VisState,
+} from '../../domain/vendor.ts';
+import { canonical, identifier, isMap, list, member, text, truth } from './json.ts';
+import { parseJson } from './document.ts';
+
+/**
+ * The vendor in a record. A known field whose value is of no known spelling counts as left out and joins the unknown
+ * ones, so that it shows, overwrites nothing, and stays in `raw`.
+ * @throws MirrorError `answer_unreadable` if the text is no JSON object.
+ */
+export function vendorOf(vendorid: number, raw: string): Vendor {
+  const record = parseJson(raw);
+  if (!isMap(record)) throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is no JSON object in the answer.`);
+  const literal = hasNumberForText(record, raw) ? parseJson(quotedNumbers(raw)) : record;
+  const unknown = new Map<string, string>();
+  const vendor: Record<string, unknown> = { vendorid, unknown };
+  for (const name of Object.keys(record)) {
+    if (name === 'vendorid') continue;
+    const value = readers.get(name)?.(member(literal, name));
+    const once = uniqueIn(name, value);
+    if (once !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
+    if (value !== undefined) vendor[name] = once;
+    else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
+  }
+  return vendor as Vendor;
+}
+
+/** How each known field is read; undefined from a reader means that the value is of no known spelling. */
+const readers: ReadonlyMap<string, (value: unknown) => unknown> = new Map<VendorField, (value: unknown) => unknown>([
+  ...textFields.map((field) => [field, text] as const),
+  ...balanceFields.map((field) => [field, balances] as const),
+  ['is_1099', (value) => (value === null ? null : truth(value))],
+  ['vis_state', (value) => states.get(value)],
+  ['tax_defaults', taxDefaults],
+]);
+
+/** The children of a record by what tells them apart; a list in which one came twice, without the second. */
+function uniqueIn(name: string, value: unknown): unknown {
+  if (!Array.isArray(value) || value.length < 2) return value;
+  const key = name === 'tax_defaults' ? 'taxid' : 'code';
+  const first = new Map<unknown, unknown>();
+  for (const child of value as readonly Readonly<Record<string, unknown>>[])
+    if (!first.has(child[key])) first.set(child[key], child);
+  return first.size === value.length ? value : [...first.values()];
+}
+
+const states = new Map<unknown, VisState>([
+  [0, 0],
+  [1, 1],
+  [2, 2],
+  ['0', 0],
+  ['1', 1],
+  ['2', 2],
+]);
+
+/** Seen as `[{amount: {amount, code}}]`, described as `{amount, code}`; one currency each, so sorted by it. */
+function balances(value: unknown): Balance[] | undefined {
+  const read = (value === null ? [] : (list(value) ?? [value])).map(balance);
+  return read.every((one) => one !== undefined)
+    ? read.sort((a, b) => order(a.code, b.code) || order(a.amount, b.amount))
+    : undefined;
+}
+
+function balance(value: unknown): Balance | undefined {
+  const inner = isMap(member(value, 'amount')) ? member(value, 'amount') : value;
+  const [amount, code] = [text(member(inner, 'amount')), text(member(inner, 'code'))];
+  return typeof amount === 'string' && typeof code === 'string' ? { amount, code } : undefined;
+}
+
+/** One without a usable taxid makes the whole list unusable: a part of it would read as a removal of the rest. */
+function taxDefaults(value: unknown): TaxDefault[] | undefined {
+  const read = value === null ? [] : list(value)?.map(taxDefault);
+  return read?.every((one) => one !== undefined) ? read.sort((a, b) => a.taxid - b.taxid) : undefined;
+}
+
+function taxDefault(value: unknown): TaxDefault | undefined {
+  const taxid = identifier(member(value, 'taxid'));
+  if (taxid === undefined) return undefined;
+  const words = (name: string): string | null => text(member(value, name)) ?? null;
+  return {
+    taxid,
+    system_taxid: identifier(member(value, 'system_taxid')) ?? null,
+    enabled: truth(member(value, 'enabled')) ?? null,
+    name: words('name'),
+    amount: words('amount'),
+    tax_authorityid: words('tax_authorityid'),
+    created_at: words('created_at'),
+    updated_at: words('updated_at'),
+  };
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const textNames: ReadonlySet<string> = new Set(textFields);
+
+/** JSON.parse makes 0.1 of 0.10: where a number stands for text, its digits are needed as they came. */
+function hasNumberForText(record: Readonly<Record<string, unknown>>, raw: string): boolean {
+  return (
+    Object.keys(record).some((name) => typeof record[name] === 'number' && textNames.has(name)) ||
+    /"amount"\s*:\s*[-\d]/.test(raw)
+  );
+}
+
+function quotedNumbers(raw: string): string {
+  return raw.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) => (token.startsWith('"') ? token : `"${token}"`));
+}

@@ -1,0 +1,128 @@
+/** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in (reference 2.5, 4.1). */
+import { MirrorError } from '../../domain/errors.ts';
+import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { Vendor } from '../../domain/vendor.ts';
+import { parseJson, parseSuccess, startOfText, unlessRefused, type Answered } from './document.ts';
+import { identifier, member, wholeNumber } from './json.ts';
+import { sliceRecords, type RecordSlice } from './json-slices.ts';
+import { vendorOf } from './vendor-fields.ts';
+
+/**
+ * A row whose text is made only when somebody looks. Its `raw` is proven JSON only once `vendor()` has returned: a
+ * reader may trust it unparsed only where it equals a text that was parsed before. Lone surrogates in escapes are
+ * replaced, because readers of the file fail on them; all else is as received.
+ */
+class SlicedRow implements VendorRow {
+  readonly vendorid: number;
+  readonly #bytes: Uint8Array;
+  readonly #slice: RecordSlice;
+  #raw: string | undefined;
+
+  constructor(vendorid: number, bytes: Uint8Array, slice: RecordSlice) {
+    this.vendorid = vendorid;
+    this.#bytes = bytes;
+    this.#slice = slice;
+  }
+
+  get raw(): string {
+    const { start, end } = this.#slice;
+    this.#raw ??= wellFormedEscapes(
+      Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString(),
+    );
+    return this.#raw;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#slice.start, this.#slice.end);
+  }
+
+  vendor(): Vendor {
+    return vendorOf(this.vendorid, this.raw);
+  }
+}
+
+/**
+ * A page of the vendor list (reference 4.1). `asked` stands in where the answer leaves its page number out.
+ * A record without a usable id is told beside the others.
+ * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
+ */
+export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: number): VendorPage {
+  const from = startOfText(bytes);
+  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
+  if (!slices?.array) {
+    parseSuccess(bytes);
+    throw new MirrorError(
+      'answer_unreadable',
+      'The answer is no page of vendors: it holds no response.result.bill_vendors.',
+    );
+  }
+  const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);
+  const paging = readPaging(member(member(unlessRefused(parseJson(envelope.toString())), 'response'), 'result'), asked);
+  const rows: SlicedRow[] = [];
+  const rejected: string[] = [];
+  for (const [index, slice] of slices.records.entries()) {
+    try {
+      rows.push(sliced(bytes, slice, `Row ${index + 1} of page ${asked}`));
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      rejected.push(error.message);
+    }
+  }
+  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };
+}
+
+/** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
+export function readVendor({ bytes, stamp }: Answered): VendorReading {
+  parseSuccess(bytes);
+  const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
+  const [slice] = slices?.records ?? [];
+  if (!slice || slices?.array)
+    throw new MirrorError('answer_unreadable', 'The answer holds no response.result.bill_vendor.');
+  return { stamp, row: sliced(bytes, slice, 'The vendor') };
+}
+
+function sliced(bytes: Uint8Array, slice: RecordSlice, name: string): SlicedRow {
+  const id = identifierOf(slice.id ?? '');
+  if (id === undefined) throw new MirrorError('row_unusable', `${name} has no usable vendorid${shown(slice.id)}.`);
+  return new SlicedRow(id, bytes, slice);
+}
+
+function shown(literal: string | undefined): string {
+  return literal !== undefined && /^[\x20-\x7e]{1,40}$/.test(literal) ? ` (${literal})` : '';
+}
+
+/** The literal decides, not the number made of it: 2^53+1 and 1.0 would look like whole numbers. */
+function identifierOf(literal: string): number | undefined {
+  return identifier(/^"\d+"$/.test(literal) ? literal.slice(1, -1) : literal);
+}
+
+export interface Paging {
+  readonly page: number;
+  readonly pages: number;
+  readonly perPage: number | undefined;
+  readonly total: number;
+}
+
+/** The envelope of any list (reference 2.5). `per_page` may be missing, and `page`, for which `asked` then stands. */
+export function readPaging(result: unknown, asked: number): Paging {
+  const number = (name: string): number | undefined => {
+    const value = member(result, name);
+    const whole = wholeNumber(value);
+    if (value !== undefined && whole === undefined)
+      throw new MirrorError('answer_unreadable', `The answer's ${name} is no whole number from 0 up.`);
+    return whole;
+  };
+  const [page = asked, pages, perPage, total] = [number('page'), number('pages'), number('per_page'), number('total')];
+  if (pages === undefined || total === undefined)
+    throw new MirrorError('answer_unreadable', 'The answer does not say how many pages and rows there are.');
+  return { page, pages, perPage, total };
+}
+
+/** A `\ud800` without its other half, as `�`; pairs and all other escapes stay. */
+function wellFormedEscapes(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  return text.replace(
+    /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g,
+    (escape) => (escape.length === 6 && /^\\u[dD][89a-fA-F]/.test(escape) ? '\\ufffd' : escape),
+  );
+}

@@ -1,0 +1,223 @@
+/** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
+import { parseInstant, sleep, type Clock } from '../domain/clock.ts';
+import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
+import type { Account, Installation } from './installation.ts';
+import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import type { Metrics } from '../admin/metrics/metrics.ts';
+import type { Watchdog } from '../admin/health/health.ts';
+import type { RunTrigger } from '../store/sqlite/tables.ts';
+import type { SweepPermits } from './sweep-permits.ts';
+import { AskedSweeps } from '../sync/run/requested-sweeps.ts';
+import { pullGateways } from '../sync/run/pull-gateways.ts';
+import { pull, type RunReport } from '../sync/run/run.ts';
+import { RunDesk, type RunRequest } from '../sync/run/run-service.ts';
+import { Worker } from '../sync/queue/worker.ts';
+import { Keeper } from '../webhook/subscribe/subscription-manager.ts';
+
+export interface AccountDeskOptions {
+  readonly account: Account;
+  readonly installation: Installation;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Shared with all accounts. */
+  readonly permits: SweepPermits;
+  /** Hears of every run that ended. */
+  readonly onRun: (report: RunReport) => void;
+}
+
+/** How long the first run waits for the callback to be verified: changes from then on are told to us. */
+const patienceWithCallback = 60_000;
+
+/** So many changes that nobody announced, and no delivery for so long, in milliseconds, are unusual. */
+const unusualMisses = 3;
+const unusualSilence = 15 * 60_000;
+
+/** Runs that died with their process within this time make the next one wait, twice as long for each, in milliseconds. */
+const recently = 3_600_000;
+const firstCaution = 1_000;
+const longestCaution = 300_000;
+
+export class AccountDesk implements Service {
+  readonly name: string;
+  readonly keeper: Keeper;
+  readonly #options: AccountDeskOptions;
+  readonly #runs: RunDesk;
+  readonly #worker: Worker;
+  readonly #askedSweeps: AskedSweeps;
+  readonly #stopping = new AbortController();
+  #watchdog: Watchdog;
+  #doubt: string | null = null;
+  #cautious = false;
+  /** The run that began last, and when, by a clock that never jumps; Infinity while it waits for its permit. */
+  #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
+  /** Wall time from which silence counts where no delivery ever came. */
+  readonly #since: number;
+
+  constructor(options: AccountDeskOptions) {
+    const { account, installation, clock, log } = options;
+    const { publicUrl, events } = installation.settings.listener;
+    this.name = `account ${account.id}`;
+    this.#options = options;
+    this.#since = clock.now();
+    this.#watchdog = publicUrl === null ? 'off' : 'hearing';
+    this.#runs = new RunDesk((request) => this.#run(request));
+    const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
+    this.#worker = new Worker(account.engine, sweep);
+    this.#askedSweeps = new AskedSweeps(account.engine, sweep);
+    this.keeper = new Keeper({
+      accountId: account.id,
+      publicUrl,
+      events,
+      callbacks: account.client.callbacks,
+      mirror: installation.mirror,
+      verifiers: installation.secrets.verifiers,
+      clock,
+      log,
+      inTurn: (work, signal) => options.permits.during(work, signal),
+      onVerified: () => this.#request('verification'),
+    });
+  }
+
+  /** Whether deliveries come, as far as sweeps can tell. */
+  get watchdog(): Watchdog {
+    return this.#watchdog;
+  }
+
+  /** Why the mirror may not be called fresh although its records say so. */
+  get doubt(): string | null {
+    return this.#doubt;
+  }
+
+  start(): Promise<void> {
+    return startAll([this.keeper, this.#worker, this.#askedSweeps]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('Stopping.'));
+    await Promise.all([this.#runs.stop(), stopAll([this.keeper, this.#worker, this.#askedSweeps])]);
+  }
+
+  /** Deliveries of this account are on disk. */
+  delivered(): void {
+    this.#watchdog = 'hearing';
+    this.#worker.nudge();
+    this.#askedSweeps.nudge();
+  }
+
+  /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with the desk. */
+  async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
+    const asked = this.#options.clock.monotonic();
+    const work = async (): Promise<void> => {
+      await this.#subscribed(signal);
+      // The callback may have been verified just now, and a sweep have begun for that.
+      const latest = this.#latest && this.#latest.began >= asked ? await this.#latest.report : undefined;
+      if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
+      await this.#watch();
+    };
+    await unlessAborted(work(), signal);
+  }
+
+  /** Resolves when the callback is looked after, or after a while: a service that hangs must not keep sweeps waiting. */
+  async #subscribed(stopping: AbortSignal): Promise<void> {
+    const patience = new AbortController();
+    const signal = AbortSignal.any([patience.signal, stopping]);
+    const enough = sleep(this.#options.clock, patienceWithCallback, signal).catch(() => undefined);
+    await Promise.race([this.keeper.checkVendors(), enough]);
+    patience.abort();
+    stopping.throwIfAborted();
+  }
+
+  /** Time went by unseen: nothing is called fresh before a reconciliation. */
+  lost(why: string): void {
+    this.#doubt = why;
+    this.#request('start');
+  }
+
+  #request(trigger: RunTrigger): void {
+    this.#runs.request({ kind: 'reconcile', trigger }).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: asMirrorError(error) }, 'a run failed');
+    });
+  }
+
+  async #run(request: RunRequest): Promise<RunReport> {
+    const { account, installation, log, metrics, onRun } = this.#options;
+    const { mirror } = installation;
+    await this.#caution(request.signal);
+    const doubt = this.#doubt;
+    const report = await this.#sweep(request);
+    const { outcome, counts, error, notes, seconds } = report;
+    metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
+    const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
+    if (!error) log.info(facts, `${request.kind} complete`);
+    else if (isAccessRefused(error.code)) log.error({ ...facts, code: error.code }, `${error.message} ${error.hint}`);
+    else log.warn({ ...facts, code: error.code }, error.message);
+    for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
+    for (const note of notes) log.info({ account: account.id }, note);
+    // A doubt that arose during the run is not the run's to end.
+    if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
+    onRun(report);
+    if (outcome !== 'failed') await this.#gateways(request.signal);
+    this.#worker.nudge();
+    return report;
+  }
+
+  /** Sweeps with a permit, which it has only while it does not wait for the service. */
+  #sweep(request: RunRequest): Promise<RunReport> {
+    const { account, clock, permits } = this.#options;
+    const sweep = async (): Promise<RunReport> => {
+      const permit = await permits.acquire(request.signal);
+      try {
+        latest.began = clock.monotonic();
+        const { vendors } = account.engine;
+        const page: typeof vendors.page = (number, options) => permit.during(vendors.page(number, options));
+        return await pull({ ...account.engine, vendors: { ...vendors, page } }, request);
+      } finally {
+        permit.release();
+      }
+    };
+    const latest = { began: Infinity, report: Promise.resolve().then(sweep) };
+    this.#latest = latest;
+    return latest.report;
+  }
+
+  /** A process that dies again and again in the middle of its runs must not hammer the service. */
+  async #caution(signal: AbortSignal): Promise<void> {
+    const { account, installation, clock, log } = this.#options;
+    if (this.#cautious) return;
+    this.#cautious = true;
+    const died = await installation.mirror.unfinishedRuns(account.id, clock.now() - recently);
+    if (died < 2) return;
+    const ms = Math.min(longestCaution, firstCaution * 2 ** died);
+    log.warn({ account: account.id, died }, `${died} runs died with their process: the next one waits ${ms / 1_000} s`);
+    await sleep(clock, ms, signal);
+  }
+
+  async #gateways(signal: AbortSignal): Promise<void> {
+    const { account, installation, log } = this.#options;
+    const { gateways } = account.client;
+    try {
+      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.id }, signal);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ account: account.id, err: asMirrorError(error) }, 'the gateways were not read');
+    }
+  }
+
+  /** Sweeps find changes, and no delivery has come for unusually long: the callback may be dead without showing it. */
+  async #watch(): Promise<void> {
+    if (this.#watchdog === 'off') return;
+    const { account, installation, clock, log } = this.#options;
+    const { missedSince, lastDelivery } = await installation.mirror.hearing(account.id);
+    const silentFor = clock.now() - (parseInstant(lastDelivery ?? '') ?? this.#since);
+    const silent = missedSince >= unusualMisses && silentFor >= unusualSilence;
+    this.#watchdog = silent ? 'silent' : 'hearing';
+    if (!silent) return;
+    const minutes = Math.round(silentFor / 60_000);
+    log.warn(
+      { account: account.id, missed: missedSince, minutes },
+      `sweeps found ${missedSince} changes that no delivery announced, and none came for ${minutes} minutes: the callback is renewed`,
+    );
+    await this.keeper.resendIfSilent();
+  }
+}

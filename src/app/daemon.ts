@@ -1,0 +1,208 @@
+/** The daemon: builds everything, starts it in order, stops it in reverse. */
+import { accountServices } from './account-services.ts';
+import { createMetrics } from '../admin/metrics/metrics.ts';
+import type { HealthFacts } from '../admin/health/health.ts';
+import { createAdminServer } from '../admin/admin-server.ts';
+import type { AuthSettings, Settings } from '../settings/parse.ts';
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { healthSource } from './health-source.ts';
+import { createIntegrityCheck } from './integrity-check.ts';
+import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
+import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
+import { checkCron } from '../schedule/scheduler.ts';
+import type { RunReport } from '../sync/run/run.ts';
+import { prepareFile } from '../store/sqlite/database.ts';
+import { mirrorMode } from '../store/mirror.ts';
+import { isDamageNoted } from '../store/files/damage-note.ts';
+import { setAsideIfDamaged } from '../store/files/quarantine.ts';
+import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
+import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
+import { createListener } from '../webhook/receive/listener.ts';
+
+export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
+  readonly version: string;
+  /** Memory and responsiveness of the process. */
+  readonly machine: () => HealthFacts['process'];
+  /** Hears of every run on an account that ended. */
+  readonly onRun: (accountId: string, report: RunReport) => void;
+  /** Going on would be wrong: the process must end. */
+  readonly onFatal: (error: MirrorError) => void;
+}
+
+export interface Daemon extends Service {
+  /** Where it listens, once started. */
+  readonly addresses: { readonly listener: string; readonly admin: string };
+  /** Asks for access in another way from now on, and looks after the callbacks. */
+  authorize(auth: AuthSettings): void;
+  /** Deletes the callbacks of this installation, on every account. @returns how many. */
+  unregister(): Promise<number>;
+}
+
+/**
+ * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
+ * @throws MirrorError `already_running`, `settings_invalid`, and of files.
+ */
+export async function openDaemon(settings: Settings, seams: DaemonSeams): Promise<Daemon> {
+  refuseBadSchedules(settings);
+  const { clock, dice, log } = seams;
+  const metrics = createMetrics();
+  const { installation, lock, doubt } = await openAlone(settings, {
+    ...seams,
+    observe: (facts) => metrics.request(facts),
+  });
+  const { mirror } = installation;
+
+  for (const { accountId, callbackid } of await mirror.abandonCallbacks(settings.namedAccounts))
+    log.warn(
+      { account: accountId, callbackid },
+      `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
+    );
+  const publish = publisher(installation, seams);
+  const onRun = (id: string, report: RunReport): void => {
+    if (report.counts.created + report.counts.updated > 0) publish();
+    seams.onRun(id, report);
+  };
+  const accounts = await accountServices({ installation, metrics, clock, dice, log, onRun, onFatal: seams.onFatal });
+  const { desks } = accounts;
+
+  const listener = createListener({
+    ...accounts.receiving,
+    host: settings.listener.host,
+    port: settings.listener.port,
+    observe: (outcome, ms) => metrics.delivery(outcome, ms),
+  });
+
+  const admin = createAdminServer({
+    settings: settings.admin,
+    source: healthSource({
+      version: seams.version,
+      startedAt: clock.now(),
+      clock,
+      mirror,
+      secrets: installation.secrets,
+      desks,
+      listener,
+      machine: seams.machine,
+      next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
+    }),
+    metrics,
+    clock,
+    onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
+  });
+
+  const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: seams.onFatal });
+  const services: Service[] = [admin, listener, integrity, ...accounts.services];
+  let stopped: Promise<void> | undefined;
+
+  return {
+    name: 'the daemon',
+    get addresses() {
+      const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
+      return { listener: at(listener.address), admin: at(admin.address) };
+    },
+    start: () => startAll(services),
+    stop() {
+      stopped ??= stopAll(services).finally(async () => {
+        // Where that fails, the next daemon looks through the mirror.
+        if (integrity.passed) await mirror.forgetDaemonFiles().catch(() => undefined);
+        await installation.close();
+        lock.release();
+      });
+      return stopped;
+    },
+    authorize(auth) {
+      installation.authorize(auth);
+      for (const desk of desks.values()) void desk.keeper.check();
+    },
+    async unregister() {
+      let removed = 0;
+      for (const desk of desks.values()) removed += await desk.keeper.unregister();
+      return removed;
+    },
+  };
+}
+
+function refuseBadSchedules({ schedule }: Settings): void {
+  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
+    const problem = checkCron(schedule[kind]);
+    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
+  });
+  if (problems.length > 0)
+    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+}
+
+interface Opened {
+  readonly installation: Installation;
+  readonly lock: SideLock;
+  /** Why the mirror must be looked through; undefined where it need not be. */
+  readonly doubt: string | undefined;
+}
+
+/** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
+async function openAlone(settings: Settings, seams: InstallationSeams): Promise<Opened> {
+  whereToRead(settings);
+  const path = prepareFile(settings.database, mirrorMode);
+  const lock = takeSideLock(path);
+  try {
+    if (isDamageNoted(path)) await makeRoom(path, seams);
+    const installation = await openWhole(path, settings, seams);
+    try {
+      const wasKilled = await installation.mirror.rememberDaemonFiles(installation.secrets.path);
+      return { installation, lock, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
+    } catch (error) {
+      await installation.close();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Opens the files; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
+async function openWhole(path: string, settings: Settings, seams: InstallationSeams): Promise<Installation> {
+  let isOpen = false;
+  const { onFatal } = seams;
+  // What is met before all is open is thrown.
+  const open = (): Promise<Installation> =>
+    openInstallation(settings, { ...seams, onFatal: (error) => isOpen && onFatal?.(error) });
+  const installation = await open().catch(async (error: unknown) => {
+    if (!comesOfDamage(error) || !(await makeRoom(path, seams))) throw error;
+    return open();
+  });
+  isOpen = true;
+  return installation;
+}
+
+/** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
+async function makeRoom(path: string, { clock, log }: InstallationSeams): Promise<boolean> {
+  const damaged = await setAsideIfDamaged(path, clock);
+  if (damaged)
+    log.error(
+      { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
+      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
+    );
+  return damaged !== undefined;
+}
+
+/** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */
+function publisher({ settings, mirror }: Installation, { log }: DaemonSeams): () => void {
+  const { path } = settings.publish;
+  if (path === null) return () => undefined;
+  let wanted = false;
+  let writing = false;
+  const write = async (): Promise<void> => {
+    writing = true;
+    while (wanted) {
+      wanted = false;
+      await mirror.publish(path, settings).catch((error: unknown) => {
+        log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
+      });
+    }
+    writing = false;
+  };
+  return () => {
+    wanted = true;
+    if (!writing) void write();
+  };
+}

@@ -1,0 +1,42 @@
+/** What the operator's pages show, gathered from the mirror and from what runs. */
+import type { Ability, AccountFacts, HealthFacts, HealthSource } from '../admin/health/health.ts';
+import type { AccountDesk } from './account-supervisor.ts';
+import { lostFile } from './maintenance.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Mirror } from '../store/mirror.ts';
+import type { Secrets } from '../store/secrets/secrets.ts';
+
+export interface HealthParts {
+  readonly version: string;
+  readonly startedAt: number;
+  readonly mirror: Pick<Mirror, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
+  readonly secrets: Pick<Secrets, 'files' | 'path'>;
+  readonly desks: ReadonlyMap<string, Pick<AccountDesk, 'watchdog' | 'doubt'>>;
+  readonly clock: Pick<Clock, 'yield'>;
+  readonly listener: { readonly listening: boolean };
+  readonly machine: () => HealthFacts['process'];
+  readonly next: () => HealthFacts['next'];
+}
+
+export function healthSource(parts: HealthParts): HealthSource {
+  const { version, startedAt, mirror, secrets, desks, listener, machine, next, clock } = parts;
+  const ability = (): Ability => ({
+    listening: listener.listening,
+    unwritable: mirror.unwritable()?.message ?? lostFile(mirror, secrets) ?? null,
+    diskFreeBytes: mirror.freeBytes(),
+  });
+  return {
+    ability,
+    async facts() {
+      const accounts: AccountFacts[] = [];
+      for (const [id, { watchdog, doubt }] of desks) {
+        const state = await mirror.accountState(id);
+        if (state) accounts.push({ ...state, watchdog, doubt });
+        // Deliveries come first: no more than one account is looked at in one turn of the event loop.
+        await clock.yield();
+      }
+      const files = mirror.files() ?? { databaseBytes: 0, walBytes: 0 };
+      return { version, startedAt, accounts, ability: ability(), files, process: machine(), next: next() };
+    },
+  };
+}

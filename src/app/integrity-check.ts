@@ -1,0 +1,53 @@
+/** Looks through a mirror that was not closed in good order, while the daemon already works with it. */
+import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import { lookThrough } from '../store/files/full-check.ts';
+
+export interface IntegrityCheckOptions {
+  /** The mirror. */
+  readonly path: string;
+  /** Why it must be looked through; undefined where it need not be. */
+  readonly reason: string | undefined;
+  readonly log: Log;
+  /** The mirror is damaged: the process must end. The next one moves the file aside. */
+  readonly onFatal: (error: MirrorError) => void;
+}
+
+export interface IntegrityCheck extends Service {
+  /** Whether the file is known to be sound, or was closed in good order. */
+  readonly passed: boolean;
+}
+
+export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCheckOptions): IntegrityCheck {
+  let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
+  let passed = reason === undefined;
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    log.info({ reason }, 'looking through the mirror');
+    try {
+      const faults = await lookThrough(path, signal);
+      passed = faults.length === 0;
+      if (passed) log.info('the mirror is sound');
+      else onFatal(new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the mirror was not looked through');
+    }
+  };
+
+  return {
+    name: 'the integrity check',
+    get passed() {
+      return passed;
+    },
+    start() {
+      const stop = new AbortController();
+      if (!passed) life ??= { stop, ended: check(stop.signal) };
+      return Promise.resolve();
+    },
+    async stop() {
+      life?.stop.abort(new Error('Stopping.'));
+      await life?.ended;
+    },
+  };
+}

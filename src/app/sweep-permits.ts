@@ -1,0 +1,117 @@
+/** How many sweeps work at once, over all accounts. A sweep that waits on the network keeps no permit, so that no account holds up another. */
+import type { Clock } from '../domain/clock.ts';
+import type { Service } from '../domain/lifecycle.ts';
+
+/** How long an answer may take until the sweep that waits for it gives its permit to another, in milliseconds. */
+const patience = 1_000;
+
+export interface Permit {
+  /**
+   * Awaits an answer of the service. Where none has come for a while the permit goes to another sweep, and is taken again, before all
+   * that wait for a first one, when the answer is there.
+   */
+  during<T>(answer: Promise<T>): Promise<T>;
+  /** The sweep is over. Safe to call twice. */
+  release(): void;
+}
+
+export class SweepPermits implements Service {
+  readonly name = 'the limit of sweeps';
+  readonly #clock: Clock;
+  /** Those that wait for their permit, the next first. */
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+  #stopped = false;
+
+  constructor(limit: number, clock: Clock) {
+    this.#free = limit;
+    this.#clock = clock;
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** From now on nobody is let in any more; whoever waits ends by its own signal. */
+  stop(): Promise<void> {
+    this.#stopped = true;
+    return Promise.resolve();
+  }
+
+  /** Does some other work for an account with a permit, which goes to another when the work takes long. @throws the signal's reason. */
+  async during<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const permit = await this.acquire(signal);
+    try {
+      return await work();
+    } finally {
+      permit.release();
+    }
+  }
+
+  /** Resolves when this sweep may work. @throws the signal's reason. */
+  async acquire(signal: AbortSignal): Promise<Permit> {
+    await this.#take(signal, 'last');
+    let held = true;
+    let over = false;
+    let back: Promise<void> | undefined;
+    let cancel = (): void => undefined;
+    const lapse = (): void => {
+      held = false;
+      this.#give();
+    };
+    const watch = (): void => {
+      cancel();
+      cancel = this.#clock.timer(patience, lapse);
+    };
+    const takeAgain = async (): Promise<void> => {
+      await this.#take(signal, 'first');
+      held = true;
+      back = undefined;
+      if (over) lapse();
+      else watch();
+    };
+    watch();
+    return {
+      during: async (answer) => {
+        const answered = await answer;
+        if (over) return answered;
+        if (held) watch();
+        else await (back ??= takeAgain());
+        return answered;
+      },
+      release: () => {
+        if (over) return;
+        over = true;
+        cancel();
+        if (held) lapse();
+      },
+    };
+  }
+
+  async #take(signal: AbortSignal, place: 'first' | 'last'): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0 && !this.#stopped) {
+      this.#free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal.reason as Error);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      if (place === 'first') this.#waiting.unshift(enter);
+      else this.#waiting.push(enter);
+    });
+  }
+
+  #give(): void {
+    const next = this.#stopped ? undefined : this.#waiting.shift();
+    if (next) next();
+    else this.#free += 1;
+  }
+}

@@ -1,0 +1,28 @@
+/** Callbacks, as people and programs may see them. */
+import type { Callback } from '../../domain/vendor.ts';
+import type { Edge } from '../process/process-context.ts';
+import { table } from '../terminal/table.ts';
+
+export interface ShownCallback extends Callback {
+  /** Whether this installation registered it. */
+  readonly own: boolean;
+}
+
+/** The callback without what is secret in its address: whoever knows the end of a mirror's may knock there. */
+export function shownCallback({ callbackid, event, uri, verified }: Callback, own: boolean): ShownCallback {
+  return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
+}
+
+export function callbackTable(edge: Edge, callbacks: readonly ShownCallback[]): Promise<string> {
+  return table(
+    edge,
+    [
+      { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },
+      { title: 'event', cell: ({ event }) => event },
+      { title: 'verified', cell: ({ verified }) => (verified ? 'yes' : 'no') },
+      { title: 'own', cell: ({ own }) => (own ? 'yes' : 'no') },
+      { title: 'uri', cell: ({ uri }) => uri },
+    ],
+    callbacks,
+  );
+}

@@ -1,0 +1,58 @@
+/** `deliveries list`: what the webhooks brought, and what became of it. */
+import { age } from '../../domain/age.ts';
+import { exitStatus } from '../../domain/errors.ts';
+import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-list.ts';
+import type { DeliveryOutcome } from '../../store/sqlite/tables.ts';
+import type { Run } from '../process/command.ts';
+import type { Edge } from '../process/process-context.ts';
+import { askMirror } from '../setup/open-mirror.ts';
+import { print, printJson, remark } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { momentSince } from '../options/since.ts';
+import { table } from '../terminal/table.ts';
+
+interface ListOptions {
+  readonly outcome?: DeliveryOutcome;
+  readonly vendor?: number;
+  readonly since?: string;
+  readonly limit: number;
+}
+
+export const deliveriesList: Run<ListOptions> = async (call) => {
+  const { edge, options } = call;
+  const { account, outcome, vendor: vendorid, limit } = options;
+  const since = options.since === undefined ? undefined : momentSince(options.since, edge.clock.now());
+  const found = await askMirror(edge, loadSettings(call), (sqlite) =>
+    listDeliveries(sqlite, { account, outcome, vendorid, since, limit }),
+  );
+  if (options.json) printJson(edge, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
+  else if (found) await printText(edge, found);
+  return exitStatus.done;
+};
+
+async function printText(edge: Edge, { total, deliveries }: DeliveryList): Promise<void> {
+  if (deliveries.length > 0)
+    print(
+      edge,
+      await table(
+        edge,
+        [
+          { title: 'id', right: true, cell: ({ id }) => id },
+          { title: 'account', cell: ({ account_id }) => account_id },
+          { title: 'received', cell: ({ received_at }) => age(edge.clock, received_at) },
+          { title: 'event', cell: ({ name }) => name },
+          { title: 'object', right: true, cell: ({ object_id }) => object_id },
+          { title: 'outcome', cell: ({ outcome }) => outcome },
+          { title: 'settled', cell: ({ settled_at }) => settled_at && age(edge.clock, settled_at) },
+        ],
+        deliveries,
+      ),
+    );
+  remark(edge, countOf(total, deliveries.length));
+}
+
+function countOf(total: number, shown: number): string {
+  if (total === 0) return 'No deliveries are like that.';
+  const deliveries = total === 1 ? 'delivery' : 'deliveries';
+  return shown < total ? `${shown} of ${total} ${deliveries}; more with --limit.` : `${total} ${deliveries}.`;
+}

@@ -1,0 +1,34 @@
+/** `deliveries retry`: what was given up is marked to be read again. */
+import { exitStatus } from '../../domain/errors.ts';
+import type { Run } from '../process/command.ts';
+import { askMirror, changeMirror } from '../setup/open-mirror.ts';
+import { withSettings } from '../process/settings-option.ts';
+import { print, printJson } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+
+interface RetryOptions {
+  readonly vendor?: number;
+}
+
+export const deliveriesRetry: Run<RetryOptions> = async (call) => {
+  const { edge, options } = call;
+  const settings = loadSettings(call);
+  const isThere = await askMirror(edge, settings, () => true);
+  const marked = isThere
+    ? await changeMirror(edge, settings, async (mirror) => {
+        let count = 0;
+        for (const account of settings.accounts)
+          count += await mirror.retryParked({ account, vendorid: options.vendor });
+        return count;
+      })
+    : 0;
+  if (options.json) printJson(edge, { ok: true, marked });
+  else if (isThere) print(edge, withSettings(edge, sentence(marked)));
+  return exitStatus.done;
+};
+
+function sentence(marked: number): string {
+  if (marked === 0) return 'Nothing is parked.';
+  const vendors = marked === 1 ? 'One vendor is' : `${marked} vendors are`;
+  return `${vendors} marked to be read again: by the running daemon, or by the next \`vendor-mirror reconcile\`.`;
+}

@@ -1,0 +1,71 @@
+/** `doctor` on the files: the mirror, the secrets, and the disk that they are on. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Settings } from '../../settings/parse.ts';
+import { asMirrorError, catalogue, MirrorError } from '../../domain/errors.ts';
+import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
+import { freeBytes, roomForDeliveries } from '../../store/sqlite/file-systems.ts';
+import { faultsOf } from '../../store/sqlite/integrity.ts';
+import { fine, problem, warning, type Checkup } from './checkup.ts';
+import type { Edge } from '../process/process-context.ts';
+import { openMirror } from '../setup/open-mirror.ts';
+
+export async function* fileCheckups(edge: Edge, settings: Settings): AsyncGenerator<Checkup> {
+  yield await database(edge, settings);
+  yield secrets(settings);
+  yield disk(settings);
+}
+
+async function database(edge: Edge, settings: Settings): Promise<Checkup> {
+  const check = 'database';
+  const path = settings.database;
+  try {
+    const mirror = openMirror(edge, settings);
+    if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    try {
+      const faults = await mirror.read(() => faultsOf(mirror.sqlite));
+      if (faults.length === 0)
+        return fine(check, `${path} is sound, ${megabytes(mirror.files()?.databaseBytes ?? 0)}.`);
+      return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
+    } finally {
+      await mirror.close();
+    }
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+}
+
+function secrets(settings: Settings): Checkup {
+  const check = 'secrets';
+  const path = settings.secrets;
+  try {
+    refuseOtherFiles(settings);
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) return fine(check, `${path} is not there yet; it is made when it is needed.`);
+  if ((mode & 0o077) === 0) return fine(check, `${path} is for its owner alone.`);
+  const { exit } = catalogue.database_unusable;
+  return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
+}
+
+/** Less than this should be watched, in bytes. */
+const little = 1024 ** 3;
+
+function disk({ database: path }: Settings): Checkup {
+  const check = 'disk';
+  const free = freeBytes(nearestFolder(resolve(path)));
+  const message = `${megabytes(free)} are free beside the database.`;
+  if (free < roomForDeliveries) return problem(check, new MirrorError('disk_full', message));
+  return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+}

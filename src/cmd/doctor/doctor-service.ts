@@ -1,0 +1,139 @@
+/** `doctor` on one account of the service: whether it lets us in, and behaves as the mirror needs it. */
+import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import type { Account, Installation } from '../../app/installation.ts';
+import type { VendorPage } from '../../domain/reading.ts';
+import { fine, problem, warning, type Checkup } from './checkup.ts';
+import type { Edge } from '../process/process-context.ts';
+import { isOwn } from '../setup/registered-callback.ts';
+
+/** Checks an account; where its list cannot be read, nothing further makes sense. */
+export async function* serviceCheckups(
+  edge: Edge,
+  installation: Installation,
+  accountId: string,
+): AsyncGenerator<Checkup> {
+  const account = installation.account(accountId);
+  const signal = edge.interrupted;
+  let first: VendorPage;
+  try {
+    first = await account.client.vendors.page(1, { signal });
+  } catch (error) {
+    yield problem('access', asMirrorError(error));
+    return;
+  }
+  const { total, pages, perPage } = first;
+  const skew = first.servedAt === undefined ? undefined : edge.clock.now() - first.servedAt;
+  yield fine('access', `The token opens ${total} vendors, on ${pages} pages of ${perPage}.`);
+  yield clock(skew);
+  yield await attempt('paging', () => paging(account, first, signal));
+  yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
+  yield await attempt('gateways', () => gateways(account, signal));
+  yield await attempt('callbacks', () => callbacks(installation, account, signal));
+  const objects = await callbackIds(installation, accountId);
+  if (objects) yield objects;
+}
+
+async function attempt(check: string, look: () => Promise<Checkup>): Promise<Checkup> {
+  try {
+    return await look();
+  } catch (error) {
+    return problem(check, asMirrorError(error));
+  }
+}
+
+/** Clocks that differ by more than this mislead the ledger about what was announced when; in milliseconds. */
+const muchSkew = 5_000;
+
+function clock(skew: number | undefined): Checkup {
+  const check = 'clock';
+  if (skew === undefined) return fine(check, 'The service does not tell its time.');
+  const seconds = Math.round(Math.abs(skew) / 1_000);
+  if (Math.abs(skew) <= muchSkew) return fine(check, 'Our clock and that of the service agree.');
+  const direction = skew > 0 ? 'ahead of' : 'behind';
+  return warning(
+    check,
+    `Our clock is ${seconds} s ${direction} that of the service.`,
+    'Let the clock of this machine be set by NTP.',
+  );
+}
+
+async function paging({ client }: Account, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'paging';
+  if (first.pages < 2) return fine(check, 'There is one page only: nothing to turn.');
+  const second = await client.vendors.page(2, { signal });
+  const seen = new Set(first.rows.map(({ vendorid }) => vendorid));
+  if (second.page === 2 && second.rows.some(({ vendorid }) => !seen.has(vendorid)))
+    return fine(check, 'The second page is another than the first.');
+  return problem(check, new MirrorError('paging_ignored', 'The service answers the second page as the first.'));
+}
+
+async function readsByNumber(
+  { settings }: Installation,
+  { client }: Account,
+  { rows: [row] }: VendorPage,
+  signal: AbortSignal,
+): Promise<Checkup> {
+  const check = 'reads by number';
+  const { readOne } = settings.service;
+  if (readOne === 'sweep') return fine(check, 'Not wanted: service.readOne is sweep.');
+  if (!row) return fine(check, 'There is no vendor to try it on.');
+  try {
+    await client.vendors.read(row.vendorid, { signal });
+    return fine(check, `The service answers for vendor ${row.vendorid}.`);
+  } catch (caught) {
+    const error = asMirrorError(caught);
+    if (!is(error, 'not_found', 'not_supported')) throw error;
+    const { exit } = error;
+    const message = `The service lists vendor ${row.vendorid}, and does not read it by its number.`;
+    if (readOne === 'get') return problem(check, { message, hint: 'Set service.readOne to auto or sweep.', exit });
+    return warning(check, message, 'Nothing to do: what a webhook announces is read by a sweep.');
+  }
+}
+
+async function gateways({ client }: Account, signal: AbortSignal): Promise<Checkup> {
+  const check = 'gateways';
+  try {
+    const listed = await client.gateways.list({ signal });
+    return fine(check, `The token opens ${listed.length} gateways.`);
+  } catch (caught) {
+    const error = asMirrorError(caught);
+    if (!is(error, 'access_denied')) throw error;
+    return warning(check, error.message, 'To mirror gateways, the token needs the scope user:online_payments:read.');
+  }
+}
+
+async function callbacks(installation: Installation, { id, client }: Account, signal: AbortSignal): Promise<Checkup> {
+  const check = 'callbacks';
+  const listed = await client.callbacks.list({}, { signal });
+  const own = listed.filter(await isOwn(installation, id));
+  if (installation.settings.listener.publicUrl === null)
+    return fine(check, `The token opens ${listed.length} callbacks.`);
+  const [refusal] = await installation.mirror.refusals(id);
+  if (refusal) {
+    return warning(
+      check,
+      `${refusal.event} could not be registered: ${refusal.message}`,
+      'Give the token the scope of that event, or take it out of listener.events; a running daemon tries again with each reconciliation.',
+    );
+  }
+  if (own.some(({ verified }) => verified)) return fine(check, 'A callback of ours is verified.');
+  const message = own.length === 0 ? 'None is registered by us.' : 'Ours is not verified.';
+  return warning(check, message, '`vendor-mirror serve` registers and verifies it by itself.');
+}
+
+/** Says where deliveries name what they are about in a way that costs a sweep each. */
+async function callbackIds({ mirror }: Installation, accountId: string): Promise<Checkup | undefined> {
+  const named = await mirror.callbackIds(accountId);
+  return (
+    named &&
+    warning(
+      'deliveries',
+      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: what they tell of is found by a sweep, and not at once.`,
+      'Nothing to do: deliveries ask for a sweep, at most one a minute. If the service sends the id of its callback in place of the vendor, ask it for the vendor.',
+    )
+  );
+}
+
+function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {
+  return codes.includes(code);
+}

@@ -1,0 +1,28 @@
+/** The commands about gateways: one reads the mirror, one writes to the service. */
+import type { Command } from 'commander';
+import type { Does } from '../process/command.ts';
+import { examples, paragraphs } from '../terminal/help-text.ts';
+import { idNumber } from '../options/option-values.ts';
+
+export function declareGateways(program: Command, does: Does): void {
+  const gateways = program
+    .command('gateways')
+    .summary('payment gateways: list, remove')
+    .description('The payment gateways: list reads the mirror, remove writes to the service.');
+  gateways
+    .command('list')
+    .description('Lists the gateways of the mirror, with those that were removed.')
+    .action(does(async () => (await import('./gateways-list.ts')).gatewaysList));
+  gateways
+    .command('remove')
+    .argument('<sgid>', "the gateway's number", idNumber)
+    .description(
+      paragraphs(
+        'Removes a gateway at the service, so that it takes no more payments for the business.',
+        "Only the service's own interface can enable it again.",
+      ),
+    )
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples(['vendor-mirror gateways remove 26 --yes']))
+    .action(does(async () => (await import('./gateways-remove.ts')).gatewaysRemove));
+}

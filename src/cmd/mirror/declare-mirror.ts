@@ -1,0 +1,66 @@
+/** The commands that look at the mirror as a whole, or hand it on. */
+import type { Command } from 'commander';
+import type { Does } from '../process/command.ts';
+import { examples, paragraphs } from '../terminal/help-text.ts';
+import { wholeFrom } from '../options/option-values.ts';
+
+export function declareStatus(program: Command, does: Does): void {
+  program
+    .command('status')
+    .summary('what the mirror holds, how fresh it is, and what to do')
+    .description(
+      paragraphs(
+        'What the mirror holds of each account, how fresh it is, its queue, its latest runs, and what to do where something is amiss.',
+        'Reads the mirror only, never the service.',
+      ),
+    )
+    .action(does(async () => (await import('./status.ts')).status));
+  program
+    .command('doctor')
+    .summary('checks everything that must be right, and says what to do')
+    .description(
+      paragraphs(
+        'Checks settings, files, disk, clock, token, access, paging, reads by number, callbacks and the public address, and says what to do about each.',
+        'Writes nothing to the service. Exits with the status of the worst problem; warnings are none.',
+        'A mirror belongs to the service that it was filled from. Where that has moved to another address, --accept-service compares a sample of its vendors with the mirror, and takes it for the same after a confirmation.',
+      ),
+    )
+    .option('--accept-service', 'let the mirror belong to the service of the settings, after a comparison')
+    .option('--yes', 'do not ask for confirmation; a service whose vendors are others is refused')
+    .action(does(async () => (await import('../doctor/doctor.ts')).doctor));
+}
+
+export function declareFeeds(program: Command, does: Does): void {
+  declareChanges(program, does);
+  declareExport(program, does);
+}
+
+function declareChanges(program: Command, does: Does): void {
+  program
+    .command('changes')
+    .summary('the change feed')
+    .description('Prints every change of every vendor, oldest first, one JSON object a line.')
+    .option('--since <seq>', 'only what came after this one', wholeFrom(0), 0)
+    .option('--limit <n>', 'no more than so many', wholeFrom(1))
+    .option('--follow', 'wait for more until interrupted')
+    .addHelpText('after', examples(['vendor-mirror changes --since 1042 --follow']))
+    .action(does(async () => (await import('./changes.ts')).changes));
+}
+
+function declareExport(program: Command, does: Does): void {
+  program
+    .command('export')
+    .argument('<file>', 'where to; a name that ends in .csv gives a spreadsheet of the vendors')
+    .summary('a consistent copy of the mirror, or a .csv')
+    .description(
+      paragraphs(
+        'Writes a consistent, self-contained copy of the mirror, or, where the name ends in .csv, the view vendor_overview for a spreadsheet.',
+        'The file is swapped in when it is whole. In a .csv, a cell that begins with = + - @, tab or return gets a leading apostrophe, so that no spreadsheet takes it for a formula.',
+      ),
+    )
+    .addHelpText(
+      'after',
+      examples(['vendor-mirror export /srv/reports/vendors.db'], ['vendor-mirror export vendors.csv']),
+    )
+    .action(does(async () => (await import('./export-command.ts')).exportTo));
+}

@@ -1,0 +1,34 @@
+/** `export FILE`: a copy of the mirror, or a spreadsheet of it, that nobody writes to any more. */
+import { statSync } from 'node:fs';
+import { extname } from 'node:path';
+import { exitStatus } from '../../domain/errors.ts';
+import { writeOverview } from '../../store/files/csv.ts';
+import { copyMirror, swapIn } from '../../store/files/export.ts';
+import type { Run } from '../process/command.ts';
+import { openMirror, remarkNothingMirrored } from '../setup/open-mirror.ts';
+import { printJson, remark } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+
+export const exportTo: Run = async (call) => {
+  const { edge, options } = call;
+  const [file = ''] = call.args;
+  const settings = loadSettings(call);
+  const mirror = openMirror(edge, settings);
+  if (!mirror) {
+    remarkNothingMirrored(edge);
+    if (options.json) printJson(edge, { ok: false, file: null, bytes: 0 });
+    return exitStatus.notWhole;
+  }
+  const copyOptions = { dice: edge.dice, own: settings };
+  try {
+    if (extname(file).toLowerCase() === '.csv')
+      await swapIn(mirror, file, copyOptions, (path) => writeOverview(mirror.sqlite, path));
+    else await copyMirror(mirror, file, copyOptions);
+  } finally {
+    await mirror.close();
+  }
+  const bytes = statSync(file).size;
+  if (options.json) printJson(edge, { ok: true, file, bytes });
+  else remark(edge, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
+  return exitStatus.done;
+};

@@ -1,0 +1,117 @@
+/** An account's report, for a person's eye. */
+import type {
+  CurrencyTotal,
+  ReportedCallback,
+  ReportedRefusal,
+  ReportedRun,
+} from '../../store/reports/account-reports.ts';
+import { age, took } from '../../domain/age.ts';
+import type { AccountStatus } from './account-status.ts';
+import type { Edge } from '../process/process-context.ts';
+import { heading } from '../terminal/heading.ts';
+import { money } from '../terminal/money.ts';
+import { visible } from '../terminal/plain-text.ts';
+import { table } from '../terminal/table.ts';
+import { tally, type Tally } from '../../admin/health/vendor-counts.ts';
+
+/** Says how long ago a moment was. */
+type Ago = (moment: string | null) => string;
+
+export async function reportText(edge: Edge, report: AccountStatus): Promise<string> {
+  const ago: Ago = (moment) => age(edge.clock, moment);
+  const title = heading(edge, `Account ${report.account}`);
+  const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
+  const runs = report.runs.length === 0 ? [] : ['', await runTable(edge, report.runs)];
+  return [title, ...facts, ...runs].join('\n');
+}
+
+function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
+  const { counts, totals, freshness, findings, callbacks, refusals } = status;
+  const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  return [
+    ['vendors', vendorsText(tally(counts))],
+    ['outstanding', totalsText(totals, 'outstanding')],
+    ['overdue', totalsText(totals, 'overdue')],
+    ['freshness', freshnessText(freshness, ago)],
+    ['queue', queueText(status, ago)],
+    ['deliveries', deliveriesText(status, ago)],
+    ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
+    [
+      'callbacks',
+      [
+        ...callbacks.map((callback) => callbackText(callback, ago)),
+        ...refusals.map((refusal) => refusalText(refusal, ago)),
+      ].join('; ') || 'none',
+    ],
+  ];
+}
+
+function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: Tally): string {
+  const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
+  const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
+  return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
+}
+
+function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kind']): string {
+  const parts = totals
+    .filter(({ kind }) => kind === wanted)
+    .map(
+      ({ minor, code, unreadable }) =>
+        money(minor, code) + (unreadable > 0 ? ` (${unreadable} unreadable left out)` : ''),
+    );
+  return parts.join(', ') || 'nothing';
+}
+
+function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
+  if (safe_as_of === null) return 'unknown: no sweep was complete yet';
+  const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
+  return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
+}
+
+function queueText({ queue, hearing, parkedFor }: AccountStatus, ago: Ago): string {
+  if (queue.waiting + queue.parked === 0) return 'empty';
+  const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no word was left'}`).join('; ');
+  const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
+  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(hearing.oldestMark)}`;
+}
+
+function deliveriesText({ freshness, hearing, sweepRequest }: AccountStatus, ago: Ago): string {
+  const { oldest_unsettled_delivery: open } = freshness;
+  if (hearing.lastDelivery === null) return 'none ever came';
+  const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
+  const asked = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
+  const ids = sweepRequest.callback_ids;
+  const named =
+    ids === 0
+      ? ''
+      : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
+  return `the last came ${ago(hearing.lastDelivery)}; ${unsettled}${asked}${named}`;
+}
+
+function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {
+  return `${event} to ${uri}, ${verified === 1 ? 'verified' : 'not verified'}, checked ${ago(checked_at)}`;
+}
+
+function refusalText({ event, refused_at, message }: ReportedRefusal, ago: Ago): string {
+  return `${event} could not be registered, since ${ago(refused_at)}: ${message}`;
+}
+
+function runTable(edge: Edge, runs: readonly ReportedRun[]): Promise<string> {
+  return table(
+    edge,
+    [
+      { title: 'run', right: true, cell: ({ id }) => id },
+      { title: 'kind', cell: ({ kind }) => kind },
+      { title: 'by', cell: ({ trigger }) => trigger },
+      { title: 'outcome', cell: ({ outcome }) => outcome },
+      { title: 'begun', cell: ({ started_at }) => age(edge.clock, started_at) },
+      { title: 'took', right: true, cell: ({ started_at, finished_at }) => took(edge.clock, started_at, finished_at) },
+      { title: 'seen', right: true, cell: ({ seen }) => seen },
+      { title: 'created', right: true, cell: ({ created }) => created },
+      { title: 'updated', right: true, cell: ({ updated }) => updated },
+      { title: 'suspects', right: true, cell: ({ suspects }) => suspects },
+      { title: 'error', cell: ({ error }) => error },
+    ],
+    runs,
+  );
+}

@@ -1,0 +1,23 @@
+/** The options that every command takes, before its name or after it. */
+import { Option, type Command } from 'commander';
+import type { LogLevel } from '../../domain/log.ts';
+
+const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+const group = 'Common options:';
+
+export function helpOption(): Option {
+  return new Option('-h, --help', 'print help').helpGroup(group);
+}
+
+export function addCommonOptions(command: Command): Command {
+  const options = [
+    new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml'),
+    new Option('--sandbox', 'use the built-in sandbox, in files of its own; so does a command without settings'),
+    new Option('--account <id>', 'only this account of the settings'),
+    new Option('--json', 'print one JSON document instead of text'),
+    new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(group));
+  return command;
+}

@@ -1,0 +1,34 @@
+/** What every command is: one asynchronous function of its call, that answers with an exit status. */
+import type { ExitStatus } from '../../domain/errors.ts';
+import type { LogLevel } from '../../domain/log.ts';
+import type { Edge } from './process-context.ts';
+
+/** The options that every command takes. */
+export interface CommonOptions {
+  /** The settings file. */
+  readonly config?: string;
+  /** The built-in sandbox stands in for the service, whatever settings there are. */
+  readonly sandbox?: boolean;
+  /** Restricts the command to one of the settings' accounts. */
+  readonly account?: string;
+  readonly json?: boolean;
+  readonly logLevel?: LogLevel;
+}
+
+export interface Call<Options extends object = object> {
+  readonly edge: Edge;
+  readonly options: CommonOptions & Options;
+  /** What stands on the command line beside the options. */
+  readonly args: readonly string[];
+}
+
+/**
+ * Does the work of a command.
+ * @throws MirrorError for whatever keeps it from answering; the program prints it and exits with its status.
+ */
+export type Run<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;
+
+/** Makes the action of a declared command from the function that loads it. */
+export type Does = <Options extends object>(
+  load: () => Promise<Run<Options>>,
+) => (...given: unknown[]) => Promise<void>;

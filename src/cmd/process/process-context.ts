@@ -1,0 +1,44 @@
+/** What a command sees of the process around it. A test hands over its own. */
+import type { Readable } from 'node:stream';
+import { systemClock, systemDice, type Clock, type Dice } from '../../domain/clock.ts';
+
+/** Streams that may be a terminal. */
+export type Input = Readable & { readonly isTTY?: boolean };
+export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+export interface Edge {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly fetch: typeof globalThis.fetch;
+  /** Aborted when the person at the terminal, or the system, wants an end. */
+  readonly interrupted: AbortSignal;
+  /** Where package.json, config/ and migrations/ are. */
+  readonly packageRoot: string;
+  /** The settings of a machine on which neither an option nor the environment names any. */
+  readonly machineSettings: string;
+  /** The option that names the settings in use, for commands that messages name. */
+  readonly settingsOption?: string;
+}
+
+/** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
+export function processEdge(interrupted: AbortSignal, packageRoot: string): Edge {
+  return {
+    // Looking at it opens it; most commands never do.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    clock: systemClock,
+    dice: systemDice,
+    fetch: (...request) => globalThis.fetch(...request),
+    interrupted,
+    packageRoot,
+    machineSettings: '/etc/vendor-mirror/mirror.yaml',
+  };
+}

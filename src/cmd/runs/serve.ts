@@ -1,0 +1,205 @@
+/** `serve`: the daemon, until a signal ends it. */
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { join } from 'node:path';
+import type { Settings } from '../../settings/parse.ts';
+import { openDaemon, type Daemon, type DaemonSeams } from '../../app/daemon.ts';
+import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
+import type { Log } from '../../domain/log.ts';
+import { lockProcess } from '../../store/files/process-lock.ts';
+import type { Call, Run } from '../process/command.ts';
+import type { Edge } from '../process/process-context.ts';
+import { serviceOf, type Service } from '../sandbox/embedded-service.ts';
+import { printFirstQuery } from '../mirror/first-query.ts';
+import { hearHangups } from '../process/hangup.ts';
+import { logOf } from '../setup/command-log.ts';
+import { print } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { tellSupervisor } from '../process/systemd.ts';
+
+export interface ServeOptions {
+  /** Delete the callbacks of this installation and end. */
+  readonly unregister?: boolean;
+}
+
+export const serve: Run<ServeOptions> = async (call) => {
+  const { edge, options } = call;
+  const log = await logOf(call, 'info');
+  return withLastWord(log, async () => {
+    const service = await serviceOf(reachable(loadSettings(call)), edge, { stays: options.unregister !== true });
+    try {
+      return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
+    } finally {
+      await service.stop();
+    }
+  });
+};
+
+/** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
+async function withLastWord(log: Log, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
+  const lastWord = (thrown: unknown): void => {
+    const error = asMirrorError(thrown);
+    log.fatal({ code: error.code, exit: error.exit, err: error }, 'ended by an error');
+  };
+  process.on('uncaughtExceptionMonitor', lastWord);
+  try {
+    return await work();
+  } catch (error) {
+    lastWord(error);
+    throw error;
+  } finally {
+    process.off('uncaughtExceptionMonitor', lastWord);
+  }
+}
+
+/** A built-in sandbox reaches the listener on this machine. */
+function reachable(settings: Settings): Settings {
+  const { listener, sandbox } = settings;
+  if (sandbox === null || listener.publicUrl !== null) return settings;
+  return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
+}
+
+async function run(call: Call, { settings, serviceName }: Service, log: Log): Promise<ExitStatus> {
+  const { edge } = call;
+  const fatal = new AbortController();
+  const seams = seamsOf(edge, log, (error) => fatal.abort(error));
+  const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
+  const daemon = await openDaemon(settings, { ...seams, serviceName, onRun });
+  const hangups = hearHangups(edge, () => {
+    if (!end.aborted) authorizeAnew(call, daemon, log);
+  });
+  const end = AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]);
+  try {
+    await serveUntil(end, fatal.signal, daemon, { edge, settings, log });
+    fatal.signal.throwIfAborted();
+    log.info({ exit: exitStatus.done, ...reasonOf(end) }, 'stopped');
+    return exitStatus.done;
+  } finally {
+    hangups.obey();
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): { reason?: string } {
+  return reason instanceof MirrorError ? { reason: reason.message } : {};
+}
+
+async function serveUntil(
+  end: AbortSignal,
+  fatal: AbortSignal,
+  daemon: Daemon,
+  { edge, settings, log }: { readonly edge: Edge; readonly settings: Settings; readonly log: Log },
+): Promise<void> {
+  try {
+    await daemon.start();
+    const { listener, admin } = daemon.addresses;
+    log.info(
+      {
+        listener,
+        dashboard: settings.admin.publicUrl ?? admin,
+        database: settings.database,
+        accounts: settings.accounts,
+      },
+      'serving',
+    );
+    tellSupervisor('READY=1', edge, log);
+    await aborted(end);
+    log.info('stopping');
+    tellSupervisor('STOPPING=1', edge, log);
+    fatal.throwIfAborted();
+  } catch (error) {
+    // Why it ends is said last, whatever else goes wrong on the way out.
+    await stopWithin(daemon, settings.shutdownTimeout, edge).catch((late: unknown) => {
+      log.error({ err: late }, 'stopping failed as well');
+    });
+    throw error;
+  }
+  await stopWithin(daemon, settings.shutdownTimeout, edge);
+}
+
+/** The settings are read again for their tokens and secrets; what else they say needs a new start. */
+function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
+  try {
+    const { auth } = loadSettings(call).service;
+    if (auth) daemon.authorize(auth);
+    log.info('SIGHUP: tokens were read again, callbacks are looked after');
+  } catch (error) {
+    log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');
+  }
+}
+
+async function unregister({ settings, serviceName }: Service, edge: Edge, log: Log): Promise<ExitStatus> {
+  const seams = seamsOf(edge, log, () => undefined);
+  const daemon = await openDaemon(settings, { ...seams, serviceName });
+  try {
+    const removed = await daemon.unregister();
+    print(edge, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
+  } finally {
+    await daemon.stop();
+  }
+  return exitStatus.done;
+}
+
+function seamsOf(edge: Edge, log: Log, onFatal: DaemonSeams['onFatal']): DaemonSeams {
+  const { clock, dice, fetch, packageRoot } = edge;
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  return {
+    clock,
+    dice,
+    fetch,
+    log,
+    onFatal,
+    onRun: () => undefined,
+    lockProcess,
+    migrations: join(packageRoot, 'migrations'),
+    version: versionOf(packageRoot),
+    machine() {
+      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9);
+      delays.reset();
+      return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };
+    },
+  };
+}
+
+/** Says once, to somebody who tries the program, what there is to see. */
+function welcome(settings: Settings, edge: Edge): DaemonSeams['onRun'] {
+  let said = false;
+  return (_, { outcome }) => {
+    if (said || outcome !== 'complete') return;
+    said = true;
+    const { host, port, publicUrl } = settings.admin;
+    void printFirstQuery(edge, settings, { rows: true }).then(() =>
+      print(
+        edge,
+        `\nThe sandbox goes on changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
+      ),
+    );
+  };
+}
+
+function versionOf(packageRoot: string): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */
+async function stopWithin(daemon: Daemon, timeout: number, edge: Edge): Promise<void> {
+  let cancel = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    cancel = edge.clock.timer(timeout - Math.min(500, timeout / 10), () =>
+      reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
+    );
+  });
+  try {
+    await Promise.race([daemon.stop(), late]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,98 @@
+/** What `sync` and `reconcile` say when they are done. */
+import { seconds } from '../../domain/age.ts';
+import type { Settings } from '../../settings/parse.ts';
+import type { MirrorError } from '../../domain/errors.ts';
+import type { GatewaySummary, RunSummary } from '../../app/installation.ts';
+import type { FindingKind } from '../../store/sqlite/tables.ts';
+import type { Edge } from '../process/process-context.ts';
+import { printFirstQuery } from '../mirror/first-query.ts';
+import { complain, errorReport, print, printJson, remark, type ErrorReport } from '../terminal/print.ts';
+import { table, type Column } from '../terminal/table.ts';
+
+export interface AccountSync {
+  readonly run: RunSummary;
+  /** What a reconciliation wrote into its ledger. */
+  readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
+  /** Left out where the gateways were not asked for. */
+  readonly gateways?: GatewaySummary;
+}
+
+export function errorsOf({ run, gateways }: AccountSync): MirrorError[] {
+  return [run.error, gateways?.error].filter((error) => error !== undefined);
+}
+
+function isWhole(synced: readonly AccountSync[]): boolean {
+  return synced.length > 0 && synced.every((one) => one.run.outcome === 'complete' && errorsOf(one).length === 0);
+}
+
+/** The document that `--json` prints; what failed has its error beside it. */
+export function printDocument(edge: Edge, synced: readonly AccountSync[]): void {
+  const gateways = synced.map((one) => one.gateways).filter((found) => found !== undefined);
+  printJson(edge, {
+    ok: isWhole(synced),
+    runs: synced.map(({ run, findings }) => ({
+      ...Object.fromEntries(runFacts.map((name) => [name, run[name]])),
+      ...(run.kind === 'reconcile' && {
+        findings: Object.fromEntries(findings.map(({ kind, count }) => [kind, count])),
+      }),
+      ...errorBeside(edge, run.error),
+    })),
+    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(edge, error) })),
+  });
+}
+
+const runFacts = [
+  'account',
+  'run_id',
+  'kind',
+  'outcome',
+  'proof',
+  'pages',
+  'requests',
+  'seen',
+  'created',
+  'updated',
+  'unchanged',
+  'suspects',
+  'seconds',
+] as const satisfies (keyof RunSummary)[];
+
+function errorBeside(edge: Edge, error: MirrorError | undefined): { error?: ErrorReport } {
+  return error ? { error: errorReport(edge, error) } : {};
+}
+
+const findingsColumn: Column<AccountSync> = {
+  title: 'findings',
+  cell: ({ findings }) => findings.map(({ kind, count }) => `${count} ${kind}`).join(', ') || null,
+};
+
+const columns: readonly Column<AccountSync>[] = [
+  { title: 'account', cell: ({ run }) => run.account },
+  { title: 'outcome', cell: ({ run }) => run.outcome },
+  { title: 'seen', right: true, cell: ({ run }) => run.seen },
+  { title: 'created', right: true, cell: ({ run }) => run.created },
+  { title: 'updated', right: true, cell: ({ run }) => run.updated },
+  { title: 'unchanged', right: true, cell: ({ run }) => run.unchanged },
+  { title: 'suspects', right: true, cell: ({ run }) => run.suspects },
+  { title: 'gateways', right: true, cell: ({ gateways }) => (gateways?.error ? null : (gateways?.seen ?? null)) },
+  { title: 'requests', right: true, cell: ({ run }) => run.requests },
+  { title: 'took', right: true, cell: ({ run }) => seconds(run.seconds) },
+];
+
+/** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
+export async function printSummary(edge: Edge, settings: Settings, synced: readonly AccountSync[]): Promise<void> {
+  const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
+  if (synced.length > 0) print(edge, await table(edge, reconciled ? [...columns, findingsColumn] : columns, synced));
+  for (const one of synced) {
+    for (const note of one.run.notes) remark(edge, `${one.run.account}: ${note}`);
+    for (const error of errorsOf(one)) complain(edge, error, one.run.account);
+  }
+  const unbegun = settings.accounts.length - synced.length;
+  if (unbegun > 0) remark(edge, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
+  if (unbegun === 0 && isWhole(synced) && !reconciled)
+    await printFirstQuery(edge, settings, { rows: synced.every(isFirst) });
+}
+
+function isFirst({ run }: AccountSync): boolean {
+  return run.updated + run.unchanged === 0;
+}

@@ -1,0 +1,100 @@
+/** `verify`: the source walked and compared with the mirror, field by field; no vendor is written. */
+import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
+import type { VendorDifference, VerifyReport } from '../../sync/run/compare.ts';
+import type { Run } from '../process/command.ts';
+import type { Edge } from '../process/process-context.ts';
+import { heading } from '../terminal/heading.ts';
+import { progressOf } from '../terminal/progress.ts';
+import { complain, errorReport, print, printJson } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { table } from '../terminal/table.ts';
+import { withInstallation } from '../setup/with-installation.ts';
+import { worst } from '../process/highest-exit.ts';
+
+interface AccountVerify extends VerifyReport {
+  readonly account: string;
+}
+
+export const verify: Run = async (call) => {
+  const { edge, options } = call;
+  const signal = edge.interrupted;
+  const reports = await withInstallation(call, loadSettings(call), async (installation) => {
+    const ended: AccountVerify[] = [];
+    for (const account of installation.accounts) {
+      const progress = progressOf(account, edge);
+      const onProgress = progress.show.bind(progress);
+      const report = await installation.verify(account, { trigger: 'command', signal, onProgress });
+      progress.end();
+      ended.push({ account, ...report });
+    }
+    return ended;
+  });
+  if (options.json) printDocument(edge, reports);
+  else await printText(edge, reports);
+  return worst(reports.map(statusOf));
+};
+
+function statusOf({ outcome, error }: AccountVerify): ExitStatus {
+  return outcome === 'equal' ? exitStatus.done : (error?.exit ?? exitStatus.notWhole);
+}
+
+function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
+  printJson(edge, {
+    ok: reports.every(({ outcome }) => outcome === 'equal'),
+    accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, error }) => ({
+      account,
+      outcome,
+      source_total: sourceTotal,
+      mirror_total: mirrorTotal,
+      differences,
+      ...(error && { error: errorReport(edge, error) }),
+    })),
+  });
+}
+
+/** More differences than these are counted, not shown. */
+const mostShown = 20;
+
+async function printText(edge: Edge, reports: readonly AccountVerify[]): Promise<void> {
+  print(
+    edge,
+    await table(
+      edge,
+      [
+        { title: 'account', cell: ({ account }) => account },
+        { title: 'outcome', cell: ({ outcome }) => outcome },
+        { title: 'in source', right: true, cell: ({ sourceTotal }) => sourceTotal },
+        { title: 'in mirror', right: true, cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal) },
+        { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
+      ],
+      reports,
+    ),
+  );
+  for (const { account, differences, error } of reports) {
+    if (differences.length > 0) print(edge, `\n${await differencesText(edge, account, differences)}`);
+    const count = differences.length === 1 ? 'One vendor differs.' : `${differences.length} vendors differ.`;
+    if (error) complain(edge, error, account);
+    else if (differences.length > 0) complain(edge, new MirrorError('differences', count), account);
+  }
+}
+
+const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
+  only_in_source: 'only in source',
+  only_in_mirror: 'only in mirror',
+  different: 'different',
+};
+
+async function differencesText(edge: Edge, account: string, differences: readonly VendorDifference[]): Promise<string> {
+  const rows = await table(
+    edge,
+    [
+      { title: 'vendorid', right: true, cell: ({ vendorid }) => vendorid },
+      { title: 'how', cell: ({ kind }) => kinds[kind] },
+      { title: 'fields', cell: ({ fields }) => fields.join(', ') || null },
+    ],
+    differences.slice(0, mostShown),
+  );
+  const more = differences.length - mostShown;
+  const rest = more > 0 ? [`… and ${more} more; --json lists all of them.`] : [];
+  return [heading(edge, `Account ${account}`), rows, ...rest].join('\n');
+}

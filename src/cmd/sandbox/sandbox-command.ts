@@ -1,0 +1,193 @@
+/** `sandbox`: the service of the reference on a local port, for whoever has no account. */
+import { Command, InvalidArgumentError } from 'commander';
+import { once } from 'node:events';
+import { MirrorError } from '../../domain/errors.ts';
+import { allScopes } from '../../sandbox/core/access.ts';
+import { faultKinds, type FaultKind } from '../../sandbox/faults/fault-kinds.ts';
+import { defaultWorld, parseWorld, worldAxes, type World } from '../../sandbox/core/worlds.ts';
+import type { Edge } from '../process/process-context.ts';
+import { print, printJson, remark } from '../terminal/print.ts';
+
+interface SandboxFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly vendors: number;
+  readonly seed: string;
+  readonly account?: readonly string[];
+  readonly token: string;
+  readonly refreshToken?: string;
+  readonly tokenLifetime?: number;
+  readonly scope?: readonly string[];
+  readonly file?: string;
+  readonly churn: number;
+  readonly events: number;
+  readonly world?: readonly string[];
+  readonly fault?: readonly string[];
+  readonly lose: number;
+  readonly late: number;
+  readonly repeat: number;
+  readonly reorder: number;
+  readonly forge: number;
+  readonly rateLimit: boolean;
+  readonly json?: boolean;
+}
+
+/** The command with its options and its help; it runs until `edge.interrupted`. Throws `usage` and `port_taken`. */
+export function sandboxCommand(edge: Edge): Command {
+  return new Command('sandbox')
+    .summary('the service itself on a local port, with invented vendors')
+    .description('Runs the service of the reference on a local port, with invented vendors, until Ctrl-C.')
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--port <number>', 'where to listen; 0 takes a free port', portNumber, 8790)
+    .option('--file <path>', 'keep the world there, so that a second start finds it as it was left')
+    .option('--vendors <number>', 'how many vendors each account begins with', wholeNumber, 500)
+    .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
+    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect)
+    .option('--token <token>', 'the access token that opens it', 'sandbox-token')
+    .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
+    .option('--token-lifetime <seconds>', 'how long each token is good for', wholeNumber)
+    .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collect)
+    .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
+    .option('--events <number>', 'events a second about other things than vendors', nonNegative, 0)
+    .option(
+      '--world <key=value>',
+      'how the service behaves where its reference is silent; may be repeated',
+      collect,
+      [],
+    )
+    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collect)
+    .option('--lose <rate>', 'share of deliveries that are never sent', rate, 0)
+    .option('--late <rate>', 'share of deliveries that come minutes late', rate, 0)
+    .option('--repeat <rate>', 'share of deliveries that come twice', rate, 0)
+    .option('--reorder <rate>', 'share of deliveries that later ones overtake', rate, 0)
+    .option('--forge <rate>', 'share of deliveries that come with a forged one', rate, 0)
+    .option('--no-rate-limit', 'answer any number of requests a minute')
+    .option('--json', 'print one JSON object when it is open')
+    .addHelpText('after', () => `\n${worldHelp()}\n\n${faultHelp()}\n\n${examples}`)
+    .action((flags: SandboxFlags) => run(edge, flags));
+}
+
+async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
+  const world = parseWorld(flags.world ?? []);
+  const faults = parseFaults(flags.fault ?? []);
+  refuseUnknownScopes(flags.scope ?? []);
+  const lock = await lockWorld(flags.file);
+  // The HTTP server is worth loading only now.
+  const { startEmbeddedSandbox } = await import('../../sandbox/embedded.ts');
+  const { lose, late, repeat, reorder, forge } = flags;
+  const embedded = await startEmbeddedSandbox({
+    ...flags,
+    ...(flags.scope && { scopes: flags.scope }),
+    ...(flags.rateLimit ? {} : { rateLimits: null }),
+    world,
+    faults,
+    deliveries: { lose, late, repeat, reorder, forge },
+    clock: edge.clock,
+    fetch: edge.fetch,
+    onFault: (error) => remark(edge, `The sandbox failed: ${String(error)}`),
+  });
+  const accounts = flags.account ?? [embedded.account];
+  if (flags.json) {
+    const { baseUrl, token } = embedded;
+    printJson(edge, { base_url: baseUrl, token, accounts, vendors: flags.vendors, seed: flags.seed, world });
+  } else print(edge, welcome(embedded, accounts, flags, world));
+  if (!edge.interrupted.aborted) await once(edge.interrupted, 'abort');
+  await embedded.stop();
+  lock?.close();
+}
+
+function welcome(
+  { baseUrl, token }: { baseUrl: string; token: string },
+  accounts: readonly string[],
+  flags: SandboxFlags,
+  world: World,
+): string {
+  const special = worldAxes.filter(({ key }) => world[key] !== defaultWorld[key]);
+  const path = `/accounting/account/${accounts[0] ?? ''}/bill_vendors/bill_vendors`;
+  return [
+    'The sandbox is open. Ctrl-C closes it.',
+    '',
+    `  base URL  ${baseUrl}`,
+    `  token     ${token}`,
+    ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
+    ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
+    ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
+    ...(flags.events > 0 ? [`  events    ${flags.events} a second about other things`] : []),
+    ...special.map(({ key }) => `  world     ${key}=${world[key]}`),
+    '',
+    `  curl -H 'Authorization: Bearer ${token}' '${baseUrl}${path}?per_page=3'`,
+  ].join('\n');
+}
+
+function refuseUnknownScopes(scopes: readonly string[]): void {
+  const unknown = scopes.find((scope) => !allScopes.includes(scope));
+  if (unknown !== undefined)
+    throw new MirrorError('usage', `There is no scope “${unknown}”; there are ${allScopes.join(', ')}.`);
+}
+
+/** A world lives in one process at a time. */
+async function lockWorld(file: string | undefined): Promise<{ close(): unknown } | undefined> {
+  if (file === undefined) return undefined;
+  const { lockFile } = await import('../../store/files/side-lock.ts');
+  const lock = lockFile(`${file}.lock`);
+  if (!lock) throw new MirrorError('database_locked', `Another process works with the world in ${file}.`);
+  return lock;
+}
+
+function parseFaults(pairs: readonly string[]): Partial<Record<FaultKind, number>> {
+  const faults: Partial<Record<FaultKind, number>> = {};
+  for (const pair of pairs) {
+    const [kind = '', share = ''] = pair.split('=', 2);
+    if (!Object.hasOwn(faultKinds, kind))
+      throw new MirrorError('usage', `There is no fault “${kind}”; there are ${Object.keys(faultKinds).join(', ')}.`);
+    if (!isRate(share)) throw new MirrorError('usage', `${kind} takes a rate from 0 to 1, not “${share}”.`);
+    faults[kind as FaultKind] = Number(share);
+  }
+  return faults;
+}
+
+function worldHelp(): string {
+  const lines = worldAxes.map(({ key, values, unit, initial, meaning }) => {
+    const allowed = unit === undefined ? values.join(' | ') : `a number of ${unit}`;
+    return `  ${key.padEnd(17)}${meaning}\n${' '.repeat(19)}${allowed} (default: ${initial})`;
+  });
+  return `Worlds, --world key=value:\n${lines.join('\n')}`;
+}
+
+function faultHelp(): string {
+  const lines = Object.entries(faultKinds).map(([kind, meaning]) => `  ${kind.padEnd(15)}${meaning}`);
+  return `Faults, --fault kind=rate:\n${lines.join('\n')}`;
+}
+
+const examples = `Examples:
+  vendor-mirror sandbox --vendors 100000
+  vendor-mirror sandbox --churn 2 --lose 0.1 --world order=shuffled --world listLag=5
+  vendor-mirror sandbox --fault 503=0.05 --fault truncated=0.01`;
+
+function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 0 up.');
+  return Number(text);
+}
+
+function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It is a port from 0 to 65535.');
+  return Number(text);
+}
+
+function nonNegative(text: string): number {
+  if (!/^\d{1,6}(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It is a number from 0 up.');
+  return Number(text);
+}
+
+function rate(text: string): number {
+  if (!isRate(text)) throw new InvalidArgumentError('It is a rate from 0 to 1, as in 0.05.');
+  return Number(text);
+}
+
+function isRate(text: string): boolean {
+  return /^(0(\.\d+)?|1(\.0+)?)$/.test(text);
+}

@@ -1,0 +1,78 @@
+/** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
+import { accessSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSettings, type Settings } from '../../settings/parse.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { knowsAccount } from '../../store/reports/known-accounts.ts';
+import { isNoFile, ownFileAt } from '../../store/files/own-files.ts';
+import type { Call, CommonOptions } from '../process/command.ts';
+import type { Edge } from '../process/process-context.ts';
+import { remark } from '../terminal/print.ts';
+import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
+
+/**
+ * The settings of this call, restricted to `--account` where that is given.
+ * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know.
+ */
+export function loadSettings({ edge, options }: Call): Settings {
+  const name = settingsFile(edge, options);
+  const settings = parseSettings({
+    defaults: readSettingsFile(join(edge.packageRoot, 'config/default.yaml')),
+    text: readSettingsFile(name),
+    name,
+    env: edge.env,
+    readFile: readSecretFile,
+    absolutePaths: name === edge.machineSettings,
+  });
+  refuseClashes(name, settings);
+  return { ...settings, accounts: wantedAccounts(settings, options.account) };
+}
+
+function settingsFile(edge: Edge, { config, sandbox }: CommonOptions): string {
+  if (config !== undefined && sandbox)
+    throw new MirrorError('usage', 'Either -c names the settings, or --sandbox stands for them, not both.');
+  const named = config ?? (sandbox ? undefined : edge.env['VENDOR_MIRROR_CONFIG'] || machineSettings(edge));
+  if (named !== undefined) return named;
+  if (!sandbox) remark(edge, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+  return join(edge.packageRoot, 'config/sandbox.yaml');
+}
+
+/** The settings of this machine; undefined where it has none. What is there and cannot be read is reported when it is read. */
+function machineSettings({ machineSettings: path }: Edge): string | undefined {
+  try {
+    accessSync(path);
+    return path;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : path;
+  }
+}
+
+/** Each file of an installation is one of its own. Nothing is said of a file but the setting that names it. */
+function refuseClashes(name: string, { database, secrets, publish, readFrom }: Settings): void {
+  const named = [
+    { key: 'database', path: database, own: { readFrom } },
+    { key: 'secrets', path: secrets, own: { readFrom, database } },
+    { key: 'database', path: database, own: { secrets } },
+    ...(publish.path === null
+      ? []
+      : [{ key: 'publish.path', path: publish.path, own: { readFrom, database, secrets } }]),
+  ];
+  const problems = named.flatMap(({ key, path, own }) => {
+    const what = ownFileAt(path, own);
+    if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
+    return isNoFile(path) ? [`${key}: is no regular file`] : [];
+  });
+  if (problems.length > 0)
+    throw new MirrorError(
+      'settings_invalid',
+      [`${name} names files that cannot be used:`, ...new Set(problems)].join('\n  '),
+    );
+}
+
+/** The mirror may hold an account that was taken out of the settings: it can be looked at still, and its callbacks deleted. */
+function wantedAccounts({ accounts, database }: Settings, wanted: string | undefined): string[] {
+  if (wanted === undefined) return accounts;
+  if (accounts.includes(wanted) || knowsAccount(database, wanted)) return [wanted];
+  throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
+}

@@ -1,0 +1,59 @@
+/** The mirror, opened by a command that does not speak with the service. */
+import { join } from 'node:path';
+import type { Settings } from '../../settings/parse.ts';
+import { Database } from '../../store/sqlite/database.ts';
+import type { Sqlite } from '../../store/sqlite/driver.ts';
+import type { Mirror } from '../../store/mirror.ts';
+import { lockProcess } from '../../store/files/process-lock.ts';
+import { mirrorOptions } from '../../store/files/mirror-options.ts';
+import type { Edge } from '../process/process-context.ts';
+import { remark } from '../terminal/print.ts';
+
+/**
+ * Opens the mirror of these settings to read it; the caller closes it.
+ * @returns undefined where there is no mirror yet.
+ * @throws MirrorError as `Database.openToRead`.
+ */
+export function openMirror(edge: Edge, settings: Settings): Database | undefined {
+  const { packageRoot, clock, dice } = edge;
+  const migrations = join(packageRoot, 'migrations');
+  return Database.openToRead(mirrorOptions({ path: settings.database, migrations, clock, dice }));
+}
+
+/**
+ * Asks the mirror, against one consistent state. Where there is no mirror yet, a remark says so.
+ * @returns undefined where there is no mirror yet.
+ * @throws MirrorError as `openMirror`.
+ */
+export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite: Sqlite) => T): Promise<T | undefined> {
+  const mirror = openMirror(edge, settings);
+  if (!mirror) {
+    remarkNothingMirrored(edge);
+    return undefined;
+  }
+  try {
+    return await mirror.read(() => ask(mirror.sqlite));
+  } finally {
+    await mirror.close();
+  }
+}
+
+/** Changes the mirror, beside a running daemon too. @throws MirrorError as `openMirror` of the store. */
+export async function changeMirror<T>(
+  { packageRoot, clock, dice }: Edge,
+  { database }: Settings,
+  change: (mirror: Mirror) => Promise<T>,
+): Promise<T> {
+  const migrations = join(packageRoot, 'migrations');
+  const { openMirror: openToChange } = await import('../../store/mirror.ts');
+  const mirror = await openToChange({ path: database, migrations, clock, dice, lockProcess });
+  try {
+    return await change(mirror);
+  } finally {
+    await mirror.close();
+  }
+}
+
+export function remarkNothingMirrored(edge: Edge): void {
+  remark(edge, 'Nothing is mirrored yet. Run `vendor-mirror sync`.');
+}

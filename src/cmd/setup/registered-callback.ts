@@ -1,0 +1,65 @@
+/** The callbacks of this installation: where a person changes one at the service, what we hold about it follows. */
+import type { Installation } from '../../app/installation.ts';
+import type { Secret } from '../../domain/log.ts';
+import type { Callback } from '../../domain/vendor.ts';
+import { holdsToken } from '../../webhook/address.ts';
+import { Holdings } from '../../webhook/subscribe/own-callbacks.ts';
+
+/** Tells which callbacks of an account this installation registered. */
+export async function isOwn(
+  { mirror, secrets }: Installation,
+  account: string,
+): Promise<(callback: Callback) => boolean> {
+  const known = new Set((await mirror.knownCallbacks(account)).map(({ callbackid }) => callbackid));
+  const pathToken = await secrets.verifiers.pathToken(account);
+  return ({ callbackid, uri }) => known.has(callbackid) || holdsToken(uri, account, pathToken);
+}
+
+/** What we hold about one callback of ours. */
+export interface OwnCallback {
+  /** A new code is about to be asked for: the listener takes only codes that are awaited. */
+  awaitCode(): Promise<void>;
+  /** The service has sent a new code, and delivers nothing before it comes back. */
+  unverified(): Promise<void>;
+  /** The service has accepted the code: signatures are made with it from now on. */
+  proven(code: Secret): Promise<void>;
+  deleted(): Promise<void>;
+}
+
+/** What we hold about a callback that the service lists; undefined where somebody else registered it. */
+export async function ownCallback(
+  installation: Installation,
+  account: string,
+  callbackid: number,
+  signal: AbortSignal,
+): Promise<OwnCallback | undefined> {
+  const { mirror, secrets, settings } = installation;
+  const { verifiers } = secrets;
+  const holdings = new Holdings({
+    accountId: account,
+    publicUrl: settings.listener.publicUrl ?? '',
+    pathToken: await verifiers.pathToken(account),
+    callbacks: installation.account(account).client.callbacks,
+    mirror,
+    verifiers,
+  });
+  await holdings.look(signal);
+  const callback = holdings.all().find((candidate) => candidate.callbackid === callbackid);
+  if (!callback) return undefined;
+  const see = async (verified: boolean): Promise<void> => {
+    holdings.see({ ...callback, verified });
+    await holdings.record();
+  };
+  return {
+    awaitCode: () => verifiers.expect(account, callback.event, callbackid),
+    unverified: () => see(false),
+    async proven(code) {
+      await verifiers.prove(account, callback.event, callbackid, code);
+      await see(true);
+    },
+    async deleted() {
+      await holdings.lose(callbackid);
+      await holdings.record();
+    },
+  };
+}

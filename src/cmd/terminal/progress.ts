@@ -1,0 +1,72 @@
+/** How far a sweep has come: a bar on a terminal, now and then a line elsewhere. */
+import cliProgress from 'cli-progress';
+import type { SweepProgress } from '../../app/installation.ts';
+import type { Edge } from '../process/process-context.ts';
+import { Pace } from './pace.ts';
+import { remark } from './print.ts';
+
+export interface Progress {
+  show(progress: SweepProgress): void;
+  end(): void;
+}
+
+type ProgressEdge = Pick<Edge, 'stderr' | 'env' | 'clock'>;
+
+/** Shows the progress of one account on standard error. */
+export function progressOf(account: string, edge: ProgressEdge): Progress {
+  return edge.stderr.isTTY && edge.env['TERM'] !== 'dumb' ? bar(account, edge) : lines(account, edge);
+}
+
+function bar(account: string, edge: ProgressEdge): Progress {
+  const pace = new Pace(edge.clock);
+  const single = new cliProgress.SingleBar({
+    stream: edge.stderr,
+    format: `${account} {bar} {percentage} %  {value} of {total} vendors{pace}{pass}`,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    clearOnComplete: true,
+    // Signals are the process edge's, and a forced end must not leave the terminal changed.
+    gracefulExit: false,
+    linewrap: true,
+  });
+  let started = false;
+  return {
+    show(progress) {
+      const tokens = { pace: pace.say(progress), pass: passText(progress) };
+      if (started) single.setTotal(progress.total);
+      else single.start(progress.total, progress.seen, tokens);
+      single.update(progress.seen, tokens);
+      started = true;
+    },
+    end: () => single.stop(),
+  };
+}
+
+/** A line for every tenth part at most, and after every few seconds at least. */
+const [shortest, longest] = [1_000, 5_000];
+
+function lines(account: string, edge: ProgressEdge): Progress {
+  const pace = new Pace(edge.clock);
+  let last = { at: edge.clock.monotonic(), tenth: 0 };
+  return {
+    show(progress) {
+      const { seen, total } = progress;
+      const said = pace.say(progress);
+      const share = total > 0 ? seen / total : 1;
+      const now = { at: edge.clock.monotonic(), tenth: Math.floor(share * 10) };
+      const quiet = now.at - last.at;
+      if (quiet < shortest || (now.tenth === last.tenth && quiet < longest)) return;
+      last = now;
+      remark(
+        edge,
+        `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %)${said}${passText(progress)}`,
+      );
+    },
+    end: () => undefined,
+  };
+}
+
+function passText({ pass }: SweepProgress): string {
+  return pass > 1 ? `, walk ${pass}: the list moves` : '';
+}

@@ -1,0 +1,66 @@
+/** What a person, or another program, tells a command while it runs: on standard input, never in its arguments. */
+import { createInterface } from 'node:readline';
+import { addAbortSignal, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Edge } from '../process/process-context.ts';
+import { visible } from './plain-text.ts';
+import { textOf } from './utf8.ts';
+
+type AskingEdge = Pick<Edge, 'stdin' | 'stderr' | 'interrupted'>;
+
+/** Whether there is somebody to ask. */
+export function isAnybodyThere({ stdin, stderr }: AskingEdge): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
+/** All of standard input. @throws MirrorError `interrupted`, or `usage` where it is not UTF-8. */
+export async function readInput({ stdin, interrupted }: AskingEdge): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await buffer(addAbortSignal(interrupted, stdin));
+  } catch (error) {
+    throw interrupted.aborted ? interrupted.reason : error;
+  }
+  return textOf(bytes, 'Standard input');
+}
+
+/**
+ * One line from the person at the terminal; what they type is not shown where it is `hidden`.
+ * @throws MirrorError `interrupted` where they would not answer (Ctrl-C, Ctrl-D).
+ */
+export async function ask(edge: AskingEdge, question: string, { hidden }: { hidden: boolean }): Promise<string> {
+  const { stdin, stderr, interrupted } = edge;
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  stderr.write(`${visible(question)} `);
+  const lines = createInterface({
+    input: stdin,
+    output: hidden ? nowhere : stderr,
+    terminal: hidden,
+    signal: interrupted,
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      lines.once('line', resolve);
+      lines.once('close', () => reject(new MirrorError('interrupted', 'Nothing was answered, and nothing was done.')));
+    });
+  } finally {
+    lines.close();
+    if (hidden) stderr.write('\n');
+  }
+}
+
+/**
+ * Whether a person has confirmed what cannot be undone: by `--yes`, or when asked.
+ * @throws MirrorError `usage` where nobody is there to be asked.
+ */
+export async function isConfirmed(
+  edge: AskingEdge,
+  question: () => Promise<string>,
+  yes: boolean | undefined,
+): Promise<boolean> {
+  if (yes) return true;
+  if (!isAnybodyThere(edge))
+    throw new MirrorError('usage', 'This waits for a confirmation, and there is no terminal to ask on: say --yes.');
+  return /^y(es)?$/i.test((await ask(edge, `${await question()} [y/N]`, { hidden: false })).trim());
+}

@@ -1,0 +1,59 @@
+/** One vendor as the mirror holds it, field by field in the order of reference 2.1. */
+import type { VendorDetail } from '../../store/reports/vendor-detail.ts';
+import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
+
+export interface VendorRecord {
+  /** The fields of the reference, and after them those that it does not know. */
+  readonly record: ReadonlyMap<string, unknown>;
+  /** What the mirror knows about the record. */
+  readonly mirror: ReadonlyMap<string, string | null>;
+  readonly outstanding: readonly Balance[];
+  readonly overdue: readonly Balance[];
+  readonly taxDefaults: readonly TaxDefault[];
+}
+
+/** Of the text fields, those that stand at the end of the reference's list. */
+const last: readonly TextField[] = ['note', 'created_at', 'updated_at'];
+
+export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: VendorDetail): VendorRecord {
+  const text = (field: TextField): [string, string | null] => [field, vendor[field]];
+  const owed = (kind: string): Balance[] =>
+    balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
+  const [outstanding, overdue] = [owed('outstanding'), owed('overdue')];
+  const taxes = taxDefaults.map((tax) => ({ ...tax, enabled: truth(tax.enabled) }));
+  const { account_id, presence, vis_state_source, source, first_seen_at, changed_at } = vendor;
+  const mirror = { account_id, presence, vis_state_source, source, first_seen_at, changed_at, safe_as_of: safeAsOf };
+  return {
+    record: new Map<string, unknown>([
+      ['vendorid', vendor.vendorid],
+      ...textFields.filter((field) => !last.includes(field)).map(text),
+      ['is_1099', truth(vendor.is_1099)],
+      text('note'),
+      ['vis_state', vendor.vis_state],
+      ['tax_defaults', taxes],
+      ['outstanding_balance', outstanding],
+      ['overdue_balance', overdue],
+      text('created_at'),
+      text('updated_at'),
+      ...strangers(vendor.unknown_fields),
+    ]),
+    mirror: new Map(Object.entries(mirror)),
+    outstanding,
+    overdue,
+    taxDefaults: taxes,
+  };
+}
+
+function truth(flag: number | null): boolean | null {
+  return flag === null ? null : flag === 1;
+}
+
+/** Fields that the reference does not know: their column holds the JSON text of each. What another program wrote there is shown as it is. */
+function strangers(column: string | null): [string, unknown][] {
+  try {
+    const texts = JSON.parse(column ?? '{}') as Record<string, string>;
+    return Object.entries(texts).map(([name, json]) => [name, JSON.parse(json)]);
+  } catch {
+    return [['unknown_fields', column]];
+  }
+}

@@ -1,0 +1,92 @@
+/** `vendors list`: the vendors of the mirror, a line each. */
+import { exitStatus } from '../../domain/errors.ts';
+import { listVendors, type ListedVendor, type VendorFilter } from '../../store/reports/vendor-list.ts';
+import type { Presence } from '../../store/sqlite/tables.ts';
+import type { VisState } from '../../domain/vendor.ts';
+import { age } from '../../domain/age.ts';
+import type { CommonOptions, Run } from '../process/command.ts';
+import type { Edge } from '../process/process-context.ts';
+import { askMirror } from '../setup/open-mirror.ts';
+import { amounts } from '../terminal/money.ts';
+import { print, printJson, remark } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { table, type Column } from '../terminal/table.ts';
+
+interface ListOptions {
+  readonly state?: 'active' | 'deleted' | 'archived' | 'all';
+  readonly presence?: Presence;
+  readonly search?: string;
+  readonly limit?: number;
+}
+
+const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
+
+export const vendorsList: Run<ListOptions> = async (call) => {
+  const { edge, options } = call;
+  const found = await askMirror(edge, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
+  const { total, vendors } = found ?? { total: 0, vendors: [] };
+  if (options.json) printJson(edge, { ok: true, total, vendors });
+  else if (vendors.length > 0) print(edge, await vendorTable(edge, vendors));
+  if (found && !options.json) remark(edge, countOf(total, vendors.length));
+  return exitStatus.done;
+};
+
+/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
+function filterOf(options: CommonOptions & ListOptions): VendorFilter {
+  const { account, state, presence, search, limit } = options;
+  const asked = state ?? (presence ? 'all' : 'active');
+  return {
+    account,
+    visState: visStates[asked],
+    presence: presence ?? (asked === 'active' ? 'present' : undefined),
+    search,
+    limit,
+  };
+}
+
+function countOf(total: number, shown: number): string {
+  const vendors = total === 1 ? 'vendor' : 'vendors';
+  if (total === 0) return 'No vendors are like that.';
+  return shown < total ? `${shown} of ${total} ${vendors}; all of them without --limit.` : `${total} ${vendors}.`;
+}
+
+export type StateName = 'active' | 'deleted' | 'archived' | 'unknown';
+
+/** The word for a vis_state. */
+export function stateName(state: VisState | null): StateName {
+  return state === null ? 'unknown' : (['active', 'deleted', 'archived'] as const)[state];
+}
+
+/** The vendors as lines; what is alike for all of them has no column. */
+export function vendorTable(
+  edge: Pick<Edge, 'stdout' | 'env' | 'clock'>,
+  vendors: readonly ListedVendor[],
+): Promise<string> {
+  const several = (of: (vendor: ListedVendor) => unknown): boolean => new Set(vendors.map(of)).size > 1;
+  const when = (condition: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] =>
+    condition ? [column] : [];
+  return table(
+    edge,
+    [
+      ...when(
+        several((vendor) => vendor.account_id),
+        { title: 'account', cell: (vendor) => vendor.account_id },
+      ),
+      { title: 'vendorid', right: true, cell: (vendor) => vendor.vendorid },
+      { title: 'name', cell: (vendor) => vendor.vendor_name },
+      ...when(
+        vendors.some((vendor) => vendor.vis_state !== 0),
+        { title: 'state', cell: (vendor) => stateName(vendor.vis_state) },
+      ),
+      ...when(
+        vendors.some((vendor) => vendor.presence !== 'present'),
+        { title: 'presence', cell: (vendor) => vendor.presence },
+      ),
+      { title: 'country', cell: (vendor) => vendor.country },
+      { title: 'outstanding', right: true, cell: (vendor) => amounts(vendor.outstanding) },
+      { title: 'overdue', right: true, cell: (vendor) => amounts(vendor.overdue) },
+      { title: 'changed', cell: (vendor) => age(edge.clock, vendor.changed_at) },
+    ],
+    vendors,
+  );
+}

@@ -1,0 +1,92 @@
+/** `vendors create|edit|delete|archive|restore`: written to the service, and its answer applied to the mirror at once. */
+import type { VendorEdit } from '../../api/vendors.ts';
+import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
+import { vendorDetails } from '../../store/reports/vendor-detail.ts';
+import type { Engine } from '../../sync/account/engine.ts';
+import type { WriteReport } from '../../sync/write/answer.ts';
+import { createVendor } from '../../sync/write/create.ts';
+import { editVendor } from '../../sync/write/edit.ts';
+import { isConfirmed } from '../terminal/prompt.ts';
+import type { Call, Run } from '../process/command.ts';
+import { askMirror } from '../setup/open-mirror.ts';
+import { oneAccount } from '../setup/one-account.ts';
+import { complain, remark } from '../terminal/print.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { givenFields, newVendor, type FieldOptions } from './vendor-options.ts';
+import { printDetails } from './vendors-show.ts';
+import { withInstallation } from '../setup/with-installation.ts';
+
+const list = new Intl.ListFormat('en');
+
+interface CreateOptions extends FieldOptions {
+  readonly again?: boolean;
+}
+
+interface DeleteOptions {
+  readonly yes?: boolean;
+}
+
+export const vendorsCreate: Run<CreateOptions> = async (call) => {
+  const fields = newVendor(await givenFields(call.edge, call.options));
+  const { again = false } = call.options;
+  return write(call, (engine, signal) => createVendor(engine, fields, { signal, again }));
+};
+
+export const vendorsEdit: Run<FieldOptions> = async (call) => {
+  return edit(call, await givenFields(call.edge, call.options));
+};
+
+export const vendorsDelete: Run<DeleteOptions> = async (call) => {
+  const { edge, options } = call;
+  const isAgreed = await isConfirmed(edge, () => deleteQuestion(call), options.yes);
+  if (isAgreed) return edit(call, { vis_state: 1 });
+  remark(edge, 'Nothing was done.');
+  return exitStatus.notWhole;
+};
+
+export const vendorsArchive: Run = (call) => edit(call, { vis_state: 2 });
+
+export const vendorsRestore: Run = (call) => edit(call, { vis_state: 0 });
+
+function edit(call: Call, fields: VendorEdit): Promise<ExitStatus> {
+  return write(call, (engine, signal) => editVendor(engine, idOf(call), fields, signal));
+}
+
+function idOf({ args }: Pick<Call, 'args'>): number {
+  return Number(args[0]);
+}
+
+/** Names the vendor as the mirror knows it: a number is soon mistyped. */
+async function deleteQuestion(call: Call): Promise<string> {
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  const found = await askMirror(call.edge, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
+  const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
+  return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
+}
+
+async function write(
+  call: Call,
+  work: (engine: Engine, signal: AbortSignal) => Promise<WriteReport>,
+): Promise<ExitStatus> {
+  const { edge } = call;
+  const settings = loadSettings(call);
+  const account = oneAccount(settings);
+  const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
+    work(installation.account(account).engine, edge.interrupted),
+  );
+  for (const note of notes) remark(edge, note);
+  const found = await askMirror(edge, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;
+  await printDetails(call, found ?? [], error);
+  if (!error) return exitStatus.done;
+  complain(edge, error);
+  return error.exit;
+}
+
+function refusedFields(vendorid: number, fields: readonly string[]): MirrorError {
+  return new MirrorError(
+    'not_taken',
+    `The service did not take ${list.format(fields)}: it shows vendor ${vendorid} with something else there.`,
+  );
+}

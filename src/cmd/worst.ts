@@ -1,7 +1,0 @@
-/** Several ends, told as one. */
-import { exitStatus, type ExitStatus } from '../errors.ts';
-
-/** The worst of some statuses; done where there are none. */
-export function worst(statuses: readonly ExitStatus[]): ExitStatus {
-  return statuses.reduce((highest, status) => (status > highest ? status : highest), exitStatus.done);
-}

@@ -1,0 +1,13 @@
+import { MirrorError } from './errors.ts';
+
+/** The same failure in other words, and with the wait that the service asked for, if that became known later. */
+export function reworded(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
+  const { status, errno, mayBeDone, cause } = error;
+  return new MirrorError(error.code, message, {
+    ...(status !== undefined && { status }),
+    ...(errno !== undefined && { errno }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    mayBeDone,
+    cause,
+  });
+}

@@ -1,0 +1,106 @@
+/** One account of the service: its vendors, gateways and callbacks, and the news about them. */
+import type { Clock } from '../../domain/clock.ts';
+import { Announcer, type DeliveryPlan } from '../delivery/event-dispatcher.ts';
+import { CallbackBook } from '../delivery/callback-book.ts';
+import { chance, seedOf } from '../core/random.ts';
+import { GatewayBook } from './gateway-book.ts';
+import { verificationLetter, type Sender } from '../delivery/outgoing-delivery.ts';
+import { accountMemory, type AccountMemory, type Memory } from '../core/memory.ts';
+import type { PostOffice } from '../delivery/delivery-sender.ts';
+import { RateMeter, type RateLimits } from '../core/rate-limit.ts';
+import { VendorDesk, type OnChange } from '../vendors/vendor-service.ts';
+import type { World } from '../core/worlds.ts';
+
+/** What all accounts of a sandbox have in common. */
+export interface Surroundings {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly office: PostOffice;
+  readonly seed: number;
+  /** Vendors that a new account begins with. */
+  readonly vendors: number;
+  /** What is known from before; nothing is kept without it. */
+  readonly memory: Memory | undefined;
+  /** How often the sandbox was started. */
+  readonly life: number;
+  readonly plan: DeliveryPlan;
+  readonly rateLimits: RateLimits | undefined;
+  readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
+}
+
+/** With how many vendors an account began: another number later would make others of them. */
+function vendorsAtFirst(account: string, vendors: number, { entries, write }: AccountMemory): number {
+  const known = entries.find((entry) => entry.kind === 'account');
+  if (known) return known.value;
+  write({ kind: 'account', account, value: vendors });
+  return vendors;
+}
+
+/** The register answer gets a head start. */
+const verificationDelay = 50;
+
+export class Account {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly vendors: VendorDesk;
+  readonly gateways: GatewayBook;
+  readonly callbacks: CallbackBook;
+  /** One for vendors and gateways, one for callbacks; none without limits. */
+  readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
+  readonly #announcer: Announcer;
+  readonly #sender: Sender;
+  readonly #around: Surroundings;
+
+  constructor(id: string, around: Surroundings) {
+    const { world, clock, office, rateLimits } = around;
+    const seed = seedOf(around.seed, id);
+    const throws = (what: string) => chance(seedOf(seed, what));
+    const fresh = (what: string) => chance(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
+    const memory = accountMemory(around.memory, id);
+    this.id = id;
+    this.clock = clock;
+    this.#around = around;
+    this.#sender = {
+      account: id,
+      businessId: 100_000 + throws('business').below(900_000),
+      identityId: 1_000_000 + throws('identity').below(9_000_000),
+      userId: 1,
+    };
+    this.callbacks = new CallbackBook(fresh('callbacks'), id, memory);
+    this.gateways = new GatewayBook(throws('gateways'), id, memory);
+    this.#announcer = new Announcer(this.#sender, this.callbacks, office, around.plan, fresh('deliveries'), world);
+    const past = Math.max(world.listLag, world.readLag) * 1_000;
+    this.vendors = new VendorDesk(
+      {
+        seed,
+        count: vendorsAtFirst(id, around.vendors, memory),
+        unreadable: world.unlistedIds,
+        memory: past,
+        changed: memory.entries.flatMap((entry) =>
+          entry.kind === 'vendor' ? [[entry.key, entry.value] as const] : [],
+        ),
+        onWrite: (key, value) => memory.write({ kind: 'vendor', account: id, key, value }),
+      },
+      world,
+      clock,
+      (event, vendorid) => this.announce(event, vendorid),
+      (vendorid, version) => around.onChange(id, vendorid, version),
+    );
+    this.meters = rateLimits && {
+      accounting: new RateMeter(rateLimits.vendors, rateLimits.windowSeconds, world.rateWindow),
+      events: new RateMeter(rateLimits.callbacks, rateLimits.windowSeconds, world.rateWindow),
+    };
+  }
+
+  announce(event: string, objectId: number): void {
+    this.#announcer.announce(event, objectId);
+  }
+
+  /** Sends a callback its code: in some worlds before this resolves, in the others soon after. */
+  async sendVerification(callbackId: number): Promise<void> {
+    const { office, world } = this.#around;
+    const letter = verificationLetter(this.#sender, this.callbacks, callbackId, world);
+    if (world.handshakeWhen === 'before') await office.send(letter);
+    else office.sendLater(letter, verificationDelay);
+  }
+}

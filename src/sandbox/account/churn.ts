@@ -1,0 +1,70 @@
+/** Life in an account: people create, edit, archive, delete and restore vendors, bills move balances, and all the rest happens too. */
+import { sleep, type Clock } from '../../domain/clock.ts';
+import type { Chance } from '../core/random.ts';
+import { eventNames } from '../core/event-scopes.ts';
+import type { GatewayBook } from './gateway-book.ts';
+import { inventMoney, inventTexts } from '../vendors/invent.ts';
+import type { VendorDesk } from '../vendors/vendor-service.ts';
+
+/** Changes `perSecond` things a second until the signal is aborted. */
+export async function churn(
+  desk: VendorDesk,
+  perSecond: number,
+  clock: Clock,
+  throws: Chance,
+  signal: AbortSignal,
+): Promise<void> {
+  await repeat(perSecond, clock, signal, () => changeSomething(desk, throws));
+}
+
+/** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
+export async function otherLife(
+  { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
+  perSecond: number,
+  clock: Clock,
+  throws: Chance,
+  signal: AbortSignal,
+): Promise<void> {
+  await repeat(perSecond, clock, signal, () => {
+    if (throws.happens(gatewaysComeBack)) gateways.comeBack();
+    announce(throws.pick(otherEvents), 1 + throws.below(10_000));
+  });
+}
+
+const otherEvents = eventNames.filter((name) => !name.startsWith('bill_vendor.'));
+const gatewaysComeBack = 0.05;
+
+async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act: () => void): Promise<void> {
+  try {
+    for (;;) {
+      await sleep(clock, 1_000 / perSecond, signal);
+      act();
+    }
+  } catch (error) {
+    // Aborted: life goes on elsewhere.
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** One change, as likely as in life. */
+export function changeSomething(desk: VendorDesk, throws: Chance): void {
+  const id = desk.someId(throws);
+  const kind = throws.below(100);
+  if (id === undefined || kind < 12) desk.create({ ...inventTexts(throws) });
+  else if (kind < 52) editSomething(desk, id, throws);
+  else if (kind < 80) moveBalance(desk, id, throws);
+  else if (kind < 85) desk.archive(id);
+  else if (kind < 90) desk.delete(id);
+  else desk.restore(id);
+}
+
+function editSomething(desk: VendorDesk, id: number, throws: Chance): void {
+  const texts = inventTexts(throws);
+  const [key, value] = throws.pick(Object.entries(texts));
+  desk.edit(id, { [key]: value });
+}
+
+function moveBalance(desk: VendorDesk, id: number, throws: Chance): void {
+  const kind = throws.happens(0.7) ? 'outstanding' : 'overdue';
+  desk.setBalance(id, kind, throws.happens(0.2) ? [] : [inventMoney(throws, throws.pick(['USD', 'EUR', 'CAD']))]);
+}

@@ -1,0 +1,101 @@
+/** Who may do what: bearer tokens and their scopes (reference 5). */
+import { eventScopes } from './event-scopes.ts';
+import type { Memory, TokenEntry } from './memory.ts';
+import { denied, Refusal, type Area } from './refusal.ts';
+import type { Reply } from './reply.ts';
+
+export interface Grant {
+  readonly scopes: ReadonlySet<string>;
+  /** Accounts that the token opens; all of them when left out. */
+  readonly accounts: ReadonlySet<string> | undefined;
+  /** Milliseconds since 1970; never when left out. */
+  readonly expires: number | undefined;
+}
+
+export const vendorsRead = 'user:bill_vendors:read';
+export const vendorsWrite = 'user:bill_vendors:write';
+export const gatewaysRead = 'user:online_payments:read';
+export const gatewaysWrite = 'user:online_payments:write';
+
+/** Every scope of the reference. */
+export const allScopes: readonly string[] = [
+  ...new Set([vendorsRead, vendorsWrite, gatewaysRead, gatewaysWrite, ...eventScopes]),
+];
+
+export class Access {
+  readonly #grants = new Map<string, Grant>();
+  readonly #refreshTokens = new Set<string>();
+  /** Refresh tokens that were used or withdrawn. */
+  readonly #spent = new Set<string>();
+  readonly #write: Memory['write'];
+
+  constructor(memory?: Memory) {
+    this.#write = memory?.write ?? (() => undefined);
+    for (const entry of memory?.entries ?? []) {
+      if (entry.kind === 'token' && entry.value) this.#grants.set(entry.key, grantOf(entry.value));
+      if (entry.kind === 'refresh') (entry.value ? this.#refreshTokens : this.#spent).add(entry.key);
+    }
+  }
+
+  /** Makes a token valid; it gets every scope and account that is not said otherwise. */
+  grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[], expires?: number): void {
+    const value = { scopes, accounts, expires };
+    this.#grants.set(token, grantOf(value));
+    this.#write({ kind: 'token', key: token, value });
+  }
+
+  /** Makes a refresh token valid, for one use: not again for one that had its use before a new start. */
+  allowRefresh(refreshToken: string): void {
+    if (this.#spent.has(refreshToken)) return;
+    this.#refreshTokens.add(refreshToken);
+    this.#write({ kind: 'refresh', key: refreshToken, value: true });
+  }
+
+  /** Takes a refresh token for its one use; false if it is not valid. */
+  takeRefresh(refreshToken: string): boolean {
+    if (!this.#refreshTokens.delete(refreshToken)) return false;
+    this.#write({ kind: 'refresh', key: refreshToken, value: null });
+    return true;
+  }
+
+  /** From now on the token answers 401. */
+  revoke(token: string): void {
+    if (this.#grants.delete(token)) this.#write({ kind: 'token', key: token, value: null });
+  }
+
+  /** What the caller's token grants at this time; undefined without a valid one. */
+  of(authorization: string | undefined, now: number): Grant | undefined {
+    const grant = this.#grants.get(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    return grant?.expires !== undefined && grant.expires <= now ? undefined : grant;
+  }
+}
+
+function grantOf({ scopes, accounts, expires }: TokenEntry): Grant {
+  return { scopes: new Set(scopes), accounts: accounts && new Set(accounts), expires };
+}
+
+/** The answer to a request without a valid token, as captured. */
+export function unauthenticated(area: Area): Reply {
+  const payload =
+    area === 'accounting'
+      ? {
+          error: 'unauthenticated',
+          error_description: 'This action requires authentication to continue.',
+        }
+      : { errno: 401, message: 'invalid_token: The request token failed to authenticate or validate.' };
+  return { status: 401, payload };
+}
+
+/** Refuses what the token's scopes do not allow. */
+export function requireScope(grant: Grant, scope: string): void {
+  if (grant.scopes.has(scope)) return;
+  if (scope === vendorsRead) throw denied(31001, 'You do not have access to bill vendors.');
+  if (scope === vendorsWrite) throw denied(1038, 'Write access denied.');
+  throw denied(1003, `Access denied: the token lacks the scope ${scope}.`);
+}
+
+/** Refuses accounts that the token does not open. */
+export function requireAccount(grant: Grant, account: string, known: boolean): void {
+  if (known && (grant.accounts?.has(account) ?? true)) return;
+  throw new Refusal({ status: 403, errno: 1003, message: 'Access denied.' });
+}

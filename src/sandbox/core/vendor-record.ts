@@ -1,0 +1,123 @@
+/** A vendor as the sandbox keeps it, and as it goes over the wire in a world (reference 2.1, 2.2). */
+import { timestamp } from '../../domain/clock.ts';
+import type { World } from './worlds.ts';
+
+/** 0 active, 1 deleted, 2 archived. */
+export type State = 0 | 1 | 2;
+
+/** Texts that a client may set. */
+export const writableTexts = [
+  'vendor_name',
+  'account_number',
+  'primary_contact_first_name',
+  'primary_contact_last_name',
+  'primary_contact_email',
+  'phone',
+  'street',
+  'street2',
+  'city',
+  'province',
+  'postal_code',
+  'country',
+  'website',
+  'currency_code',
+  'language',
+  'note',
+] as const;
+export type WritableText = (typeof writableTexts)[number];
+
+export interface Money {
+  readonly amount: string;
+  readonly code: string;
+}
+
+export interface TaxRecord {
+  readonly taxid: number;
+  readonly system_taxid: number;
+  readonly enabled: boolean;
+  readonly name: string;
+  readonly amount: string;
+  readonly tax_authorityid: string | null;
+  /** Milliseconds since 1970, as all times here. */
+  readonly created: number;
+  readonly updated: number;
+}
+
+export interface VendorRecord {
+  readonly vendorid: number;
+  /** A `note` that was never set is absent; every other text that was never set is null. */
+  readonly texts: Readonly<Partial<Record<WritableText, string | null>>>;
+  readonly is1099: boolean;
+  readonly state: State;
+  readonly taxes: readonly TaxRecord[];
+  readonly outstanding: readonly Money[];
+  readonly overdue: readonly Money[];
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** A JSON object as it is sent. */
+export type Wire = Readonly<Record<string, unknown>>;
+
+/** The record as the service sends it in this world, keys in alphabetical order as captured. */
+export function vendorOnWire(record: VendorRecord, world: World, where: 'list' | 'single'): Wire {
+  const { texts } = record;
+  const text = (key: WritableText): string | null => texts[key] ?? null;
+  const withNote = texts.note !== undefined && (where === 'single' || world.noteInList === 'yes');
+  return {
+    account_number: text('account_number'),
+    city: text('city'),
+    country: text('country'),
+    created_at: serviceTime(record.created, world),
+    currency_code: text('currency_code'),
+    is_1099: record.is1099,
+    language: text('language'),
+    ...(withNote ? { note: texts.note } : {}),
+    outstanding_balance: balanceOnWire(record.outstanding, world),
+    overdue_balance: balanceOnWire(record.overdue, world),
+    phone: text('phone'),
+    postal_code: text('postal_code'),
+    primary_contact_email: text('primary_contact_email'),
+    primary_contact_first_name: text('primary_contact_first_name'),
+    primary_contact_last_name: text('primary_contact_last_name'),
+    province: text('province'),
+    street: text('street'),
+    street2: text('street2'),
+    tax_defaults: record.taxes.map((tax) => taxOnWire(tax, record.vendorid, world)),
+    updated_at: serviceTime(record.updated, world),
+    vendor_name: text('vendor_name'),
+    vendorid: record.vendorid,
+    vis_state: world.visState === 'text' ? String(record.state) : record.state,
+    website: text('website'),
+  };
+}
+
+function taxOnWire(tax: TaxRecord, vendorid: number, world: World): Wire {
+  return {
+    amount: tax.amount,
+    created_at: serviceTime(tax.created, world),
+    enabled: tax.enabled,
+    name: tax.name,
+    system_taxid: tax.system_taxid,
+    tax_authorityid: tax.tax_authorityid,
+    taxid: tax.taxid,
+    updated_at: serviceTime(tax.updated, world),
+    vendorid,
+  };
+}
+
+function balanceOnWire(amounts: readonly Money[], world: World): unknown {
+  if (world.balances === 'object') return amounts[0] ?? null;
+  return amounts.map(({ amount, code }) => ({ amount: { amount, code } }));
+}
+
+const newYork = new Intl.DateTimeFormat('sv-SE', {
+  timeZone: 'America/New_York',
+  dateStyle: 'short',
+  timeStyle: 'medium',
+});
+
+/** `YYYY-MM-DD HH:MM:SS`. */
+function serviceTime(ms: number, world: World): string {
+  return world.serviceTime === 'local' ? newYork.format(ms) : timestamp(ms).slice(0, 19);
+}

@@ -1,0 +1,139 @@
+/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is the field notes' default. */
+import { MirrorError } from '../../domain/errors.ts';
+
+interface Choice<Value extends string> {
+  readonly meaning: string;
+  readonly values: readonly [Value, ...Value[]];
+}
+
+interface Amount {
+  readonly meaning: string;
+  readonly unit: string;
+  readonly initial: number;
+}
+
+const choice = <const Values extends readonly [string, ...string[]]>(
+  meaning: string,
+  ...values: Values
+): Choice<Values[number]> => ({ meaning, values });
+const amount = (meaning: string, unit: string, initial: number): Amount => ({ meaning, unit, initial });
+
+const axes = {
+  paging: choice(
+    'the page parameter; `echoed` names the asked page and shows the first',
+    'honoured',
+    'ignored',
+    'echoed',
+  ),
+  perPage: choice(
+    'per_page; `capped` cuts to 100, `all` shows every row at once',
+    'capped',
+    'honoured',
+    'ignored',
+    'all',
+  ),
+  pastEnd: choice('a page past the last', 'empty', '404', 'last'),
+  order: choice('order of the vendor list', 'id', 'newest', 'updated', 'updated_newest', 'shuffled'),
+  total: choice('rows counted in `total`: those shown, or deleted ones too', 'right', 'counts_hidden'),
+  unlistedIds: amount('vendors that the token may not read, counted in `total` and never shown', 'vendors', 0),
+  listDeleted: choice('whether the list shows deleted vendors (vis_state 1)', 'hidden', 'shown'),
+  visStateFilter: choice('search[vis_state]', 'honoured', 'ignored'),
+  listLag: amount('how far copies that answer lists may be behind', 'seconds', 0),
+  readLag: amount('how far copies that answer reads by id may be behind', 'seconds', 0),
+  readOne: choice('reading one vendor by id', 'yes', '404', '405'),
+  readDeleted: choice('reading a deleted vendor by id', 'shown', '404'),
+  editState: choice('a PUT of vis_state among other fields', 'state', 'all'),
+  noteInList: choice('whether lists carry the `note` that reads by id carry', 'no', 'yes'),
+  visState: choice('type of vis_state', 'integer', 'text'),
+  balances: choice('form of balances; an object holds one amount', 'array', 'object'),
+  serviceTime: choice("clock of created_at and updated_at; `local` is New York's, which falls back", 'utc', 'local'),
+  required: choice('what a new vendor needs', 'name_language', 'name', 'name_language_currency'),
+  createStatus: choice('status of a create', '200', '201'),
+  deleteStatus: choice('status of deleting a gateway or callback', '200', '204'),
+  gatewayScope: choice('kind of scope that removes a gateway', 'write', 'read'),
+  apiVersion: choice('the Api-Version header on gateways and callbacks', 'optional', 'required'),
+  errorForm: choice(
+    'errors: each area in its own form, or all in one; `in200` puts accounting errors into HTTP 200',
+    'accounting',
+    'events',
+    'rpc',
+    'html',
+    'in200',
+  ),
+  rateWindow: choice('how the minute of the rate limit is counted', 'fixed', 'sliding'),
+  deleteEvent: choice('events of a soft delete', 'update', 'delete', 'both', 'none'),
+  archiveEvent: choice('event of archiving', 'update', 'delete', 'none'),
+  restoreEvent: choice('event of setting vis_state back to 0', 'update', 'create', 'none'),
+  objectId: choice('object_id of a delivery', 'resource', 'callback'),
+  keyOrder: choice('key order under the signature', 'arrival', 'sorted'),
+  escaping: choice('characters beyond ASCII under the signature', 'ascii', 'utf8'),
+  extraParameter: choice('a delivery parameter that the reference does not name', 'absent', 'present'),
+  signAt: choice('verifier that signs: the one at sending, or at the event', 'sending', 'event'),
+  attempts: amount('how often a delivery is tried before it is dropped', 'attempts', 5),
+  retryAfter: amount('how long after a failed attempt a delivery is tried again', 'seconds', 15),
+  retryGrowth: amount('how many times longer each further wait is', 'times', 4),
+  disableAfter: amount('nothing but failures for this long disables a callback', 'minutes', 1440),
+  disabled: choice('a disabled callback in lists', 'unverified', 'absent', 'silent'),
+  handshakeForm: choice('body of the verification POST', 'form', 'json'),
+  handshakeSigned: choice('whether the verification POST is signed', 'yes', 'no'),
+  handshakeWhen: choice('verification POST against the answer of register or resend', 'after', 'before'),
+  resentCode: choice('code that a resend sends', 'new', 'same'),
+  wrongVerifier: choice('a wrong verifier', '4xx', 'unverified'),
+  readCallback: choice('reading one callback by id', '405', 'yes'),
+  duplicate: choice('registering the same event and uri again', '422', 'second'),
+  callbackKeys: choice('keys of a callback: both ids as documented, or callbackid as captured', 'both', 'callbackid'),
+  callbackTime: choice('form of updated_at of a callback', 'iso', 'plain'),
+} as const;
+
+type Axes = typeof axes;
+
+/** One value for each axis. */
+export type World = { readonly [Key in keyof Axes]: Axes[Key] extends Choice<infer Value> ? Value : number };
+
+/** An axis as people read it; `values` is empty where any amount goes. */
+export interface WorldAxis {
+  readonly key: keyof World;
+  readonly values: readonly string[];
+  readonly unit: string | undefined;
+  readonly initial: string;
+  readonly meaning: string;
+}
+
+/** Every axis, in the order in which help and documents list them. */
+export const worldAxes: readonly WorldAxis[] = Object.entries(axes).map(([key, axis]) => ({
+  key: key as keyof World,
+  meaning: axis.meaning,
+  ...('values' in axis
+    ? { values: axis.values, unit: undefined, initial: axis.values[0] }
+    : { values: [], unit: axis.unit, initial: String(axis.initial) }),
+}));
+
+/**
+ * A world from `key=value` texts; what is not named keeps its default. Throws `usage`, naming what is allowed.
+ */
+export function parseWorld(pairs: readonly string[]): World {
+  const world: Record<string, string | number> = {};
+  for (const { key, initial, unit } of worldAxes) world[key] = unit === undefined ? initial : Number(initial);
+  for (const pair of pairs) {
+    const [key = '', value = ''] = pair.split(/=(.*)/s, 2);
+    const axis = worldAxes.find((candidate) => candidate.key === key);
+    if (!axis) {
+      const known = worldAxes.map((candidate) => candidate.key).join(', ');
+      throw new MirrorError('usage', `The world has no “${key}”; it has ${known}.`);
+    }
+    world[key] = parseValue(axis, value);
+  }
+  return world as World;
+}
+
+/** The world of the field notes. */
+export const defaultWorld: World = parseWorld([]);
+
+function parseValue({ key, values, unit }: WorldAxis, value: string): string | number {
+  if (unit === undefined) {
+    if (values.includes(value)) return value;
+    throw new MirrorError('usage', `${key} is one of ${values.join(', ')}, not “${value}”.`);
+  }
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  throw new MirrorError('usage', `${key} is a number of ${unit} from 0 up, not “${value}”.`);
+}

@@ -1,0 +1,74 @@
+/** The registered callbacks of one account, and their states (reference 3.2). */
+import type { CallbackRecord } from '../core/callback-record.ts';
+import type { Chance } from '../core/random.ts';
+import type { AccountMemory } from '../core/memory.ts';
+
+const firstId = 2_001;
+const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+export class CallbackBook {
+  readonly #callbacks = new Map<number, CallbackRecord>();
+  readonly #throws: Chance;
+  readonly #memory: AccountMemory;
+  readonly #account: string;
+  #nextId = firstId;
+
+  constructor(throws: Chance, account: string, memory: AccountMemory) {
+    this.#throws = throws;
+    this.#account = account;
+    this.#memory = memory;
+    for (const entry of memory.entries) {
+      if (entry.kind !== 'callback') continue;
+      if (entry.value) this.#callbacks.set(entry.key, entry.value);
+      this.#nextId = Math.max(this.#nextId, entry.key + 1);
+    }
+  }
+
+  all(): CallbackRecord[] {
+    return [...this.#callbacks.values()];
+  }
+
+  get(id: number): CallbackRecord | undefined {
+    return this.#callbacks.get(id);
+  }
+
+  add(at: number, event: string, uri: string): CallbackRecord {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return this.#write({ id, event, uri, verified: false, disabled: false, verifier: this.#code(), updated: at });
+  }
+
+  /** True if the code is the one sent last; the callback is verified then. */
+  verify(at: number, callback: CallbackRecord, code: string): boolean {
+    if (code !== callback.verifier) return false;
+    this.#write({ ...callback, verified: true, updated: at });
+    return true;
+  }
+
+  /** Makes the callback unverified and enabled, with a new code or the one that it has, which has to be verified. */
+  renew(at: number, callback: CallbackRecord, code: 'new' | 'same' = 'new'): CallbackRecord {
+    const verifier = code === 'new' ? this.#code() : callback.verifier;
+    return this.#write({ ...callback, verified: false, disabled: false, verifier, updated: at });
+  }
+
+  disable(at: number, id: number): void {
+    const callback = this.#callbacks.get(id);
+    if (callback) this.#write({ ...callback, disabled: true, updated: at });
+  }
+
+  remove(id: number): void {
+    if (this.#callbacks.delete(id))
+      this.#memory.write({ kind: 'callback', account: this.#account, key: id, value: null });
+  }
+
+  /** 30 to 34 letters and digits, as captured. */
+  #code(): string {
+    return this.#throws.text(30 + this.#throws.below(5), letters);
+  }
+
+  #write(callback: CallbackRecord): CallbackRecord {
+    this.#callbacks.set(callback.id, callback);
+    this.#memory.write({ kind: 'callback', account: this.#account, key: callback.id, value: callback });
+    return callback;
+  }
+}

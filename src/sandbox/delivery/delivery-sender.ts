@@ -1,0 +1,148 @@
+/**
+ * Sends what the service has to say to its callbacks: ten seconds for an answer, growing delays after failures, dropped after
+ * several, and silence towards a callback that only failed for long (reference 6.3).
+ */
+import type { Clock } from '../../domain/clock.ts';
+import type { World } from '../core/worlds.ts';
+
+/**
+ * How deliveries leave. Resolves with the status of the answer, whatever it is; rejects if there was none within
+ * `timeoutMs`, or when the signal is aborted. Redirects are answers, and not followed.
+ */
+export type Post = (
+  uri: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+) => Promise<{ status: number }>;
+
+export type LetterKind = 'verification' | 'event' | 'repeat' | 'forged';
+
+/** Something to send, as often as needed. */
+export interface Letter {
+  readonly account: string;
+  readonly callbackId: number;
+  readonly kind: LetterKind;
+  readonly event: string;
+  readonly objectId: number;
+  /** What to send where, at this moment; undefined if it shall no longer be sent. */
+  readonly compose: () => { uri: string; headers: Readonly<Record<string, string>>; body: string } | undefined;
+}
+
+/** What became of one attempt. */
+export interface Attempt extends Omit<Letter, 'compose'> {
+  /** Milliseconds since 1970, when it ended. */
+  readonly at: number;
+  /** From 1; 0 if it was never tried. */
+  readonly attempt: number;
+  /** Of the answer, if there was one. */
+  readonly status: number | undefined;
+  /** `lost` by plan and `dropped` for good; after `failed` it is tried again. */
+  readonly outcome: 'acknowledged' | 'failed' | 'dropped' | 'lost';
+}
+
+const answerWithin = 10_000;
+const remembered = 100_000;
+
+export class PostOffice {
+  readonly #clock: Clock;
+  readonly #post: Post;
+  readonly #world: World;
+  readonly #disable: (account: string, callbackId: number) => void;
+  readonly #log: Attempt[] = [];
+  readonly #listeners = new Set<(attempt: Attempt) => void>();
+  readonly #timers = new Set<() => void>();
+  readonly #closing = new AbortController();
+  /** Since when each callback has done nothing but fail. */
+  readonly #failingSince = new Map<string, number>();
+
+  constructor(clock: Clock, post: Post, world: World, disable: (account: string, callbackId: number) => void) {
+    this.#clock = clock;
+    this.#post = post;
+    this.#world = world;
+    this.#disable = disable;
+  }
+
+  /** Every attempt so far, oldest first, as far as it is remembered. */
+  get log(): readonly Attempt[] {
+    return this.#log;
+  }
+
+  onAttempt(listener: (attempt: Attempt) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Sends the letter after `delay` milliseconds, and again until it is acknowledged or dropped. */
+  sendLater(letter: Letter, delay: number, attempt = 1): void {
+    if (this.#closing.signal.aborted) return;
+    const cancel = this.#clock.timer(delay, () => {
+      this.#timers.delete(cancel);
+      void this.send(letter, attempt);
+    });
+    this.#timers.add(cancel);
+  }
+
+  /** Makes one attempt now, and plans the next one if it fails. */
+  async send(letter: Letter, attempt = 1): Promise<void> {
+    const sheet = letter.compose();
+    if (!sheet) {
+      this.note(letter, attempt - 1, undefined, 'dropped');
+      return;
+    }
+    const status = await this.#try(sheet);
+    if (this.#closing.signal.aborted) return;
+    if (status !== undefined && status >= 200 && status < 300) {
+      this.#failingSince.delete(addressee(letter));
+      this.note(letter, attempt, status, 'acknowledged');
+      return;
+    }
+    const last = attempt >= this.#world.attempts || letter.kind === 'forged';
+    if (letter.kind === 'event') this.#watch(letter);
+    if (!last)
+      this.sendLater(letter, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
+    this.note(letter, attempt, status, last ? 'dropped' : 'failed');
+  }
+
+  /** Writes down what became of a letter. */
+  note(letter: Letter, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
+    const { account, callbackId, kind, event, objectId } = letter;
+    const entry = { at: this.#clock.now(), account, callbackId, kind, event, objectId, attempt, status, outcome };
+    this.#log.push(entry);
+    if (this.#log.length > remembered) this.#log.splice(0, remembered / 10);
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Nothing leaves any more. */
+  close(): void {
+    this.#closing.abort(new Error('The sandbox stops.'));
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+  }
+
+  async #try(sheet: {
+    uri: string;
+    headers: Readonly<Record<string, string>>;
+    body: string;
+  }): Promise<number | undefined> {
+    try {
+      return (await this.#post(sheet.uri, sheet.headers, sheet.body, answerWithin, this.#closing.signal)).status;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #watch(letter: Letter): void {
+    const key = addressee(letter);
+    const since = this.#failingSince.get(key) ?? this.#clock.now();
+    this.#failingSince.set(key, since);
+    if (this.#clock.now() - since < this.#world.disableAfter * 60_000) return;
+    this.#failingSince.delete(key);
+    this.#disable(letter.account, letter.callbackId);
+  }
+}
+
+function addressee({ account, callbackId }: Letter): string {
+  return `${account}/${callbackId}`;
+}

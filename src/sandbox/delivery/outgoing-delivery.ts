@@ -1,0 +1,91 @@
+/** Writes the POSTs that a callback receives: its verification code, and the events it registered for (reference 6.2 to 6.4). */
+import type { CallbackBook } from './callback-book.ts';
+import type { CallbackRecord } from '../core/callback-record.ts';
+import type { Chance } from '../core/random.ts';
+import type { Letter, LetterKind } from './delivery-sender.ts';
+import { sign, type Parameters } from './sign.ts';
+import type { World } from '../core/worlds.ts';
+
+/** Who acts in an account, as deliveries name them. */
+export interface Sender {
+  readonly account: string;
+  readonly businessId: number;
+  readonly identityId: number;
+  readonly userId: number;
+}
+
+const form = 'application/x-www-form-urlencoded';
+const signatureHeader = 'X-Service-Hmac-SHA256';
+
+/** The verification of a callback, with the code it has when the letter is sent. */
+export function verificationLetter(sender: Sender, callbacks: CallbackBook, id: number, world: World): Letter {
+  return {
+    account: sender.account,
+    callbackId: id,
+    kind: 'verification',
+    event: 'callback.verify',
+    objectId: id,
+    compose() {
+      const callback = callbacks.get(id);
+      if (!callback || callback.verified) return undefined;
+      const parameters: Parameters = [
+        ['user_id', String(sender.userId)],
+        ['name', 'callback.verify'],
+        ['verifier', callback.verifier],
+        ['object_id', String(id)],
+        ['account_id', sender.account],
+        ['system', 'https://sandbox.example'],
+      ];
+      const asJson = world.handshakeForm === 'json';
+      return {
+        uri: callback.uri,
+        headers: {
+          'content-type': asJson ? 'application/json' : form,
+          ...(world.handshakeSigned === 'yes' ? { [signatureHeader]: sign(parameters, callback.verifier, world) } : {}),
+        },
+        body: asJson ? JSON.stringify(Object.fromEntries(parameters)) : encode(parameters),
+      };
+    },
+  };
+}
+
+/** One event for one callback. A forged one bears a signature of nobody. */
+export function eventLetter(
+  sender: Sender,
+  callbacks: CallbackBook,
+  callback: CallbackRecord,
+  matter: { readonly kind: LetterKind; readonly event: string; readonly objectId: number },
+  throws: Chance,
+  world: World,
+): Letter {
+  const told = world.objectId === 'callback' ? callback.id : matter.objectId;
+  const parameters = throws.shuffle([
+    ['name', matter.event],
+    ['object_id', String(told)],
+    ['account_id', sender.account],
+    ['business_id', String(sender.businessId)],
+    ['identity_id', String(sender.identityId)],
+    ['user_id', String(sender.userId)],
+    ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich» / 東京\u007f'] as const] : []),
+  ] as const);
+  const forgedKey = matter.kind === 'forged' ? throws.text(32, 'abcdef0123456789') : undefined;
+  return {
+    account: sender.account,
+    callbackId: callback.id,
+    ...matter,
+    compose() {
+      const current = callbacks.get(callback.id);
+      if (!current?.verified || current.disabled) return undefined;
+      const key = forgedKey ?? (world.signAt === 'event' ? callback.verifier : current.verifier);
+      return {
+        uri: current.uri,
+        headers: { 'content-type': form, [signatureHeader]: sign(parameters, key, world) },
+        body: encode(parameters),
+      };
+    },
+  };
+}
+
+function encode(parameters: Parameters): string {
+  return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
+}

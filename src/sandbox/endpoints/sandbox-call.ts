@@ -1,0 +1,104 @@
+/** One request to the service, as its endpoints see it. */
+import type { Account } from '../account/account.ts';
+import type { Grant } from '../core/access.ts';
+import type { Chance } from '../core/random.ts';
+import { invalid, Refusal, unsupported, type Area } from '../core/refusal.ts';
+import type { World } from '../core/worlds.ts';
+
+/** A request as it came; header names in lower case. */
+export interface SandboxRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+type Resource = 'vendors' | 'gateways' | 'callbacks';
+
+/** What a path names. */
+export interface Target {
+  readonly area: Exclude<Area, 'auth'>;
+  readonly account: string;
+  readonly resource: Resource;
+  /** The part after the base path, if there is one. */
+  readonly id: string | undefined;
+}
+
+export interface Call {
+  readonly request: SandboxRequest;
+  readonly target: Target;
+  readonly account: Account;
+  readonly grant: Grant;
+  readonly world: World;
+  readonly throws: Chance;
+}
+
+const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [
+  ['vendors', 'accounting', /^\/accounting\/account\/([^/]+)\/bill_vendors\/bill_vendors(?:\/([^/]+))?$/],
+  ['gateways', 'accounting', /^\/accounting\/account\/([^/]+)\/systems\/gateways(?:\/([^/]+))?$/],
+  ['callbacks', 'events', /^\/events\/account\/([^/]+)\/events\/callbacks(?:\/([^/]+))?$/],
+];
+
+/** The target of a path of reference 4; undefined for any other path. */
+export function targetOf(path: string): Target | undefined {
+  for (const [resource, area, pattern] of basePaths) {
+    const match = pattern.exec(path);
+    if (match) return { area, resource, account: match[1] ?? '', id: match[2] };
+  }
+  return undefined;
+}
+
+/** The methods that this world answers at a path. */
+export function allowedMethods({ resource, id }: Target, world: World): readonly string[] {
+  const one = id !== undefined;
+  switch (resource) {
+    case 'vendors':
+      if (!one) return ['GET', 'POST'];
+      return world.readOne === '405' ? ['PUT'] : ['GET', 'PUT'];
+    case 'gateways':
+      return one ? ['DELETE'] : ['GET'];
+    case 'callbacks':
+      if (!one) return ['GET', 'POST'];
+      return world.readCallback === 'yes' ? ['GET', 'PUT', 'DELETE'] : ['PUT', 'DELETE'];
+  }
+}
+
+/** 405 for the method of a call, with those that are allowed. */
+export function methodRefused({ request, target, world }: Call): Refusal {
+  return unsupported(request.method, allowedMethods(target, world));
+}
+
+/** The single value of a header. */
+export function headerOf(request: SandboxRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+/** The object that stands under `key` in the JSON body. Refuses other media types, no JSON (400), and no such object (422). */
+export function bodyObject({ request }: Pick<Call, 'request'>, key: string): Record<string, unknown> {
+  const type = headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new Refusal({ status: 415, errno: 1004, message: 'Content-Type must be application/json.' });
+  const body = parse(request.body);
+  const value = isObject(body) ? body[key] : undefined;
+  if (!isObject(value)) throw invalid(1001, key, key, `Required field: ${key}.`);
+  return value;
+}
+
+/** The whole number that an id in a path is; NaN, which nothing has, for anything else. */
+export function idNumber(id: string): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : NaN;
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    throw new Refusal({ status: 400, errno: 1004, message: 'The request body is not valid JSON.' });
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,66 @@
+/** New tokens for a refresh token that works once (field notes, Tokens). */
+import { allScopes, type Access } from '../core/access.ts';
+import { headerOf, type SandboxRequest } from './sandbox-call.ts';
+import type { Chance } from '../core/random.ts';
+import type { Reply } from '../core/reply.ts';
+
+export const tokenPath = '/auth/oauth/token';
+
+const usualLifetime = 43_200;
+
+/** What new tokens are good for. */
+export interface TokenTerms {
+  /** In seconds; twelve hours unless told. */
+  readonly lifetime?: number | undefined;
+  /** Every scope unless told. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+const hex = '0123456789abcdef';
+
+/** A new pair of tokens, or `invalid_grant`; takes a form or JSON. */
+export function answerToken(
+  request: SandboxRequest,
+  access: Access,
+  { lifetime = usualLifetime, scopes = allScopes }: TokenTerms,
+  now: number,
+  throws: Chance,
+): Reply {
+  if (request.method !== 'POST')
+    return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };
+  const asked = parametersOf(request);
+  if (asked.get('grant_type') !== 'refresh_token')
+    return refused(400, 'unsupported_grant_type', 'The authorization grant type is not supported.');
+  if (!access.takeRefresh(asked.get('refresh_token') ?? ''))
+    return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
+
+  const [accessToken, refreshToken] = [throws.text(64, hex), throws.text(64, hex)];
+  access.grant(accessToken, scopes, undefined, now + lifetime * 1_000);
+  access.allowRefresh(refreshToken);
+  return {
+    status: 200,
+    payload: {
+      access_token: accessToken,
+      token_type: 'Bearer',
+      expires_in: lifetime,
+      refresh_token: refreshToken,
+      scope: scopes.join(' '),
+      created_at: Math.floor(now / 1_000),
+      direct_buy_tokens: {},
+    },
+  };
+}
+
+function parametersOf(request: SandboxRequest): URLSearchParams {
+  const text = Buffer.from(request.body).toString('utf8');
+  if (!headerOf(request, 'content-type')?.startsWith('application/json')) return new URLSearchParams(text);
+  try {
+    return new URLSearchParams(JSON.parse(text) as Record<string, string>);
+  } catch {
+    return new URLSearchParams();
+  }
+}
+
+function refused(status: number, error: string, error_description: string): Reply {
+  return { status, payload: { error, error_description } };
+}

@@ -1,0 +1,59 @@
+/** The vendor endpoints (reference 4.1; field notes, One vendor). */
+import { requireScope, vendorsRead, vendorsWrite } from '../core/access.ts';
+import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
+import { denied, unknownResource } from '../core/refusal.ts';
+import { success, type Reply } from '../core/reply.ts';
+import { readVendorWish, requireOnCreate } from '../vendors/vendor-body.ts';
+import { listVendors } from '../vendors/list-page.ts';
+import type { Wire } from '../core/vendor-record.ts';
+
+export function answerVendors(call: Call): Reply {
+  const { method } = call.request;
+  const { id } = call.target;
+  if (id === undefined && method === 'GET') return list(call);
+  if (id === undefined && method === 'POST') return create(call);
+  if (id !== undefined && method === 'GET') return readOne(call, id);
+  if (id !== undefined && method === 'PUT') return edit(call, id);
+  throw methodRefused(call);
+}
+
+function list({ request, account, grant, world, throws }: Call): Reply {
+  requireScope(grant, vendorsRead);
+  const view = account.vendors.view(copyAge(world.listLag, throws.fraction()));
+  const { rows, numbers } = listVendors(view, account.vendors.sequence(throws), request.query, world);
+  return success({ bill_vendors: rows.map((row) => account.vendors.wire(row, 'list')), ...numbers });
+}
+
+function create(call: Call): Reply {
+  requireScope(call.grant, vendorsWrite);
+  const fields = bodyObject(call, 'bill_vendor');
+  requireOnCreate(readVendorWish(fields), call.world);
+  return success({ bill_vendor: call.account.vendors.create(fields) }, Number(call.world.createStatus));
+}
+
+function readOne(call: Call, id: string): Reply {
+  const { account, grant, world, throws } = call;
+  requireScope(grant, vendorsRead);
+  if (world.readOne === '405') throw methodRefused(call);
+  if (world.readOne === '404') throw unknownVendor(id);
+  const found = account.vendors.find(idNumber(id), copyAge(world.readLag, throws.fraction()));
+  if (found === 'unreadable') throw denied(1003, 'Access denied.');
+  if (!found || (found.state === 1 && world.readDeleted === '404')) throw unknownVendor(id);
+  return success({ bill_vendor: account.vendors.wire(found, 'single') });
+}
+
+function edit(call: Call, id: string): Reply {
+  requireScope(call.grant, vendorsWrite);
+  const vendor: Wire | undefined = call.account.vendors.edit(idNumber(id), bodyObject(call, 'bill_vendor'));
+  if (!vendor) throw unknownVendor(id);
+  return success({ bill_vendor: vendor });
+}
+
+function unknownVendor(id: string): Error {
+  return unknownResource('bill_vendor', 'vendorid', id);
+}
+
+/** One of three copies answers: one is current, one lags by half, one by all of `lag` seconds. In milliseconds. */
+function copyAge(lag: number, fraction: number): number {
+  return (Math.floor(fraction * 3) / 2) * lag * 1_000;
+}

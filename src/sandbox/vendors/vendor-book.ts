@@ -1,0 +1,166 @@
+/**
+ * The vendors of one account: the truth, and the near past for copies that lag. Of the vendors that nobody has changed only
+ * some are kept and the rest invented again when asked for, so that a hundred thousand cost a few hundred kilobytes.
+ */
+import { firstState, idOf, indexOf, inventVendor } from './invent.ts';
+import type { VendorEntry } from '../core/memory.ts';
+import type { VendorRecord } from '../core/vendor-record.ts';
+
+/** What stands at a number: a vis_state, or one of these. */
+export const gone = 255;
+export const unreadable = 254;
+
+export interface BookOptions {
+  readonly seed: number;
+  /** How many vendors the account begins with. */
+  readonly count: number;
+  /** How many of them the token may not read. */
+  readonly unreadable: number;
+  /** How long the past is remembered, in milliseconds. */
+  readonly memory: number;
+  /** Vendors that differ from those that the account began with, by number; null for one that vanished. */
+  readonly changed?: readonly (readonly [index: number, entry: VendorEntry | null])[];
+  /** Hears how a vendor is now; null where it vanished. */
+  readonly onWrite?: (index: number, entry: VendorEntry | null) => void;
+}
+
+/** The book as it was at a moment. */
+export interface BookView {
+  /** For each vendor number its vis_state, `unreadable`, or `gone`; it may be longer than the book, and is not to be kept. */
+  readonly marks: Readonly<Uint8Array>;
+  readonly record: (index: number) => VendorRecord;
+}
+
+/** So many of the vendors that nobody has changed are kept. */
+const keptInventions = 200;
+
+interface Past {
+  readonly at: number;
+  readonly index: number;
+  readonly mark: number;
+  readonly held: VendorEntry | undefined;
+}
+
+export class VendorBook {
+  readonly #options: BookOptions;
+  readonly #changed = new Map<number, VendorEntry>();
+  readonly #invented = new Map<number, VendorEntry>();
+  #marks: Uint8Array;
+  #length: number;
+  /** What was before each change, oldest first. */
+  #past: Past[] = [];
+
+  constructor(options: BookOptions) {
+    this.#options = options;
+    const { seed, count } = options;
+    this.#length = count;
+    this.#marks = Uint8Array.from({ length: count + 64 }, (_, index) =>
+      index < count ? firstState(seed, index) : gone,
+    );
+    const step = count / options.unreadable;
+    for (let nth = 0; nth < Math.min(options.unreadable, count); nth += 1)
+      this.#marks[Math.floor((nth + 0.5) * step)] = unreadable;
+    for (const [index, entry] of options.changed ?? []) {
+      this.#makeRoom(index);
+      if (entry) this.#put(index, entry);
+      else this.#marks[index] = gone;
+    }
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The number of the vendor with this id, present or not; undefined if there never was one. */
+  indexOf(id: number): number | undefined {
+    const index = indexOf(this.#options.seed, id);
+    return index !== undefined && index < this.#length ? index : undefined;
+  }
+
+  now(): BookView {
+    return { marks: this.#marks, record: (index) => this.#held(index).record };
+  }
+
+  /** The book as it was at `at`, as far back as it remembers. */
+  asOf(at: number): BookView {
+    const later = this.#past.filter((past) => past.at > at).reverse();
+    if (later.length === 0) return this.now();
+    const marks = this.#marks.slice();
+    const held = new Map<number, VendorEntry | undefined>();
+    for (const past of later) {
+      marks[past.index] = past.mark;
+      held.set(past.index, past.held);
+    }
+    return {
+      marks,
+      record: (index) => (held.get(index) ?? (held.has(index) ? this.#invent(index) : this.#held(index))).record,
+    };
+  }
+
+  /** Enters a vendor under the next id. */
+  add(at: number, make: (id: number) => VendorRecord): { index: number; record: VendorRecord } {
+    const index = this.#length;
+    const record = make(idOf(this.#options.seed, index));
+    this.#remember(at, index);
+    this.#makeRoom(index);
+    this.#write(index, record, 1);
+    return { index, record };
+  }
+
+  replace(at: number, index: number, record: VendorRecord): void {
+    const { version } = this.#held(index);
+    this.#remember(at, index);
+    this.#write(index, record, version + 1);
+  }
+
+  /** Takes a vendor away without a trace. */
+  remove(at: number, index: number): void {
+    this.#remember(at, index);
+    this.#marks[index] = gone;
+    this.#options.onWrite?.(index, null);
+  }
+
+  /** How often this vendor has been written, from 1. */
+  version(index: number): number {
+    return this.#held(index).version;
+  }
+
+  #held(index: number): VendorEntry {
+    return this.#changed.get(index) ?? this.#invent(index);
+  }
+
+  #invent(index: number): VendorEntry {
+    const known = this.#invented.get(index);
+    if (known) return known;
+    const held = { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
+    if (this.#invented.size < keptInventions) this.#invented.set(index, held);
+    return held;
+  }
+
+  #write(index: number, record: VendorRecord, version: number): void {
+    this.#put(index, { record, version });
+    this.#options.onWrite?.(index, { record, version });
+  }
+
+  #put(index: number, entry: VendorEntry): void {
+    this.#changed.set(index, entry);
+    this.#marks[index] = entry.record.state;
+  }
+
+  /** There are vendors up to this number. */
+  #makeRoom(index: number): void {
+    this.#length = Math.max(this.#length, index + 1);
+    if (this.#length <= this.#marks.length) return;
+    const larger = new Uint8Array(this.#length * 2).fill(gone);
+    larger.set(this.#marks);
+    this.#marks = larger;
+  }
+
+  #remember(at: number, index: number): void {
+    if (this.#options.memory === 0) return;
+    const oldest = this.#past.findIndex((past) => past.at >= at - this.#options.memory);
+    if (oldest > 0) this.#past.splice(0, oldest);
+    if (oldest === -1) this.#past = [];
+    this.#past.push({ at, index, mark: this.#marks[index] ?? gone, held: this.#changed.get(index) });
+  }
+}

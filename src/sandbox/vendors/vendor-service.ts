@@ -1,0 +1,216 @@
+/** Where the vendors of an account are worked on, by the API or by somebody in the service's own interface; events follow. */
+import type { Clock } from '../../domain/clock.ts';
+import type { Chance } from '../core/random.ts';
+import { firstTimes } from './invent.ts';
+import { unreadable, VendorBook, gone, type BookOptions, type BookView } from './vendor-book.ts';
+import { readVendorWish, type VendorWish } from './vendor-body.ts';
+import { reversed, sequenceOf, UpdateOrder, type Sequence } from './row-order.ts';
+import { vendorOnWire, type Money, type State, type VendorRecord, type Wire } from '../core/vendor-record.ts';
+import type { World } from '../core/worlds.ts';
+
+/** Something about a vendor is new. `version` counts its writes from 1, and is 0 for one that vanished. */
+export type OnChange = (vendorid: number, version: number) => void;
+
+export class VendorDesk {
+  readonly #book: VendorBook;
+  readonly #updates: UpdateOrder;
+  readonly #world: World;
+  readonly #clock: Clock;
+  readonly #announce: (event: string, vendorid: number) => void;
+  readonly #onChange: OnChange;
+  /** What was sent of records that are still held. */
+  readonly #wires = { list: new WeakMap<VendorRecord, Wire>(), single: new WeakMap<VendorRecord, Wire>() };
+
+  constructor(
+    options: BookOptions,
+    world: World,
+    clock: Clock,
+    announce: (event: string, vendorid: number) => void,
+    onChange: OnChange,
+  ) {
+    this.#book = new VendorBook(options);
+    this.#world = world;
+    this.#clock = clock;
+    this.#announce = announce;
+    this.#onChange = onChange;
+    // Only these orders are worth the sorting.
+    const sorted = world.order === 'updated' || world.order === 'updated_newest' ? options.count : 0;
+    this.#updates = new UpdateOrder(sorted, (index) => firstTimes(options.seed, index, options.count).updated);
+    const updated = (options.changed ?? []).flatMap(([index, entry]) =>
+      entry ? [{ index, at: entry.record.updated }] : [],
+    );
+    for (const { index } of updated.sort((a, b) => a.at - b.at)) this.#updates.touch(index);
+  }
+
+  /** The truth: every vendor, deleted ones too, as a read by id would show it; not those that nobody may read. */
+  all(): Wire[] {
+    return this.#everyone('single');
+  }
+
+  /** The truth as a list words it. */
+  listed(): Wire[] {
+    return this.#everyone('list');
+  }
+
+  /** Enters a vendor, active; `fields` are those of a `bill_vendor` body. Returns it as a read by id would. */
+  create(fields: Wire): Wire {
+    const wish = readVendorWish(fields);
+    const now = this.#clock.now();
+    const { index, record } = this.#book.add(now, (vendorid) => ({
+      vendorid,
+      texts: { currency_code: 'USD', ...wish.texts },
+      is1099: wish.is1099 ?? false,
+      state: 0,
+      taxes: taxesFrom(wish, now),
+      outstanding: [],
+      overdue: [],
+      created: now,
+      updated: now,
+    }));
+    this.#updates.touch(index);
+    this.#onChange(record.vendorid, 1);
+    this.#announce('bill_vendor.create', record.vendorid);
+    return this.wire(record, 'single');
+  }
+
+  /**
+   * Changes the fields that are given; with a `vis_state` among them, that one alone, unless this world applies all. Returns the
+   * vendor as a read by id would, or undefined if there is none.
+   */
+  edit(id: number, fields: Wire): Wire | undefined {
+    const wish = readVendorWish(fields);
+    const now = this.#clock.now();
+    const others = Object.keys(fields).some((key) => key !== 'vis_state') && this.#world.editState === 'all';
+    const moved = wish.state === undefined ? [] : this.#eventsOf(id, wish.state);
+    const events = wish.state === undefined || others ? [...new Set(['update', ...moved])] : moved;
+    return this.#change(id, events, (held) => {
+      if (wish.state !== undefined && !others) return { ...held, state: wish.state, updated: now };
+      return {
+        ...held,
+        state: wish.state ?? held.state,
+        texts: { ...held.texts, ...wish.texts },
+        is1099: wish.is1099 ?? held.is1099,
+        taxes: wish.taxes ? taxesFrom(wish, now) : held.taxes,
+        updated: now,
+      };
+    });
+  }
+
+  archive(id: number): Wire | undefined {
+    return this.edit(id, { vis_state: 2 });
+  }
+
+  delete(id: number): Wire | undefined {
+    return this.edit(id, { vis_state: 1 });
+  }
+
+  restore(id: number): Wire | undefined {
+    return this.edit(id, { vis_state: 0 });
+  }
+
+  /** A bill moves a balance: no event, and `updated_at` stays. */
+  setBalance(id: number, kind: 'outstanding' | 'overdue', amounts: readonly Money[]): Wire | undefined {
+    return this.#change(id, [], (held) => ({ ...held, [kind]: amounts }));
+  }
+
+  /** The vendor is gone without a trace or an event: 404 by id. */
+  vanish(id: number): void {
+    const index = this.#present(id);
+    if (index === undefined) return;
+    this.#book.remove(this.#clock.now(), index);
+    this.#onChange(id, 0);
+  }
+
+  /** How often the vendor has been written, from 1; undefined if there is none. */
+  version(id: number): number | undefined {
+    const index = this.#present(id);
+    return index === undefined ? undefined : this.#book.version(index);
+  }
+
+  /** The id of some vendor; undefined if a few throws find none. */
+  someId(throws: Chance): number | undefined {
+    const { marks, record } = this.#book.now();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const index = throws.below(this.#book.length);
+      if ((marks[index] ?? gone) < unreadable) return record(index).vendorid;
+    }
+    return undefined;
+  }
+
+  /** The account's vendors as a copy shows them that is `age` milliseconds behind. */
+  view(age: number): BookView {
+    return this.#book.asOf(this.#clock.now() - age);
+  }
+
+  /** What such a copy has under this id. */
+  find(id: number, age: number): VendorRecord | 'unreadable' | undefined {
+    const index = this.#book.indexOf(id);
+    if (index === undefined) return undefined;
+    const view = this.view(age);
+    const mark = view.marks[index] ?? gone;
+    if (mark === gone) return undefined;
+    return mark === unreadable ? 'unreadable' : view.record(index);
+  }
+
+  /** The record as a list of this world sends it, or a read by id. */
+  wire(record: VendorRecord, where: 'list' | 'single'): Wire {
+    const known = this.#wires[where].get(record);
+    if (known) return known;
+    const wire = vendorOnWire(record, this.#world, where);
+    this.#wires[where].set(record, wire);
+    return wire;
+  }
+
+  /** The order of this world's list, now. */
+  sequence(throws: Chance): Sequence {
+    const { order } = this.#world;
+    if (order === 'updated') return this.#updates;
+    if (order === 'updated_newest') return reversed(this.#updates);
+    return sequenceOf(order, this.#book.length, throws);
+  }
+
+  #everyone(where: 'list' | 'single'): Wire[] {
+    const { marks, record } = this.#book.now();
+    const wires: Wire[] = [];
+    for (const [index, mark] of marks.entries()) if (mark < unreadable) wires.push(this.wire(record(index), where));
+    return wires;
+  }
+
+  #present(id: number): number | undefined {
+    const index = this.#book.indexOf(id);
+    if (index === undefined) return undefined;
+    return (this.#book.now().marks[index] ?? gone) < unreadable ? index : undefined;
+  }
+
+  #change(id: number, events: readonly string[], edit: (held: VendorRecord) => VendorRecord): Wire | undefined {
+    const index = this.#present(id);
+    if (index === undefined) return undefined;
+    const held = this.#book.now().record(index);
+    const record = edit(held);
+    this.#book.replace(this.#clock.now(), index, record);
+    if (record.updated !== held.updated) this.#updates.touch(index);
+    this.#onChange(id, this.#book.version(index));
+    for (const event of events) this.#announce(`bill_vendor.${event}`, id);
+    return this.wire(record, 'single');
+  }
+
+  /** The verbs that this world says when a vendor moves to `state`. */
+  #eventsOf(id: number, state: State): readonly string[] {
+    const held = this.find(id, 0);
+    if (typeof held !== 'object' || held.state === state) return ['update'];
+    const said = [this.#world.restoreEvent, this.#world.deleteEvent, this.#world.archiveEvent][state];
+    if (said === undefined || said === 'none') return [];
+    return said === 'both' ? ['update', 'delete'] : [said];
+  }
+}
+
+function taxesFrom(wish: VendorWish, now: number): VendorRecord['taxes'] {
+  return (wish.taxes ?? []).map(({ tax, enabled, authority }, position) => ({
+    ...tax,
+    taxid: position * 2 + 1,
+    enabled,
+    tax_authorityid: authority,
+    created: now,
+    updated: now,
+  }));
+}

@@ -1,0 +1,54 @@
+/** Reads settings and the files of their secrets, never more of them than there can be. */
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { MirrorError } from '../domain/errors.ts';
+
+/** Room for ten thousand accounts and more, in bytes. */
+const mostSettings = 2 ** 20;
+const mostSecret = 2 ** 16;
+
+/** What `-c <(…)` and `-c /dev/stdin` name: a pipe that is open already. One in a folder might wait for its writer for ever. */
+const openPipe = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
+
+/** The text of a settings file. @throws MirrorError `settings_unreadable`. */
+export function readSettingsFile(path: string): string {
+  try {
+    return readText(path, mostSettings);
+  } catch (error) {
+    throw new MirrorError('settings_unreadable', `The settings file ${path} cannot be read: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The text of a file that holds one secret. @throws where it cannot be read. */
+export function readSecretFile(path: string): string {
+  return readText(path, mostSecret);
+}
+
+function readText(path: string, most: number): string {
+  const stats = statSync(path);
+  if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new Unfit('it is no regular file');
+  const bytes = Buffer.alloc(most + 1);
+  const file = openSync(path, 'r');
+  let length = 0;
+  try {
+    if (fstatSync(file).size > most) throw new Unfit(`it is larger than ${most} bytes`);
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null);
+  } finally {
+    closeSync(file);
+  }
+  if (length > most) throw new Unfit(`it is larger than ${most} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+  } catch {
+    throw new Unfit('it is no text in UTF-8');
+  }
+}
+
+class Unfit extends Error {}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Unfit) return error.message;
+  return error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason';
+}

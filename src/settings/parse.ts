@@ -1,0 +1,206 @@
+/** The settings: read from YAML over the defaults, with every problem at once. */
+import { isAbsolute } from 'node:path';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+import { MirrorError } from '../domain/errors.ts';
+import { isLoopback, settingsShape, type Settings, type Shaped } from './shape.ts';
+import { readSettingsYaml, type SettingsYaml } from './yaml.ts';
+
+export { isLoopback };
+export type { AuthSettings, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
+
+/** What reading settings needs from outside. */
+export interface SettingsSources {
+  /** config/default.yaml, as text. */
+  readonly defaults: string;
+  /** The settings file, as text, and the name it goes by in messages. */
+  readonly text: string;
+  readonly name: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a secret's file; throws where it cannot. */
+  readonly readFile: (path: string) => string;
+  /** Settings that are found wherever a command is run can only mean the same files by absolute paths. */
+  readonly absolutePaths?: boolean;
+}
+
+/**
+ * The settings of a file, laid over the defaults.
+ * @throws MirrorError `settings_invalid` whose message lists every problem, each with its line, path and remedy.
+ */
+export function parseSettings(sources: SettingsSources): Settings {
+  const yaml = readSettingsYaml(sources.text);
+  if (yaml.problems.length > 0) throw invalid(sources.name, yaml.problems);
+  const problems: Problem[] = [];
+  const readFrom = [sources.name];
+  const readFile = (path: string): string => {
+    readFrom.push(path);
+    return sources.readFile(path);
+  };
+  const given = filled(yaml.value ?? {}, [], { ...sources, readFile }, problems);
+  const merged = typed(overlay(parse(sources.defaults), given), yaml.value);
+  const result = settingsShape.safeParse(merged);
+  if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
+  else problems.push(...contradictions(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
+  if (problems.length > 0 || !result.success) {
+    throw invalid(
+      sources.name,
+      problems.map((problem) => place(problem, yaml) + problem.remedy),
+    );
+  }
+  return { ...result.data, namedAccounts: result.data.accounts, readFrom: [...readFrom, ...tokenFiles(result.data)] };
+}
+
+interface Problem {
+  readonly path: readonly PropertyKey[];
+  /** The last key of the path may be a value without its key, such as a token. */
+  readonly hideKey?: boolean;
+  readonly remedy: string;
+}
+
+function invalid(name: string, problems: readonly string[]): MirrorError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return new MirrorError(
+    'settings_invalid',
+    `${name} has ${count}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+  );
+}
+
+function place({ path, hideKey }: Problem, { lineOf }: SettingsYaml): string {
+  const at = lineOf(path);
+  const line = at === undefined ? '' : `line ${at}, `;
+  const names = path.map(keyName);
+  if (hideKey) names[names.length - 1] = hidden;
+  return `${line}${names.join('.') || 'the file'}: `;
+}
+
+const hidden = '(a key that is not shown)';
+
+/** A key as messages show it, if it looks like one. */
+function keyName(key: PropertyKey): string {
+  return typeof key === 'number' || /^[A-Za-z]{1,32}$/.test(String(key)) ? String(key) : hidden;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key],
+      hideKey: valueAt(given, [...issue.path, key]) === null,
+      remedy: 'unknown key; remove it or mend its spelling',
+    }));
+  const remedy =
+    issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
+      ? `expected ${issue.expected}`
+      : `should be ${issue.message}`;
+  return [{ path: issue.path, remedy }];
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
+}
+
+function tokenFiles({ service: { auth } }: Pick<Settings, 'service'>): string[] {
+  return auth && 'accessTokenFile' in auth ? [auth.accessTokenFile] : [];
+}
+
+/** What no single key shows. */
+function contradictions(settings: Shaped): Problem[] {
+  const problems: Problem[] = [];
+  const { service, admin, sandbox } = settings;
+  if (!sandbox && service.baseUrl === null)
+    problems.push({ path: ['service', 'baseUrl'], remedy: 'should be the https address of the service' });
+  if (!sandbox && service.auth === null)
+    problems.push({ path: ['service', 'auth'], remedy: 'should hold accessToken, accessTokenFile or oauth' });
+  if (sandbox && (service.baseUrl !== null || service.auth !== null))
+    problems.push({ path: ['sandbox'], remedy: 'should be null where service.baseUrl or service.auth is set' });
+  if (!isLoopback(admin.host) && admin.token === null)
+    problems.push({ path: ['admin', 'token'], remedy: 'should be set where admin.host is not this machine' });
+  return problems;
+}
+
+/** Paths of the settings that depend on where the command is run. */
+function relativePaths({ database, secrets, publish, service: { auth } }: Shaped): Problem[] {
+  const paths: readonly (readonly [readonly string[], string | null | undefined])[] = [
+    [['database'], database],
+    [['secrets'], secrets],
+    [['publish', 'path'], publish.path],
+    [['service', 'auth', 'accessTokenFile'], auth && 'accessTokenFile' in auth ? auth.accessTokenFile : null],
+  ];
+  return paths
+    .filter(([, path]) => typeof path === 'string' && !isAbsolute(path))
+    .map(([path]) => ({ path, remedy: absoluteWanted }));
+}
+
+const absoluteWanted = 'should be an absolute path in this file, which counts wherever a command is run';
+
+const secretNames = new Set(['clientSecret', 'refreshToken', 'token']);
+
+/** Puts environment variables and the contents of secrets' files in their places. */
+function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
+  if (typeof value === 'string') {
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+      const found = sources.env[name];
+      if (found === undefined || found === '')
+        problems.push({
+          path: at,
+          remedy: `the environment variable ${/^[A-Z][A-Z0-9_]*$/.test(name) ? name : 'named here'} is not set`,
+        });
+      return found ?? 'unset';
+    });
+  }
+  if (Array.isArray(value)) return value.map((item, index) => filled(item, [...at, index], sources, problems));
+  if (!isMap(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
+    const content = filled(inner, [...at, key], sources, problems);
+    const name = key.endsWith('File') ? key.slice(0, -'File'.length) : key;
+    if (name === key || !secretNames.has(name) || typeof content !== 'string') return [key, content];
+    if (sources.absolutePaths && !isAbsolute(content)) problems.push({ path: [...at, key], remedy: absoluteWanted });
+    try {
+      return [name, sources.readFile(content).trim()];
+    } catch {
+      // Not by its name: somebody may have put the secret itself where its file should be named.
+      problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });
+      return [name, 'unread'];
+    }
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The settings, with each value that is one variable and nothing else as the type that its key takes. */
+function typed(merged: unknown, written: unknown): unknown {
+  const { error } = settingsShape.safeParse(merged);
+  const wanted = new Map(error?.issues.map((issue) => [issue.path.join('.'), expectedType(issue)]));
+  const convert = (value: unknown, source: unknown, at: readonly PropertyKey[]): unknown => {
+    if (isMap(value) && isMap(source))
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [key, convert(inner, source[key], [...at, key])]),
+      );
+    const isVariable = typeof value === 'string' && typeof source === 'string' && oneVariable.test(source);
+    return isVariable ? asType(wanted.get(at.join('.')), value) : value;
+  };
+  return convert(merged, written, []);
+}
+
+const oneVariable = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+
+function expectedType(issue: z.core.$ZodIssue): string | undefined {
+  return issue.code === 'invalid_type' ? issue.expected : undefined;
+}
+
+/** Numbers are all that is not text. */
+function asType(expected: string | undefined, text: string): unknown {
+  const isNumber = expected === 'number' || expected === 'int';
+  return isNumber && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function overlay(base: unknown, over: unknown): unknown {
+  if (!isMap(base) || !isMap(over)) return over;
+  const laid = Object.entries(over).map(([key, value]) => [
+    key,
+    Object.hasOwn(base, key) ? overlay(base[key], value) : value,
+  ]);
+  return Object.fromEntries([...Object.entries(base), ...laid]) as unknown;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,158 @@
+/** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
+import { z } from 'zod';
+import { eventsInstead } from '../domain/events.ts';
+import { Secret } from '../domain/secret.ts';
+
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function milliseconds(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text);
+  return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined;
+}
+
+/** A duration in human form, as milliseconds. */
+const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
+  const ms = milliseconds(text);
+  if (ms === undefined) context.addIssue('a duration such as 500ms, 30s, 15m, 12h or 90d');
+  return ms ?? 0;
+});
+
+/** An event that the service lets anybody register for. */
+const event = z.string({ error: 'an event such as bill_vendor' }).superRefine((name, context) => {
+  const instead = eventsInstead(name);
+  if (instead !== undefined) context.addIssue(`an event of the service: ${instead}`);
+});
+
+/** So many requests in so many milliseconds. */
+export interface Rate {
+  readonly requests: number;
+  readonly per: number;
+}
+
+const rate = z.string({ error: 'a rate such as 600/60s' }).transform((text, context): Rate => {
+  const match = /^([1-9]\d*)\/(.+)$/.exec(text);
+  const per = milliseconds(match?.[2] ?? '');
+  if (!match || !per) context.addIssue('a rate such as 600/60s');
+  return { requests: Number(match?.[1] ?? 1), per: per ?? 1 };
+});
+
+const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
+const path = text.describe('a path');
+const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
+const whole = (least: number, most: number): z.ZodInt =>
+  z
+    .int({ error: `a whole number from ${least} to ${most}` })
+    .min(least, `a whole number from ${least} to ${most}`)
+    .max(most, `a whole number from ${least} to ${most}`);
+const port = whole(0, 65_535);
+const timezone = text.refine(isTimezone, 'a time zone such as UTC or Europe/Berlin');
+const cron = text.regex(/^\S+(\s+\S+){4,5}$/, 'a cron schedule in quotes, such as "*/15 * * * *"');
+const headerName = text.regex(/^[A-Za-z0-9-]+$/, 'auto, or the name of a header');
+
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
+
+/** Whether a host name means this machine. */
+export function isLoopback(host: string): boolean {
+  return loopbackHosts.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+const serviceUrl = text.transform((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (!url || !secure) context.addIssue('an https address (http only for this machine)');
+  else if (url.username || url.password || url.search || url.hash)
+    context.addIssue('an address without user, query or fragment');
+  return value.replace(/\/+$/, '');
+});
+
+const oauth = z.strictObject({
+  tokenUrl: serviceUrl,
+  clientId: text,
+  clientSecret: secret,
+  redirectUri: text,
+  refreshToken: secret,
+});
+
+const auth = z.union(
+  [z.strictObject({ accessToken: secret }), z.strictObject({ accessTokenFile: path }), z.strictObject({ oauth })],
+  {
+    error:
+      'exactly one of accessToken, accessTokenFile or oauth {tokenUrl, clientId, clientSecret, redirectUri, refreshToken}',
+  },
+);
+
+export const settingsShape = z.strictObject({
+  accounts: z
+    .array(text.regex(/^[A-Za-z0-9_-]{1,64}$/, 'an account id: up to 64 letters, digits, - and _'))
+    .min(1, 'at least one account id, such as ["6BApk"]')
+    .refine((ids) => new Set(ids).size === ids.length, 'each account once'),
+  database: path,
+  secrets: path,
+  service: z.strictObject({
+    baseUrl: serviceUrl.nullable(),
+    apiVersion: text.regex(/^[\x21-\x7e]+$/, 'one word').nullable(),
+    auth: auth.nullable(),
+    paging: z.strictObject({
+      pageParam: text,
+      perPageParam: text,
+      perPage: whole(1, 1_000),
+      concurrency: whole(1, 32),
+    }),
+    readOne: z.enum(['auto', 'get', 'sweep'], { error: 'auto, get or sweep' }),
+    extraWalks: z.enum(['auto', 'never'], { error: 'auto or never' }),
+    signatureHeader: headerName,
+    timeout: duration.refine((ms) => ms >= 100 && ms <= 600_000, 'a duration from 100ms to 10m'),
+    rateLimit: z.strictObject({ vendors: rate, callbacks: rate }),
+  }),
+  listener: z.strictObject({
+    host: text,
+    port,
+    publicUrl: serviceUrl.nullable(),
+    events: z.array(event).min(1, 'at least one event'),
+  }),
+  admin: z.strictObject({
+    host: text,
+    port,
+    publicUrl: serviceUrl.nullable(),
+    token: secret.nullable(),
+    maxStaleness: duration,
+  }),
+  schedule: z.strictObject({ pull: cron, reconcile: cron, timezone }),
+  sync: z.strictObject({
+    lag: duration,
+    secondLook: duration,
+    sweepPasses: whole(1, 1_000),
+    breaker: z.strictObject({
+      vendors: whole(0, 1_000_000),
+      percent: z.number({ error: 'a number from 0 to 100' }).min(0).max(100),
+    }),
+  }),
+  retention: z.strictObject({ deliveries: duration.nullable(), versions: duration.nullable() }),
+  publish: z.strictObject({ path: path.nullable() }),
+  shutdownTimeout: duration,
+  sandbox: z
+    .strictObject({ vendors: whole(0, 10_000_000), seed: whole(0, 2 ** 31), churn: z.number().min(0).max(1_000) })
+    .nullable(),
+});
+
+export type Shaped = z.infer<typeof settingsShape>;
+
+export interface Settings extends Shaped {
+  /** Every account of the file; a command may be restricted to one, which alone stands in `accounts` then. */
+  readonly namedAccounts: readonly string[];
+  /** The settings file, and every file that it takes a secret from. */
+  readonly readFrom: readonly string[];
+}
+
+export type ServiceSettings = Settings['service'];
+export type AuthSettings = NonNullable<ServiceSettings['auth']>;
+export type SyncSettings = Settings['sync'];
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

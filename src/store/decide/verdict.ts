@@ -1,0 +1,32 @@
+/** What a reading means for what is stored of a vendor. */
+import type { Vendor, VisState } from '../../domain/vendor.ts';
+import type { Presence, VendorTable } from '../sqlite/tables.ts';
+
+/** What became of one reading. */
+export type Verdict =
+  | { readonly kind: 'created'; readonly vendor: Vendor }
+  | ({ readonly kind: 'updated' } & Difference)
+  | {
+      readonly kind: 'unchanged';
+      /** Mirror time since which we hold it so. */
+      readonly heldSince: number;
+      readonly visState: VisState | null;
+    }
+  /** The record cannot be used, for a reason of its own; nothing of it is applied. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** Older than what we hold. */
+  | { readonly kind: 'stale' }
+  /** It contradicts something too young and is not applied; the vendor is marked to be read again. */
+  | ({ readonly kind: 'guarded' } & Difference);
+
+/** How a reading differs from what we hold. */
+export interface Difference {
+  readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
+  readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
+  readonly changed: readonly string[];
+  /** Lists in which the record named something twice. */
+  readonly repeated?: readonly string[] | undefined;
+}
+
+/** An absence that has its second proof. */
+export type Absence = Extract<Presence, 'missing' | 'gone'>;

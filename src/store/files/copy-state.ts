@@ -1,0 +1,69 @@
+/** A copy as SQLite finds it: with what programs that opened the earlier one have left beside it, and whole. */
+import { existsSync, rmSync } from 'node:fs';
+import { MirrorError } from '../../domain/errors.ts';
+import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { coarseFaultsOf } from '../sqlite/integrity.ts';
+import { catalogued, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
+
+/** What SQLite would take for part of the next file of that name. */
+const companions = ['-wal', '-journal', '-shm'];
+
+/**
+ * Swaps the file at `path` while nobody else has it open and nothing of it is left beside it: a journal there would be played into the new
+ * file. Where nothing stands beside it, readers of the old file may go on.
+ * @throws MirrorError `database_locked` where another program uses the file.
+ */
+export function withoutCompanions(path: string, swap: () => void): void {
+  if (!companions.some((suffix) => existsSync(path + suffix))) {
+    swap();
+    return;
+  }
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = emptied(path);
+    for (const suffix of companions) rmSync(path + suffix, { force: true });
+    swap();
+  } catch (error) {
+    if (isBusy(error))
+      throw new MirrorError('database_locked', `${path} is open in another program, which keeps a journal beside it.`, {
+        cause: error,
+      });
+    throw catalogued(error, path);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+/** A connection that shuts all others out, to a file that needs no journal; none where the file cannot be read at all. */
+function emptied(path: string): Sqlite | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectAlone(path);
+    sqlite.exec('COMMIT');
+    sqlite.pragma('journal_mode = DELETE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Opens the copy at `path` as anybody would, and looks through it. @throws MirrorError `file_unwritable` where it is not whole. */
+export function readBack(path: string): void {
+  let sqlite: Sqlite | undefined;
+  const faults: string[] = [];
+  try {
+    sqlite = connectReader(path);
+    faults.push(...coarseFaultsOf(sqlite));
+  } catch (error) {
+    // Somebody works with it already.
+    if (isBusy(error)) return;
+    faults.push(error instanceof Error ? error.message : String(error));
+  } finally {
+    sqlite?.close();
+  }
+  if (faults.length > 0)
+    throw new MirrorError('file_unwritable', `${path} was written and cannot be read back: ${faults.join('; ')}.`);
+}

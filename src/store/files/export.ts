@@ -1,0 +1,139 @@
+/** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Dice } from '../../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { readBack, withoutCompanions } from './copy-state.ts';
+import type { Database } from '../sqlite/database.ts';
+import { isNoFile, ownFileAt, realPlace, type OwnFiles } from './own-files.ts';
+import { isDatabase, isMirror } from './quarantine.ts';
+import { isFailedSync } from '../sqlite/sqlite-errors.ts';
+
+/** Permissions of a new copy; the umask takes some away. */
+const copyMode = 0o640;
+
+/** A draft that nobody has written to for so long, in milliseconds, was left by a process that was killed. */
+const abandoned = 3_600_000;
+
+/** What a copy needs beside the mirror. */
+export interface CopyOptions {
+  readonly dice: Dice;
+  /** What no copy may replace, beside the mirror. */
+  readonly own: Pick<OwnFiles, 'secrets' | 'readFrom'>;
+}
+
+/**
+ * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
+ * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
+ * is at `target`; `usage` where `target` is no place for a copy.
+ */
+export async function copyMirror(mirror: Database, target: string, options: CopyOptions): Promise<void> {
+  await swapIn(mirror, target, options, (draft) => mirror.patiently(() => fill(mirror, draft)));
+  readBack(target);
+}
+
+function fill({ sqlite }: Database, path: string): void {
+  try {
+    sqlite.prepare('VACUUM INTO ?').run(path);
+  } catch (error) {
+    // It is the copy that was not synced; the mirror is as sound as before.
+    if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${path}: ${asMirrorError(error).message}.`);
+    throw error;
+  }
+}
+
+/**
+ * Lets `write` fill a new file, and swaps it in at `target` when it is whole and on disk; where anything fails, what was
+ * at `target` stays, and nothing is left beside it. A symbolic link is followed. What is replaced leaves its mode and owner to what
+ * comes.
+ * @throws MirrorError `file_unwritable`, `usage` where `target` is no place for a copy, `database_locked` where another program uses the
+ * copy that is there; whatever `write` throws.
+ */
+export async function swapIn(
+  mirror: Database,
+  target: string,
+  { dice, own }: CopyOptions,
+  write: (path: string) => void | Promise<void>,
+): Promise<void> {
+  const refuse = (): void => refuseOthers(target, { ...own, database: mirror.path });
+  const place = realPlace(target);
+  const folder = dirname(place);
+  const draft = join(folder, `.${basename(place)}.${Buffer.from(dice.bytes(6)).toString('hex')}`);
+  try {
+    refuse();
+    const before = statSync(place, { throwIfNoEntry: false });
+    closeSync(openSync(draft, 'wx', before ? 0o600 : copyMode));
+    sweepUp(draft, place);
+    await write(draft);
+    if (before) takeOver(draft, before);
+    sync(draft);
+    refuse();
+    withoutCompanions(place, () => renameSync(draft, place));
+    sync(folder);
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
+function takeOver(draft: string, { uid, gid, mode }: Stats): void {
+  const own = statSync(draft);
+  try {
+    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
+  } catch {
+    // Only root may give a file away.
+  }
+  chmodSync(draft, mode & 0o777);
+}
+
+/** Removes what killed processes left of earlier drafts for `target`, by the age of a new one. */
+function sweepUp(draft: string, target: string): void {
+  const folder = dirname(target);
+  const now = statSync(draft).mtimeMs;
+  const start = `.${basename(target)}.`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(start) || !/^[0-9a-f]{12}(-journal)?$/.test(name.slice(start.length))) continue;
+    const path = join(folder, name);
+    const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (now - written > abandoned) rmSync(path, { force: true });
+  }
+}
+
+/** Refuses whatever is at `target` that a copy must not replace: files of ours, other databases, and what is no regular file. */
+function refuseOthers(target: string, own: OwnFiles): void {
+  const no = (what: string): never => {
+    throw new MirrorError('usage', `${target} ${what}; name another file.`);
+  };
+  const ours = ownFileAt(target, own);
+  if (ours !== undefined) no(`is ${ours}`);
+  if (isNoFile(target)) no('is no regular file');
+  if (!existsSync(target) || !isDatabase(target)) return;
+  if (!isMirror(target)) no('is a database of something else');
+  if (existsSync(`${realPlace(target)}.lock`)) no('is a mirror that a daemon keeps');
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,36 @@
+/** How the mirror file is opened, to write or to read. */
+import { join } from 'node:path';
+import type { Clock, Dice } from '../../domain/clock.ts';
+import type { DatabaseOptions } from '../sqlite/database.ts';
+import { noteDamage } from './damage-note.ts';
+import { readMigrations } from '../sqlite/migrate.ts';
+import { realPlace } from './own-files.ts';
+import { comesOfDamage } from '../sqlite/sqlite-errors.ts';
+
+export interface MirrorPlace {
+  readonly path: string;
+  /** The folder that holds `mirror/` and `secrets/`, the migrations. */
+  readonly migrations: string;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  /** How long to try while another process holds the lock, in milliseconds. */
+  readonly patience?: number;
+  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  readonly onDistrust?: DatabaseOptions['onDistrust'];
+}
+
+/** Permissions of a new mirror. */
+export const mirrorMode = 0o640;
+
+/** Damage that is met leaves a note for the next daemon. */
+export function mirrorOptions(place: MirrorPlace): DatabaseOptions {
+  return {
+    ...place,
+    mode: mirrorMode,
+    migrations: readMigrations(join(place.migrations, 'mirror')),
+    onDistrust(error) {
+      if (comesOfDamage(error)) noteDamage(realPlace(place.path));
+      place.onDistrust?.(error);
+    },
+  };
+}

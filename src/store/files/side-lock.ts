@@ -1,0 +1,58 @@
+/** Locks on files beside the database. They are held by the process, and fall when the process ends, however it does. */
+import { existsSync } from 'node:fs';
+import { MirrorError } from '../../domain/errors.ts';
+import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
+import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
+
+export interface SideLock {
+  release(): void;
+}
+
+/** Whoever looks whether a daemon runs is in the way for a moment, in milliseconds. */
+const aMoment = 50;
+
+/** Takes the lock that lets one daemon run on a database. @throws MirrorError `already_running`, and of files. */
+export function takeSideLock(database: string): SideLock {
+  const held = lockFile(besideOf(database), aMoment);
+  if (!held) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
+  return { release: () => void held.close() };
+}
+
+/** Whether a daemon works on a database, this process's own included. Makes no file. @throws MirrorError of files. */
+export function isDaemonAt(database: string): boolean {
+  const path = besideOf(database);
+  if (!existsSync(path)) return false;
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    sqlite.pragma('busy_timeout = 0');
+    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw catalogued(error, path);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+const besideOf = (database: string): string => `${database}.lock`;
+
+/**
+ * Locks a file, which is made where there is none, within `wait` milliseconds.
+ * @returns undefined where another process holds it. @throws MirrorError of files.
+ */
+export function lockFile(path: string, wait = 0): Sqlite | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectWriter(path, wait);
+    // Nothing is ever written: a journal would only be left behind.
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite?.close();
+    if (isBusy(error)) return undefined;
+    throw catalogued(error, path);
+  }
+}

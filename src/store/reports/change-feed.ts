@@ -1,0 +1,93 @@
+/** The change feed: every content change of every vendor, in the order in which it was learned. */
+import { sql } from 'kysely';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ask, mirrorSql } from '../sqlite/statement.ts';
+import type { VersionTable } from '../sqlite/tables.ts';
+
+/** What happened, in one word. */
+type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
+
+export interface Change {
+  /** The cursor: ask for what came after it. */
+  readonly seq: number;
+  readonly account_id: string;
+  readonly vendorid: number;
+  /** When we learned of it, UTC. */
+  readonly at: string;
+  readonly kind: ChangeKind;
+  readonly changed_fields: readonly string[];
+  readonly vis_state: VersionTable['vis_state'];
+  readonly presence: VersionTable['presence'];
+  readonly source: VersionTable['source'];
+}
+
+export interface ChangeFilter {
+  readonly account?: string | undefined;
+  readonly vendorid?: number | undefined;
+  /** Only changes after this one. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'presence' | 'source'> & {
+  seq: number;
+  at: string;
+  changed_fields: string;
+  old_vis_state: VersionTable['vis_state'];
+  old_presence: VersionTable['presence'] | null;
+};
+
+/** The changes that pass the filter, oldest first. */
+export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
+  const query = mirrorSql
+    .selectFrom('vendor_versions as v')
+    .leftJoin('vendor_versions as old', (join) =>
+      join.on('old.seq', '=', (eb) =>
+        eb
+          .selectFrom('vendor_versions as o')
+          .whereRef('o.account_id', '=', 'v.account_id')
+          .whereRef('o.vendorid', '=', 'v.vendorid')
+          .whereRef('o.seq', '<', 'v.seq')
+          .select(sql<number>`max(o.seq)`.as('seq')),
+      ),
+    )
+    .select(['v.seq', 'v.account_id', 'v.vendorid', 'v.valid_from as at', 'v.changed_fields', 'v.source'])
+    .select(['v.vis_state', 'v.presence', 'old.vis_state as old_vis_state', 'old.presence as old_presence'])
+    .where('v.seq', '>', filter.since)
+    .$if(filter.account !== undefined, (q) => q.where('v.account_id', '=', filter.account ?? ''))
+    .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
+    .orderBy('v.seq')
+    .limit(filter.limit);
+  return ask<ChangeRow>(sqlite, query).map(change);
+}
+
+function change(row: ChangeRow): Change {
+  const changed_fields = JSON.parse(row.changed_fields) as string[];
+  const { seq, account_id, vendorid, at, vis_state, presence, source } = row;
+  return {
+    seq,
+    account_id,
+    vendorid,
+    at,
+    kind: kindOf(row, changed_fields),
+    changed_fields,
+    vis_state,
+    presence,
+    source,
+  };
+}
+
+const isAbsent = (presence: ChangeRow['old_presence']): boolean => presence === 'missing' || presence === 'gone';
+
+/** The first version of a vendor names no changed fields; a first one that does has lost its elders to the retention. */
+function kindOf(row: ChangeRow, changedFields: readonly string[]): ChangeKind {
+  if (row.old_presence === null) return changedFields.length === 0 ? 'created' : 'updated';
+  if (row.presence !== row.old_presence) {
+    if (row.presence === 'missing' || row.presence === 'gone') return row.presence;
+    if (isAbsent(row.old_presence)) return 'returned';
+  }
+  if (row.vis_state === row.old_vis_state) return 'updated';
+  if (row.vis_state === 1) return 'deleted';
+  if (row.vis_state === 2) return 'archived';
+  return row.old_vis_state === null ? 'updated' : 'restored';
+}

@@ -1,0 +1,50 @@
+/** Deliveries in rows, for lists: what came, when, and what became of it. */
+import { sql } from 'kysely';
+import { timestamp } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ask, mirrorSql } from '../sqlite/statement.ts';
+import type { DeliveryOutcome, DeliveryTable } from '../sqlite/tables.ts';
+
+/** What a delivery must be to be listed; what is left out does not matter. */
+export interface DeliveryFilter {
+  readonly account?: string | undefined;
+  readonly outcome?: DeliveryOutcome | undefined;
+  readonly vendorid?: number | undefined;
+  /** Received at this moment or later, milliseconds since 1970. */
+  readonly since?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export type ListedDelivery = Omit<DeliveryTable, 'id'> & { readonly id: number };
+
+export interface DeliveryList {
+  /** How many there are, whatever the limit. */
+  readonly total: number;
+  /** The newest first. */
+  readonly deliveries: readonly ListedDelivery[];
+}
+
+/** The deliveries that pass the filter. */
+export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
+  const { account, outcome, vendorid, since, limit } = filter;
+  const wanted = mirrorSql
+    .selectFrom('deliveries')
+    .$if(account !== undefined, (rows) => rows.where('account_id', '=', account ?? ''))
+    .$if(outcome !== undefined, (rows) => rows.where('outcome', '=', outcome ?? 'pending'))
+    .$if(vendorid !== undefined, (rows) => rows.where('object_id', '=', vendorid ?? 0))
+    .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
+    .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
+  const deliveries = ask<ListedDelivery>(
+    sqlite,
+    wanted
+      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
+      .select(['outcome', 'settled_at'])
+      .orderBy('id', 'desc')
+      .limit(limit ?? -1),
+  );
+  const [total] = ask(
+    sqlite,
+    wanted.select((row) => row.fn.countAll<number>().as('count')),
+  );
+  return { total: total?.count ?? 0, deliveries };
+}

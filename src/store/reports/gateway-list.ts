@@ -1,0 +1,17 @@
+/** The gateways that the mirror knows, those removed at the service included. */
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ask, mirrorSql } from '../sqlite/statement.ts';
+import type { GatewayTable } from '../sqlite/tables.ts';
+
+export type ListedGateway = Omit<GatewayTable, 'id'>;
+
+/** By account and number. */
+export function listGateways(sqlite: Sqlite, account: string | undefined): ListedGateway[] {
+  const gateways = mirrorSql
+    .selectFrom('gateways')
+    .select(['account_id', 'sgid', 'connectionid', 'gateway_name', 'first_seen_at', 'removed_at'])
+    .$if(account !== undefined, (query) => query.where('account_id', '=', account ?? ''))
+    .orderBy('account_id')
+    .orderBy('sgid');
+  return ask<ListedGateway>(sqlite, gateways);
+}

@@ -1,0 +1,17 @@
+/** Accounts that a mirror holds, whether or not the settings still name them. */
+import { existsSync } from 'node:fs';
+import { connectReader, type Sqlite } from '../sqlite/driver.ts';
+
+/** Whether the mirror at that path holds the account; makes no file. A file that cannot be read holds none. */
+export function knowsAccount(path: string, accountId: string): boolean {
+  if (!existsSync(path)) return false;
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    return sqlite.prepare('SELECT 1 FROM accounts WHERE account_id = ?').get(accountId) !== undefined;
+  } catch {
+    return false;
+  } finally {
+    sqlite?.close();
+  }
+}

@@ -1,0 +1,54 @@
+/** Everything that the mirror holds of one vendor. */
+import { withoutBlobs } from '../sqlite/blobs.ts';
+import { readChanges, type Change } from './change-feed.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { BalanceTable, FreshnessView, TaxDefaultTable, VendorTable } from '../sqlite/tables.ts';
+
+export interface VendorDetail {
+  readonly vendor: VendorTable;
+  readonly balances: readonly Pick<BalanceTable, 'kind' | 'amount' | 'code'>[];
+  readonly taxDefaults: readonly Omit<TaxDefaultTable, 'account_id' | 'vendorid'>[];
+  readonly history: readonly Change[];
+  /** The moment up to which the mirror holds everything of the vendor's account; null if it never was whole. */
+  readonly safeAsOf: string | null;
+}
+
+type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
+
+/** The vendors of that number: one, or one of each account that uses it. */
+export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
+  const vendors = statement<{ vendorid: number }, VendorTable>(sqlite, (at) =>
+    mirrorSql.selectFrom('vendors').selectAll().where('vendorid', '=', at.vendorid).orderBy('account_id'),
+  );
+  const balances = statement<Key, VendorDetail['balances'][number]>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendor_balances')
+      .select(['kind', 'amount', 'code'])
+      .where('account_id', '=', at.account_id)
+      .where('vendorid', '=', at.vendorid)
+      .orderBy('kind', 'desc')
+      .orderBy('code'),
+  );
+  const taxDefaults = statement<Key, VendorDetail['taxDefaults'][number]>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendor_tax_defaults')
+      .select(['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'])
+      .where('account_id', '=', at.account_id)
+      .where('vendorid', '=', at.vendorid)
+      .orderBy('taxid'),
+  );
+  const freshness = statement<Key, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
+    mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at.account_id),
+  );
+  return vendors
+    .all({ vendorid })
+    .filter((vendor) => account === undefined || vendor.account_id === account)
+    .map((vendor) => ({
+      vendor: withoutBlobs(vendor),
+      balances: balances.all(vendor).map(withoutBlobs),
+      taxDefaults: taxDefaults.all(vendor).map(withoutBlobs),
+      history: readChanges(sqlite, { account: vendor.account_id, vendorid, since: 0, limit: -1 }),
+      safeAsOf: freshness.get(vendor)?.safe_as_of ?? null,
+    }));
+}

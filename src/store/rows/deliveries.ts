@@ -1,0 +1,207 @@
+/** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
+import { sql, type Selectable } from 'kysely';
+import { timestamp } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ofVendor, type Key } from './stored-vendor.ts';
+import type { Marks } from './marks.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { SweepRequests } from './sweep-requests.ts';
+import type { DeliveryOutcome, DeliveryTable } from '../sqlite/tables.ts';
+
+/** A signed delivery (reference 6.3), as it shall be journalled. */
+export interface NewDelivery {
+  readonly accountId: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  readonly name: string;
+  readonly objectId: number | null;
+  readonly businessId: number | null;
+  readonly identityId: number | null;
+  readonly userId: number | null;
+  /** The vendor to be read again; null where the delivery is about none, and is only written down. */
+  readonly vendorid: number | null;
+}
+
+export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 'not_found' | 'parked'>;
+
+export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
+
+/** What was delivered about a vendor and given up, up to the delivery `upTo`. */
+export interface ParkedDeliveries {
+  readonly vendorid: number;
+  readonly upTo: number;
+}
+
+export interface Deliveries {
+  /**
+   * Journals deliveries and marks their vendors; where the queue has no room for another vendor, or a delivery names a callback of ours,
+   * a sweep is asked for instead, or as well. Runs inside a transaction.
+   */
+  accept(deliveries: readonly NewDelivery[]): void;
+  /** Begins to look whether there is room for marks, as in `accept`. */
+  roomFor(): (key: Key) => boolean;
+  /** The deliveries about a vendor that are not settled, oldest first. */
+  open(key: Key): OpenDelivery[];
+  /** What an account was told of and has given up, whatever was delivered since. */
+  parked(account: { account_id: string }): ParkedDeliveries[];
+  /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
+  lastUnanswered(key: Key): string | null;
+  /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
+  settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void;
+  /** Marks parked vendors, of one account or one number if told, to be read now. Runs inside a transaction. @returns how many. */
+  retry(which: { account?: string | undefined; vendorid?: number | undefined }): number;
+}
+
+/** Most vendors of an account that may wait; each is one row, however many deliveries name it. */
+const roomForMarks = 10_000;
+
+export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepRequests): Deliveries {
+  const insert = statement<Omit<DeliveryTable, 'id'>>(sqlite, (at) =>
+    mirrorSql.insertInto('deliveries').values({
+      account_id: at.account_id,
+      received_at: at.received_at,
+      name: at.name,
+      object_id: at.object_id,
+      business_id: at.business_id,
+      identity_id: at.identity_id,
+      user_id: at.user_id,
+      outcome: at.outcome,
+      settled_at: at.settled_at,
+    }),
+  );
+  const roomIn = roomCheck(sqlite);
+  const open = statement<Key, OpenDelivery>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('deliveries')
+      .select(['id', 'received_at'])
+      .where('account_id', '=', at.account_id)
+      .where('object_id', '=', at.vendorid)
+      .where('outcome', 'in', ['pending', 'parked'])
+      .orderBy('id'),
+  );
+  const lastUnanswered = statement<Key, { received_at: string | null }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('deliveries')
+      .select((row) => row.fn.max('received_at').as('received_at'))
+      .where('account_id', '=', at.account_id)
+      .where('object_id', '=', at.vendorid)
+      .where('outcome', 'not in', ['ignored', 'applied']),
+  );
+  const settle = statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('deliveries')
+      .set({ outcome: at.outcome, settled_at: at.settled_at })
+      .where('account_id', '=', at.account_id)
+      .where('object_id', '=', at.vendorid)
+      .where('id', '<=', at.upTo)
+      .where('outcome', 'in', ['pending', 'parked']),
+  );
+  // The index holds what is not settled, which is little; others go through the whole journal.
+  const givenUp = sqlite.prepare<{ account_id: string }, ParkedDeliveries>(`
+    SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
+    WHERE account_id = @account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    GROUP BY object_id`);
+  const parked = parkedVendors(sqlite);
+
+  return {
+    accept(deliveries) {
+      const hasRoom = roomIn();
+      const keys: Key[] = [];
+      for (const delivery of deliveries) {
+        const { accountId, vendorid } = delivery;
+        const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
+        if (key) {
+          const room = hasRoom(key);
+          if (room) keys.push(key);
+          // The service's reference calls the object now a callback, now what the event is about.
+          const namesCallback = sweeps.isCallback(accountId, key.vendorid);
+          if (!room || namesCallback) sweeps.ask(accountId, delivery.receivedAt, namesCallback);
+        }
+        const received_at = timestamp(delivery.receivedAt);
+        insert.run({
+          account_id: accountId,
+          received_at,
+          name: delivery.name,
+          object_id: delivery.objectId,
+          business_id: delivery.businessId,
+          identity_id: delivery.identityId,
+          user_id: delivery.userId,
+          outcome: key ? 'pending' : 'ignored',
+          settled_at: key ? null : received_at,
+        });
+      }
+      marks.add(keys, 'delivery', 0);
+    },
+    roomFor: roomIn,
+    open: (key) => open.all(key),
+    parked: (account) => givenUp.all(account),
+    lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,
+    settle: (key, upTo, outcome, now) =>
+      // A parked one is given up only until the next reconciliation.
+      void settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) }),
+    retry({ account, vendorid }) {
+      const keys = parked.all({ account: account ?? null, vendorid: vendorid ?? null });
+      marks.add(keys, 'asked', 0);
+      for (const key of keys)
+        settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
+      return keys.length;
+    },
+  };
+}
+
+/**
+ * Begins to look whether vendors may be marked, each that may counting as marked from then on: it is already, or the queue of its account
+ * is not full. What waits is counted once.
+ */
+function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
+  const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom((from) =>
+        from
+          .selectFrom('dirty_vendors')
+          .select('vendorid')
+          .where('account_id', '=', at.account_id)
+          .limit(roomForMarks)
+          .as('waiting'),
+      )
+      .select((row) => row.fn.countAll<number>().as('marks')),
+  );
+  const isMarked = statement<Key, { vendorid: number }>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
+  );
+  return () => {
+    const room = new Map<string, number>();
+    const added = new Set<string>();
+    return (key) => {
+      const { account_id, vendorid } = key;
+      const name = `${account_id} ${vendorid}`;
+      if (isMarked.get(key) || added.has(name)) return true;
+      const left = room.get(account_id) ?? roomForMarks - (waiting.get(key)?.marks ?? 0);
+      if (left <= 0) return false;
+      room.set(account_id, left - 1);
+      added.add(name);
+      return true;
+    };
+  };
+}
+
+/** Vendors that were given up, whether their mark or a delivery of theirs says so. */
+function parkedVendors(
+  sqlite: Sqlite,
+): ReturnType<typeof statement<{ account: string | null; vendorid: number | null }, Key>> {
+  return statement<{ account: string | null; vendorid: number | null }, Key>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('dirty_vendors')
+      .select(['account_id', 'vendorid'])
+      .where('due_at', 'is', null)
+      .union(
+        mirrorSql
+          .selectFrom('deliveries')
+          .select(['account_id', sql<number>`object_id`.as('vendorid')])
+          .where('outcome', '=', 'parked'),
+      )
+      .$call((both) => mirrorSql.selectFrom(both.as('parked')).selectAll())
+      .where(sql<boolean>`(${at.account} IS NULL OR account_id = ${at.account})`)
+      .where(sql<boolean>`(${at.vendorid} IS NULL OR vendorid = ${at.vendorid})`),
+  );
+}

@@ -1,0 +1,124 @@
+/** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
+import type { Road } from '../../domain/reading.ts';
+import { balanceFields, minorUnits, type Balance, type Vendor } from '../../domain/vendor.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { BalanceSpanTable, VendorTable, VersionTable } from '../sqlite/tables.ts';
+
+/** Who changed a vendor here, and when. */
+export interface Cause {
+  /** Our time, in the form of the file. */
+  readonly at: string;
+  readonly source: Road;
+  readonly runId: number | null;
+  readonly deliveryId: number | null;
+}
+
+export type VersionState = Pick<VendorTable, 'vis_state' | 'vis_state_source' | 'presence' | 'raw'>;
+
+export interface History {
+  /** Writes the first version of a vendor. */
+  begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void;
+  /** Ends the version that held until now, and begins the next. */
+  continue(key: Key, state: VersionState, changed: readonly string[], vendor: Vendor, cause: Cause): void;
+}
+
+export function vendorHistory(sqlite: Sqlite): History {
+  const addVersion = statement<Omit<VersionTable, 'seq' | 'valid_to'>>(sqlite, (at) =>
+    mirrorSql.insertInto('vendor_versions').values({
+      account_id: at.account_id,
+      vendorid: at.vendorid,
+      valid_from: at.valid_from,
+      valid_to: null,
+      vis_state: at.vis_state,
+      vis_state_source: at.vis_state_source,
+      presence: at.presence,
+      changed_fields: at.changed_fields,
+      source: at.source,
+      run_id: at.run_id,
+      delivery_id: at.delivery_id,
+      raw: at.raw,
+    }),
+  );
+  const endVersion = statement<Key & { at: string }>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('vendor_versions').set({ valid_to: at.at }), at).where('valid_to', 'is', null),
+  );
+  const addSpan = statement<Omit<BalanceSpanTable, 'valid_to'>>(sqlite, (at) =>
+    mirrorSql.insertInto('balance_spans').values({
+      account_id: at.account_id,
+      vendorid: at.vendorid,
+      code: at.code,
+      valid_from: at.valid_from,
+      valid_to: null,
+      outstanding: at.outstanding,
+      outstanding_minor: at.outstanding_minor,
+      overdue: at.overdue,
+      overdue_minor: at.overdue_minor,
+    }),
+  );
+  const openSpans = statement<Key, BalanceSpanTable>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
+  );
+  const endSpan = statement<Key & { code: string; at: string }>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at.at }), at)
+      .where('code', '=', at.code)
+      .where('valid_to', 'is', null),
+  );
+
+  const addVersionOf = (key: Key, state: VersionState, changed: readonly string[], cause: Cause): void => {
+    addVersion.run({
+      account_id: key.account_id,
+      vendorid: key.vendorid,
+      vis_state: state.vis_state,
+      vis_state_source: state.vis_state_source,
+      presence: state.presence,
+      raw: state.raw,
+      valid_from: cause.at,
+      changed_fields: JSON.stringify(changed),
+      source: cause.source,
+      run_id: cause.runId,
+      delivery_id: cause.deliveryId,
+    });
+  };
+
+  return {
+    begin(key, state, vendor, cause) {
+      addVersionOf(key, state, [], cause);
+      for (const span of spansOf(vendor)) addSpan.run({ ...key, ...span, valid_from: cause.at });
+    },
+    continue(key, state, changed, vendor, cause) {
+      endVersion.run({ ...key, at: cause.at });
+      addVersionOf(key, state, changed, cause);
+      if (!balanceFields.some((field) => changed.includes(field))) return;
+      const open = openSpans.all(key);
+      const now = spansOf(vendor);
+      const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
+      for (const old of open)
+        if (!now.some((span) => sameAmounts(old, span))) endSpan.run({ ...key, code: old.code, at: cause.at });
+      for (const span of now) if (!stands(span)) addSpan.run({ ...key, ...span, valid_from: cause.at });
+    },
+  };
+}
+
+type Span = Pick<BalanceSpanTable, 'code' | 'outstanding' | 'outstanding_minor' | 'overdue' | 'overdue_minor'>;
+
+function sameAmounts(left: Span, right: Span): boolean {
+  return left.code === right.code && left.outstanding === right.outstanding && left.overdue === right.overdue;
+}
+
+function spansOf(vendor: Vendor): Span[] {
+  const spans = new Map<string, Span>();
+  for (const field of balanceFields) {
+    const kind = balanceKinds[field];
+    for (const balance of vendor[field] ?? []) {
+      const span = spans.get(balance.code) ?? noAmounts(balance);
+      spans.set(balance.code, { ...span, [kind]: balance.amount, [`${kind}_minor`]: minorUnits(balance) });
+    }
+  }
+  return [...spans.values()];
+}
+
+function noAmounts({ code }: Balance): Span {
+  return { code, outstanding: null, outstanding_minor: null, overdue: null, overdue_minor: null };
+}

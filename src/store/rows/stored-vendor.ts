@@ -1,0 +1,149 @@
+/** What we hold of a vendor, between its rows and the word `Vendor`. */
+import {
+  balanceFields,
+  minorUnits,
+  textFields,
+  type Balance,
+  type BalanceField,
+  type TaxDefault,
+  type TextField,
+  type Vendor,
+} from '../../domain/vendor.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/tables.ts';
+
+/** The columns of `vendors` that a reading fills. */
+export type ContentColumns = Omit<
+  VendorTable,
+  | 'account_id'
+  | 'vis_state_source'
+  | 'presence'
+  | 'first_seen_at'
+  | 'changed_at'
+  | 'source'
+  | 'read_seq'
+  | 'held_since_ms'
+>;
+
+export interface Key {
+  readonly account_id: string;
+  readonly vendorid: number;
+}
+
+export const balanceKinds = {
+  outstanding_balance: 'outstanding',
+  overdue_balance: 'overdue',
+} as const satisfies Record<BalanceField, BalanceTable['kind']>;
+
+/** A new object: whoever asked may add to it. Built field by field, because spreading wide objects is most of a first pull's own work. */
+export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
+  const texts = {} as Record<TextField, string | null>;
+  for (const field of textFields) texts[field] = vendor[field] ?? null;
+  return Object.assign(texts, {
+    vendorid: vendor.vendorid,
+    is_1099: flag(vendor.is_1099),
+    vis_state: vendor.vis_state ?? null,
+    unknown_fields: vendor.unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(vendor.unknown)),
+    raw,
+  });
+}
+
+/** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */
+export function carriedOver(held: string, received: string): string {
+  const before = JSON.parse(held) as Record<string, unknown>;
+  const now = JSON.parse(received) as Record<string, unknown>;
+  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  if (left.length === 0) return received;
+  return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}
+
+export interface Children {
+  /** The vendor as its rows say it. Fields never reported are null there, and null here. */
+  vendorOf(row: VendorTable): Vendor;
+  /** Replaces balances and tax defaults. `fresh` says that there are none to remove. */
+  replace(key: Key, vendor: Vendor, fresh: boolean): void;
+}
+
+/** Reads and writes the rows that belong to a vendor. */
+export function children(sqlite: Sqlite): Children {
+  const balances = statement<Key, BalanceTable>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendor_balances').selectAll(), at).orderBy('code'),
+  );
+  const taxes = statement<Key, TaxDefaultTable>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').selectAll(), at).orderBy('taxid'),
+  );
+  const dropBalances = statement<Key>(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
+  const dropTaxes = statement<Key>(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
+  const addBalance = statement<BalanceTable>(sqlite, (at) =>
+    mirrorSql.insertInto('vendor_balances').values({
+      account_id: at.account_id,
+      vendorid: at.vendorid,
+      kind: at.kind,
+      amount: at.amount,
+      amount_minor: at.amount_minor,
+      code: at.code,
+    }),
+  );
+  const addTax = statement<TaxDefaultTable>(sqlite, (at) =>
+    mirrorSql.insertInto('vendor_tax_defaults').values({
+      account_id: at.account_id,
+      vendorid: at.vendorid,
+      taxid: at.taxid,
+      system_taxid: at.system_taxid,
+      enabled: at.enabled,
+      name: at.name,
+      amount: at.amount,
+      tax_authorityid: at.tax_authorityid,
+      created_at: at.created_at,
+      updated_at: at.updated_at,
+    }),
+  );
+  return {
+    vendorOf(row) {
+      const held = balances.all(row);
+      const kept = (kind: BalanceTable['kind']): Balance[] =>
+        held.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
+      return {
+        ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
+        ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),
+        vendorid: row.vendorid,
+        is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
+        outstanding_balance: kept('outstanding'),
+        overdue_balance: kept('overdue'),
+        tax_defaults: taxes.all(row).map(taxDefaultOf),
+        unknown: new Map(Object.entries(JSON.parse(row.unknown_fields ?? '{}') as Record<string, string>)),
+      };
+    },
+    replace(key, vendor, fresh) {
+      if (!fresh) {
+        dropBalances.run(key);
+        dropTaxes.run(key);
+      }
+      for (const field of balanceFields)
+        for (const balance of vendor[field] ?? [])
+          addBalance.run({ ...key, kind: balanceKinds[field], amount_minor: minorUnits(balance), ...balance });
+      for (const tax of vendor.tax_defaults ?? []) addTax.run({ ...key, ...tax, enabled: flag(tax.enabled) });
+    },
+  };
+}
+
+interface OneVendor {
+  where(column: 'account_id', operator: '=', value: string): this;
+  where(column: 'vendorid', operator: '=', value: number): this;
+}
+
+/** Narrows a query to one vendor. */
+export function ofVendor<Q extends object>(query: Q, at: Key): Q {
+  return (query as Q & OneVendor).where('account_id', '=', at.account_id).where('vendorid', '=', at.vendorid);
+}
+
+function taxDefaultOf(row: TaxDefaultTable): TaxDefault {
+  const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = row;
+  const enabled = row.enabled === null ? null : row.enabled === 1;
+  return { taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at };
+}
+
+function flag(value: boolean | null | undefined): number | null {
+  return value == null ? null : Number(value);
+}

@@ -1,0 +1,55 @@
+/**
+ * Requests for a sweep: what deliveries say where they cannot say it of one vendor. Each raises the generation of its account's one row, in
+ * the transaction that writes the delivery down.
+ */
+import { sql } from 'kysely';
+import { timestamp } from '../../domain/clock.ts';
+import type { Counter } from './reading-counter.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+
+export interface SweepRequests {
+  /** Asks for a sweep of an account. Runs inside a transaction. */
+  ask(accountId: string, receivedAt: number, namesCallback: boolean): void;
+  isCallback(accountId: string, objectId: number): boolean;
+}
+
+export function sweepRequests(sqlite: Sqlite, counter: Counter): SweepRequests {
+  const callback = statement<{ account_id: string; callbackid: number }, { callbackid: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('callbacks')
+      .select('callbackid')
+      .where('account_id', '=', at.account_id)
+      .where('callbackid', '=', at.callbackid),
+  );
+  const ask = statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('_sweep_requests')
+      .values({
+        account_id: at.account_id,
+        generation: 1,
+        asked_at: at.asked_at,
+        asked_ms: at.now,
+        last_ms: at.now,
+        callback_ids: at.callback_ids,
+        callback_id_at: sql`iif(${at.callback_ids} > 0, ${at.asked_at}, NULL)`,
+      })
+      .onConflict((conflict) =>
+        conflict.column('account_id').doUpdateSet({
+          generation: sql`generation + 1`,
+          asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
+          asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
+          last_ms: at.now,
+          callback_ids: sql`callback_ids + excluded.callback_ids`,
+          callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
+        }),
+      ),
+  );
+  return {
+    isCallback: (account_id, callbackid) => callback.get({ account_id, callbackid }) !== undefined,
+    ask(account_id, receivedAt, namesCallback) {
+      const now = counter.moment();
+      ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
+    },
+  };
+}

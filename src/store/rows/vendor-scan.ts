@@ -1,0 +1,75 @@
+/** Who is in the mirror: the vendors of an account in order of their numbers, a chunk at a time. */
+import { timestamp } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ofVendor, type Key } from './stored-vendor.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { VendorTable } from '../sqlite/tables.ts';
+
+/** What is known of a vendor when it is missed. */
+export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+
+/** What of a vendor hardly ever changes. */
+export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
+
+const chunk = 5_000;
+const few = 3;
+
+export interface Census {
+  addAccount(accountId: string, now: number): void;
+  /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
+  after(accountId: string, after: number): Resident[];
+  count(accountId: string): number;
+  /** Numbers of a few active vendors, the youngest. */
+  someActive(accountId: string): number[];
+  traits(key: Key): VendorTraits | undefined;
+  /** Calls a present vendor suspect. Runs inside a transaction. */
+  suspect(key: Key): void;
+}
+
+export function census(sqlite: Sqlite): Census {
+  const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
+    mirrorSql
+      .insertInto('accounts')
+      .values({ account_id: at.account_id, added_at: at.added_at })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const after = statement<{ account_id: string; after: number }, Resident>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
+      .where('account_id', '=', at.account_id)
+      .where('vendorid', '>', at.after)
+      .orderBy('vendorid')
+      .limit(chunk),
+  );
+  const count = statement<{ account_id: string }, { vendors: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select((row) => row.fn.countAll<number>().as('vendors'))
+      .where('account_id', '=', at.account_id),
+  );
+  const active = statement<{ account_id: string }, { vendorid: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select('vendorid')
+      .where('account_id', '=', at.account_id)
+      .where('vis_state', '=', 0)
+      .where('presence', '=', 'present')
+      .orderBy('vendorid', 'desc')
+      .limit(few),
+  );
+  const suspect = statement<Key>(sqlite, (at) =>
+    ofVendor(mirrorSql.updateTable('vendors').set({ presence: 'suspect' }), at).where('presence', '=', 'present'),
+  );
+  const traits = statement<Key, VendorTraits>(sqlite, (at) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select(['vendorid', 'vendor_name', 'created_at']), at),
+  );
+  return {
+    traits: (key) => traits.get(key),
+    addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
+    after: (accountId, from) => after.all({ account_id: accountId, after: from }),
+    count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,
+    someActive: (accountId) => active.all({ account_id: accountId }).map(({ vendorid }) => vendorid),
+    suspect: (key) => void suspect.run(key),
+  };
+}

@@ -1,0 +1,70 @@
+/** The file of secrets, mode 0600: what must never stand in the mirror. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep, type Clock, type Dice } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { Database, type DatabaseOptions } from '../sqlite/database.ts';
+import { readMigrations } from '../sqlite/migrate.ts';
+import { ownerClaim, type Owner } from './owner.ts';
+import { tokenVault, type Vault, type VaultUser } from './token-store.ts';
+import { verifierStore, type Verifiers } from './verifiers.ts';
+
+export interface Secrets {
+  /** The token pairs of one OAuth client, for this process. */
+  vault(client: string, user: VaultUser): Vault;
+  readonly verifiers: Verifiers;
+  readonly path: string;
+  /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
+  files(): ReturnType<Database['files']>;
+  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still there. */
+  claim(owner: Owner): Promise<void>;
+  /** Whoever waits for a pair is refused; a new one that is on its way is kept first, because its predecessor works no more. */
+  close(): Promise<void>;
+}
+
+export interface SecretsFile {
+  readonly path: string;
+  readonly migrations: string;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  readonly onDistrust?: DatabaseOptions['onDistrust'];
+}
+
+/** How long closing waits for a new pair of tokens that is on its way, in milliseconds. */
+const patienceAtClose = 10_000;
+
+/** Opens the file. @throws MirrorError `database_unusable` where others may read it, and as `Database.open`. */
+export async function openSecrets(file: SecretsFile): Promise<Secrets> {
+  const { clock, dice } = file;
+  const database = await Database.open({
+    ...file,
+    mode: 0o600,
+    migrations: readMigrations(join(file.migrations, 'secrets')),
+  });
+  if ((statSync(database.path).mode & 0o077) !== 0) {
+    await database.close();
+    throw new MirrorError(
+      'database_unusable',
+      `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
+    );
+  }
+  const claim = ownerClaim(database.sqlite, file.path);
+  const closing = new AbortController();
+  const renewals = new Set<Promise<unknown>>();
+  return {
+    claim: (owner) => database.write(() => claim(owner)),
+    vault: (client, user) => tokenVault(database, { client, user, clock, dice, renewals, closing: closing.signal }),
+    verifiers: verifierStore(database, clock, dice),
+    path: database.path,
+    files: () => database.files(),
+    async close() {
+      closing.abort(new MirrorError('interrupted', 'Interrupted while the access token was renewed.'));
+      const enough = new AbortController();
+      const late = sleep(clock, patienceAtClose, enough.signal).catch(() => undefined);
+      if (renewals.size > 0) await Promise.race([Promise.allSettled(renewals), late]);
+      enough.abort();
+      await database.close();
+    },
+  };
+}

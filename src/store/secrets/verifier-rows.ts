@@ -1,0 +1,146 @@
+/** The rows of verifiers: every change of their state as one statement. */
+import { sql } from 'kysely';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
+import type { VerifierTable } from '../sqlite/secret-tables.ts';
+
+interface OfAccount {
+  account_id: string;
+}
+type OfCallback = OfAccount & { callbackid: number };
+type OfCode = OfAccount & { verifier: string };
+type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
+type Found = Code & Pick<VerifierTable, 'state'>;
+
+export interface VerifierRows {
+  readonly usable: Statement<OfAccount & { now: string }, Code>;
+  readonly proven: Statement<OfCallback, Code>;
+  readonly find: Statement<OfCode, Found>;
+  /** What waits to be tried, known or not: the newest first. */
+  readonly candidates: Statement<OfAccount, Code>;
+  readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
+  /** A code that was proven once came again; one whose callback is no more may have come for another. */
+  readonly comeAgain: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
+  readonly drop: Statement<OfCode, unknown>;
+  /** A code that came again is not right any more for what it came for; as a key it is what it was. */
+  readonly tried: Statement<OfCode, unknown>;
+  /** Makes a code the proven one of a callback. */
+  readonly raise: Statement<OfCode & OfCallback & { received_at: string }, unknown>;
+  /** Lets the proven code of a callback expire. */
+  readonly retire: Statement<OfCallback & { expires_at: string }, unknown>;
+  /** Those of a callback, and the unnamed ones. */
+  readonly dropCandidates: Statement<OfCallback, unknown>;
+  readonly dropExpired: Statement<{ now: string }, unknown>;
+}
+
+export function verifierRows(sqlite: Sqlite): VerifierRows {
+  return {
+    usable: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where((row) =>
+          row.or([
+            row('state', '=', 'proven'),
+            row.and([row('state', '=', 'previous'), row('expires_at', '>', at.now)]),
+          ]),
+        )
+        .orderBy('state', 'desc'),
+    ),
+    proven: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where('callbackid', '=', at.callbackid)
+        .where('state', '=', 'proven'),
+    ),
+    find: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid', 'state'])
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier),
+    ),
+    candidates: statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('verifiers')
+        .select(['verifier', 'callbackid'])
+        .where('account_id', '=', at.account_id)
+        .where((row) => row.or([row('state', '=', 'candidate'), row('came_again', '=', 1)]))
+        .orderBy('received_at', 'desc'),
+    ),
+    add: statement(sqlite, (at) =>
+      secretSql.insertInto('verifiers').values({
+        account_id: at.account_id,
+        verifier: at.verifier,
+        callbackid: at.callbackid,
+        state: 'candidate',
+        received_at: at.received_at,
+        expires_at: null,
+        came_again: 0,
+      }),
+    ),
+    comeAgain: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({
+          came_again: 1,
+          received_at: at.received_at,
+          callbackid: sql`iif(state = 'previous', coalesce(${at.callbackid}, callbackid), callbackid)`,
+        })
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier)
+        .where('state', '<>', 'candidate'),
+    ),
+    tried: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({ came_again: 0 })
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier),
+    ),
+    drop: statement(sqlite, (at) =>
+      secretSql
+        .deleteFrom('verifiers')
+        .where('account_id', '=', at.account_id)
+        .where('verifier', '=', at.verifier)
+        .where('state', '=', 'candidate'),
+    ),
+    raise: statement(sqlite, (at) =>
+      secretSql
+        .insertInto('verifiers')
+        .values({
+          account_id: at.account_id,
+          verifier: at.verifier,
+          callbackid: at.callbackid,
+          state: 'proven',
+          received_at: at.received_at,
+          expires_at: null,
+          came_again: 0,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account_id', 'verifier'])
+            .doUpdateSet({ state: 'proven', callbackid: at.callbackid, expires_at: null, came_again: 0 }),
+        ),
+    ),
+    retire: statement(sqlite, (at) =>
+      secretSql
+        .updateTable('verifiers')
+        .set({ state: 'previous', expires_at: at.expires_at })
+        .where('account_id', '=', at.account_id)
+        .where('callbackid', '=', at.callbackid)
+        .where('state', '=', 'proven'),
+    ),
+    dropCandidates: statement(sqlite, (at) =>
+      secretSql
+        .deleteFrom('verifiers')
+        .where('account_id', '=', at.account_id)
+        .where((row) => row.or([row('callbackid', '=', at.callbackid), row('callbackid', 'is', null)]))
+        .where('state', '=', 'candidate'),
+    ),
+    dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at.now)),
+  };
+}

@@ -1,0 +1,245 @@
+/** One file, one connection: opened durable and migrated, written in short transactions that never block for long. */
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { sleep, type Clock, type Dice } from '../../domain/clock.ts';
+import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
+import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
+import { networkAround } from './file-systems.ts';
+import { isBehind, migrate, type Migration } from './migrate.ts';
+import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
+
+export interface DatabaseOptions {
+  readonly path: string;
+  /** Permissions of a new file. */
+  readonly mode: number;
+  readonly migrations: readonly Migration[];
+  readonly clock: Clock;
+  readonly dice: Dice;
+  /** How long to try while another process holds the lock, in milliseconds; 30 s unless told. */
+  readonly patience?: number;
+  /** Hears, once, that the file is not to be trusted any more: it is damaged, or nobody knows what of it is on disk. */
+  readonly onDistrust?: ((error: MirrorError) => void) | undefined;
+}
+
+const usualPatience = 30_000;
+
+/** Milliseconds to try where the service waits for an answer. */
+export const answerSoon = 2_000;
+
+/** How often closing tries to find a moment in which nobody reads. */
+const restAttempts = 20;
+
+export class Database {
+  readonly path: string;
+  readonly sqlite: Sqlite;
+  readonly #clock: Clock;
+  readonly #dice: Dice;
+  readonly #patience: number;
+  readonly #inode: number | undefined;
+  readonly #onDistrust: DatabaseOptions['onDistrust'];
+  #distrust: MirrorError | undefined;
+  /** Why the last transaction that wrote was refused; undefined where it was not. */
+  #refused: MirrorError | undefined;
+
+  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience' | 'onDistrust'>) {
+    this.sqlite = sqlite;
+    this.path = sqlite.name;
+    this.#clock = options.clock;
+    this.#dice = options.dice;
+    this.#patience = options.patience ?? usualPatience;
+    this.#onDistrust = options.onDistrust;
+    this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
+  }
+
+  /**
+   * Opens the file to write, making and migrating it as needed.
+   * @throws MirrorError `database_unusable`, `database_newer`, `database_corrupt`, `migration_failed`, `database_locked`, `disk_full`.
+   */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const path = prepareFile(options.path, options.mode);
+    let sqlite: Sqlite;
+    try {
+      sqlite = connectWriter(path);
+    } catch (error) {
+      throw catalogued(error, path);
+    }
+    const database = new Database(sqlite, options);
+    try {
+      await database.patiently(() => makeDurable(sqlite));
+      await database.patiently(() => migrate(sqlite, options.migrations, options.clock.now()));
+      return database;
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens an existing file only to read it.
+   * @returns undefined where there is no such file yet.
+   * @throws MirrorError as `open`, and `database_unusable` where the file is older than this program.
+   */
+  static openToRead(options: DatabaseOptions): Database | undefined {
+    if (!existsSync(options.path)) return undefined;
+    try {
+      const sqlite = connectReader(realpathSync(options.path));
+      if (isBehind(sqlite, options.migrations))
+        throw new MirrorError(
+          'database_unusable',
+          `${options.path} is of an older version; run \`vendor-mirror sync\` once.`,
+        );
+      return new Database(sqlite, options);
+    } catch (error) {
+      throw catalogued(error, options.path);
+    }
+  }
+
+  /**
+   * Runs `deed` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. `patience` is for
+   * those who cannot wait as long as usual.
+   */
+  async write<T>(deed: () => T, patience = this.#patience): Promise<T> {
+    const transaction = this.sqlite.transaction(deed);
+    return this.#written(this.patiently(() => transaction.immediate(), patience));
+  }
+
+  /**
+   * As `write`, without waiting for the disk. For what is worth nothing by itself, to nobody but to what is written after it: a number
+   * that was taken, a page that showed nothing new, a mark that is settled.
+   */
+  async writeInOrder<T>(deed: () => T): Promise<T> {
+    const transaction = this.sqlite.transaction(deed);
+    return this.#written(this.patiently(() => inOrder(this.sqlite, () => transaction.immediate())));
+  }
+
+  /** Runs `queries` against one consistent state. */
+  async read<T>(queries: () => T): Promise<T> {
+    const transaction = this.sqlite.transaction(queries);
+    return this.patiently(() => transaction.deferred());
+  }
+
+  /** Sizes in bytes; undefined where the path no longer leads to the file that was opened. */
+  files(): { databaseBytes: number; walBytes: number } | undefined {
+    const file = statSync(this.path, { throwIfNoEntry: false });
+    if (!file || file.ino !== this.#inode) return undefined;
+    const wal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
+    return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
+  }
+
+  /** Why the file cannot be written now, as far as can be told without writing; undefined while it can. */
+  unwritable(): MirrorError | undefined {
+    if (!this.files())
+      return new MirrorError('database_unusable', `${this.path} was moved or deleted while it was in use.`);
+    try {
+      accessSync(this.path, constants.W_OK);
+      return this.#distrust ?? this.#refused;
+    } catch (cause) {
+      return new MirrorError('file_unwritable', `${this.path} may not be written.`, { cause });
+    }
+  }
+
+  async #written<T>(transaction: Promise<T>): Promise<T> {
+    try {
+      const result = await transaction;
+      this.#refused = undefined;
+      return result;
+    } catch (error) {
+      if (error instanceof MirrorError && error.exit === exitStatus.file) this.#refused = error;
+      throw error;
+    }
+  }
+
+  /**
+   * Closes, and leaves a file that anybody who may read it can open. Where other programs keep it open, the journal stays
+   * beside it, which is as good for readers; the last process of ours to close cleans up.
+   */
+  async close(): Promise<void> {
+    if (!this.sqlite.open) return;
+    try {
+      // Where another file is at our path now, the journal of that name is not ours to remove.
+      if (!this.sqlite.readonly && !this.#distrust && this.files()) await this.#rest();
+    } finally {
+      this.sqlite.close();
+    }
+  }
+
+  async #rest(): Promise<void> {
+    for (let attempt = 0; attempt < restAttempts; attempt++) {
+      try {
+        putToRest(this.sqlite);
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw catalogued(error, this.path);
+        await sleep(this.#clock, 5 + 45 * this.#dice.fraction());
+      }
+    }
+  }
+
+  /**
+   * Tries while another process holds the lock. Once the file is not to be trusted, everything fails with what was wrong then: a
+   * later success would promise what may not be on disk.
+   */
+  async patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
+    const deadline = this.#clock.monotonic() + patience;
+    for (;;) {
+      if (this.#distrust) throw this.#distrust;
+      try {
+        return attempt();
+      } catch (error) {
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.#said(error);
+        await sleep(this.#clock, 10 + 40 * this.#dice.fraction());
+      }
+    }
+  }
+
+  #said(error: unknown): unknown {
+    const said = catalogued(error, this.path);
+    if (said instanceof MirrorError && endsTrust(error)) {
+      this.#distrust = said;
+      this.#onDistrust?.(said);
+    }
+    return said;
+  }
+}
+
+/**
+ * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
+ * @returns the file's real path. @throws MirrorError `database_unusable`.
+ */
+export function prepareFile(path: string, mode: number): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (!existsSync(path)) {
+      closeSync(openSync(path, 'a', mode));
+      chmodSync(path, mode);
+    }
+    const real = realpathSync(path);
+    if (statSync(real).nlink > 1)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} has a second name (a hard link), under which its journal would be missed.`,
+      );
+    const network = networkAround(real);
+    if (network !== undefined)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
+      );
+    return real;
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('database_unusable', `${path} cannot be made or opened: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,126 @@
+/** better-sqlite3, as this program wants every connection: durable, short to wait, and of a version without known faults. */
+import Driver from 'better-sqlite3';
+import { MirrorError } from '../../domain/errors.ts';
+
+export const SqliteError = Driver.SqliteError;
+export type Sqlite = Driver.Database;
+
+/** The longest that a statement may block the event loop while another connection holds the lock. */
+const lockWait = 100;
+
+/** Below it, two connections that checkpoint at once can corrupt the file. */
+const oldestSqlite = '3.51.3';
+
+/** @throws MirrorError `driver_unusable` where the native part of the driver cannot be loaded, which happens with the first connection. */
+function connect(path: string, options: Driver.Options): Sqlite {
+  try {
+    return new Driver(path, options);
+  } catch (error) {
+    if (!(error instanceof Error) || !isOfLoading(error)) throw error;
+    throw new MirrorError(
+      'driver_unusable',
+      `The SQLite driver (better-sqlite3) cannot be loaded by Node.js ${process.version}: it was built for another one, or not at all.`,
+      { cause: error },
+    );
+  }
+}
+
+function isOfLoading(error: Error): boolean {
+  const code = 'code' in error ? error.code : undefined;
+  return code === 'ERR_DLOPEN_FAILED' || error.message.startsWith('Could not locate the bindings file');
+}
+
+/** Opens a connection that writes, and waits `wait` milliseconds for a lock. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
+export function connectWriter(path: string, wait = lockWait): Sqlite {
+  const sqlite = connect(path, { timeout: wait });
+  try {
+    assertVersion(sqlite);
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a connection that shuts all others out, without reading what may be damaged.
+ * @throws SqliteError where another connection is open, even an idle one in WAL.
+ */
+export function connectAlone(path: string): Sqlite {
+  const sqlite = connect(path, { timeout: lockWait });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.exec('BEGIN EXCLUSIVE');
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+}
+
+/** Opens a connection that only reads an existing file. @throws SqliteError. */
+export function connectReader(path: string): Sqlite {
+  return connect(path, { timeout: lockWait, readonly: true, fileMustExist: true });
+}
+
+/**
+ * Leaves WAL, so that somebody who may not write to the folder can open the file when no process of ours runs. The moment in
+ * which readers are shut out is kept as short as can be: nothing is left to write or to sync but one page.
+ * @throws SqliteError where another connection is open.
+ */
+export function putToRest(sqlite: Sqlite): void {
+  sqlite.pragma('busy_timeout = 0');
+  sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  sqlite.pragma('synchronous = OFF');
+  sqlite.pragma('journal_mode = MEMORY');
+}
+
+/** WAL, with every commit on disk before it returns. @throws SqliteError, also where another connection is in the way. */
+export function makeDurable(sqlite: Sqlite): void {
+  sqlite.pragma('busy_timeout = 0');
+  sqlite.pragma('synchronous = FULL');
+  // A new file is synced as it begins: SQLite throws a journal away that stands beside an empty file. In an older one the switch
+  // changes a few bytes of one sector, which reach the disk together or not at all, and either is right.
+  const isNew = sqlite.pragma('page_count', { simple: true }) === 0;
+  if (!isNew && sqlite.pragma('journal_mode', { simple: true }) !== 'wal') {
+    sqlite.pragma('journal_mode = MEMORY');
+    sqlite.pragma('synchronous = OFF');
+  }
+  sqlite.pragma('journal_mode = WAL');
+  sqlite.pragma('synchronous = FULL');
+  sqlite.pragma(`busy_timeout = ${lockWait}`);
+  sqlite.pragma('foreign_keys = ON');
+  const mode = sqlite.pragma('journal_mode', { simple: true });
+  const synchronous = sqlite.pragma('synchronous', { simple: true });
+  if (mode !== 'wal' || synchronous !== 2)
+    throw new MirrorError(
+      'database_unusable',
+      `${sqlite.name}: the disk does not offer a durable journal (journal_mode ${String(mode)}, synchronous ${String(synchronous)}).`,
+    );
+}
+
+/**
+ * Runs a transaction whose commit nobody waits for: a power cut may take it away, though never without every commit after it,
+ * because the journal is written in order and the next durable commit takes all before it along. Killing the process takes nothing.
+ */
+export function inOrder<T>(sqlite: Sqlite, transaction: () => T): T {
+  // The driver's own way to a pragma looks for its answer, at several times the cost of the pragma.
+  sqlite.exec('PRAGMA synchronous = NORMAL');
+  try {
+    return transaction();
+  } finally {
+    sqlite.exec('PRAGMA synchronous = FULL');
+  }
+}
+
+function assertVersion(sqlite: Sqlite): void {
+  const version = sqlite.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? '0';
+  if (compareVersions(version, oldestSqlite) < 0)
+    throw new MirrorError('database_unusable', `SQLite ${version} is too old; ${oldestSqlite} or newer is needed.`);
+}
+
+export function compareVersions(left: string, right: string): number {
+  const [a, b] = [left, right].map((version) => version.split('.').map(Number)) as [number[], number[]];
+  const at = a.findIndex((part, index) => part !== (b[index] ?? 0));
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}

@@ -1,0 +1,94 @@
+/** Numbered `.sql` files, each run in one transaction together with its own record and checksum. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { timestamp } from '../../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { Sqlite } from './driver.ts';
+import { isBusy } from './sqlite-errors.ts';
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/** The migrations of a folder, in order. */
+export function readMigrations(folder: string): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const sql = readFileSync(join(folder, name), 'utf8');
+      return { number: Number(name.slice(0, 4)), name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    });
+}
+
+/** Whether `migrate` would change the file. @throws MirrorError as `migrate` does for a file it must not touch. */
+export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
+  return pending(sqlite, migrations).length > 0;
+}
+
+/**
+ * Brings the file up to date. A migration that fails leaves nothing behind.
+ * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database that is not ours;
+ * SqliteError where another process holds the lock.
+ */
+export function migrate(sqlite: Sqlite, migrations: readonly Migration[], now: number): void {
+  sqlite
+    .transaction(() => {
+      const due = pending(sqlite, migrations);
+      if (due.length === 0) return;
+      sqlite.exec(
+        'CREATE TABLE IF NOT EXISTS migrations (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMP NOT NULL)',
+      );
+      for (const migration of due) apply(sqlite, migration, now);
+    })
+    .immediate();
+}
+
+function apply(sqlite: Sqlite, migration: Migration, now: number): void {
+  try {
+    sqlite.exec(migration.sql);
+    sqlite
+      .prepare('INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)')
+      .run(migration.number, migration.name, migration.checksum, timestamp(now));
+  } catch (error) {
+    if (isBusy(error)) throw error;
+    throw new MirrorError('migration_failed', `${migration.name} failed: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
+  const applied = appliedMigrations(sqlite);
+  for (const { number, checksum, name } of applied) {
+    const known = migrations.find((migration) => migration.number === number);
+    if (!known)
+      throw new MirrorError(
+        'database_newer',
+        `${sqlite.name} holds migration ${name}, which this version does not know.`,
+      );
+    if (known.checksum !== checksum)
+      throw new MirrorError('migration_failed', `${sqlite.name}: migration ${name} is not the one that was applied.`);
+  }
+  return migrations.filter(({ number }) => !applied.some((done) => done.number === number));
+}
+
+function appliedMigrations(sqlite: Sqlite): Pick<Migration, 'number' | 'name' | 'checksum'>[] {
+  const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  if (tables.includes('migrations'))
+    return sqlite
+      .prepare<[], Pick<Migration, 'number' | 'name' | 'checksum'>>(
+        'SELECT number, name, checksum FROM migrations ORDER BY number',
+      )
+      .all();
+  if (tables.length > 0)
+    throw new MirrorError(
+      'database_unusable',
+      `${sqlite.name} is a database of another program (it holds ${tables.slice(0, 3).join(', ')}).`,
+    );
+  return [];
+}

@@ -1,0 +1,246 @@
+/** The tables as TypeScript sees them. The migrations are what they are. */
+import type { Generated } from 'kysely';
+import type { Road } from '../../domain/reading.ts';
+import type { TextField, VisState } from '../../domain/vendor.ts';
+import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
+
+export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
+export type VisStateSource = 'reported' | 'inferred';
+export type RunKind = 'pull' | 'reconcile' | 'verify';
+export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
+export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
+/** How a sweep was proven complete: by one walk, by windows that are joined, or by several walks. */
+export type ProofKind = 'plain' | 'windows' | 'passes';
+export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
+export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
+export type FindingKind =
+  | 'missed_create'
+  | 'missed_update'
+  | 'missed_delete'
+  | 'missed_restore'
+  | 'balance_only'
+  | 'in_flight'
+  | 'vanished'
+  | 'field_drift'
+  | 'record_rejected'
+  | 'count_mismatch'
+  | 'unreadable'
+  | 'breaker';
+
+interface OfVendor {
+  account_id: string;
+  vendorid: number;
+}
+
+export type VendorTable = OfVendor &
+  Record<TextField, string | null> & {
+    is_1099: number | null;
+    vis_state: VisState | null;
+    vis_state_source: VisStateSource;
+    presence: Presence;
+    first_seen_at: string;
+    changed_at: string;
+    source: Road;
+    read_seq: number;
+    held_since_ms: number;
+    unknown_fields: string | null;
+    raw: string;
+  };
+
+export interface BalanceTable extends OfVendor {
+  kind: 'outstanding' | 'overdue';
+  amount: string;
+  amount_minor: number | bigint | null;
+  code: string;
+}
+
+export interface TaxDefaultTable extends OfVendor {
+  taxid: number;
+  system_taxid: number | null;
+  enabled: number | null;
+  name: string | null;
+  amount: string | null;
+  tax_authorityid: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+export interface VersionTable extends OfVendor {
+  seq: Generated<number>;
+  valid_from: string;
+  valid_to: string | null;
+  vis_state: VisState | null;
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  changed_fields: string;
+  source: Road;
+  run_id: number | null;
+  delivery_id: number | null;
+  raw: string;
+}
+
+export interface BalanceSpanTable extends OfVendor {
+  code: string;
+  valid_from: string;
+  valid_to: string | null;
+  outstanding: string | null;
+  outstanding_minor: number | bigint | null;
+  overdue: string | null;
+  overdue_minor: number | bigint | null;
+}
+
+export interface GatewayTable {
+  account_id: string;
+  sgid: number;
+  id: number;
+  connectionid: string | null;
+  gateway_name: string | null;
+  first_seen_at: string;
+  removed_at: string | null;
+}
+
+export interface CallbackTable {
+  account_id: string;
+  callbackid: number;
+  event: string;
+  uri: string;
+  verified: number;
+  checked_at: string;
+}
+
+export interface DeliveryTable {
+  id: Generated<number>;
+  account_id: string;
+  received_at: string;
+  name: string;
+  object_id: number | null;
+  business_id: number | null;
+  identity_id: number | null;
+  user_id: number | null;
+  outcome: DeliveryOutcome;
+  settled_at: string | null;
+}
+
+export interface DirtyVendorTable extends OfVendor {
+  generation: number;
+  marked_at: string;
+  due_at: string | null;
+  due_ms: number | null;
+  attempts: number;
+  reason: MarkReason;
+  last_error: string | null;
+}
+
+export interface RunTable {
+  id: Generated<number>;
+  account_id: string;
+  kind: RunKind;
+  trigger: RunTrigger;
+  started_at: string;
+  finished_at: string | null;
+  outcome: RunOutcome;
+  pages: number;
+  requests: number;
+  seen: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  suspects: number;
+  error: string | null;
+  safe_as_of: string | null;
+  listed_as_of: string | null;
+  proof: ProofKind | null;
+  list_moved: number | null;
+  error_code: string | null;
+  process: string | null;
+  began_seq: number;
+}
+
+export interface FindingTable {
+  id: Generated<number>;
+  run_id: number;
+  account_id: string;
+  vendorid: number | null;
+  kind: FindingKind;
+  fields: string;
+  found_at: string;
+  explained_at: string | null;
+  explanation: string | null;
+}
+
+export interface FreshnessView {
+  account_id: string;
+  last_complete_sweep: string | null;
+  oldest_unsettled_delivery: string | null;
+  open_suspects: number;
+  parked_vendors: number;
+  callback_verified: number | null;
+  safe_as_of: string | null;
+  listed_as_of: string | null;
+}
+
+export interface WebhookHealthView {
+  account_id: string;
+  day: string;
+  deliveries: number;
+  duplicates: number;
+  unannounced_changes: number;
+  announced_changes: number;
+  late_deliveries: number;
+  latest_seconds: number | null;
+  loss_rate: number | null;
+}
+
+export interface CreationTable {
+  account_id: string;
+  vendor_name: string;
+  sent_at: string;
+  known: string;
+}
+
+export interface RequestTable {
+  account_id: string;
+  family: 'accounting' | 'events';
+  read_seq: number;
+  counts_until_ms: number;
+  process: string | null;
+}
+
+export interface DaemonFileTable {
+  file: 'mirror' | 'secrets';
+  inode: string;
+}
+
+export interface IdentityTable {
+  id: number;
+  mirror_id: string;
+  service: string | null;
+  service_since: string | null;
+}
+
+/** The mirror file. */
+export interface MirrorTables {
+  accounts: { account_id: string; added_at: string };
+  mirror_identity: IdentityTable;
+  reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
+  vendors: VendorTable;
+  vendor_balances: BalanceTable;
+  vendor_tax_defaults: TaxDefaultTable;
+  vendor_versions: VersionTable;
+  balance_spans: BalanceSpanTable;
+  page_confirmations: { read_seq: number; account_id: string; vendorids: string };
+  gateways: GatewayTable;
+  callbacks: CallbackTable;
+  deliveries: DeliveryTable;
+  dirty_vendors: DirtyVendorTable;
+  runs: RunTable;
+  findings: FindingTable;
+  _creations: CreationTable;
+  _requests: RequestTable;
+  _daemon_files: DaemonFileTable;
+  _sweep_requests: SweepRequestTable;
+  _registration_refusals: RegistrationRefusalTable;
+  known_fields: { account_id: string; field: string; first_seen_at: string };
+  freshness: FreshnessView;
+  webhook_health: WebhookHealthView;
+}

@@ -1,0 +1,134 @@
+/**
+ * What has served its time goes, a batch at a time: whoever asks for the batches decides how long deliveries have between two of them.
+ * No batch looks at more rows than it may remove, whatever the rows are that must stay.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { timestamp } from '../../domain/clock.ts';
+import type { Database } from '../sqlite/database.ts';
+import { mirrorSql, statement, type Description } from '../sqlite/statement.ts';
+
+/** Moments in milliseconds since 1970; what is older goes. Undefined keeps everything. */
+export interface Keep {
+  readonly deliveriesSince: number | undefined;
+  readonly versionsSince: number | undefined;
+}
+
+/** Rows that one transaction looks at: so few that nobody notices them. */
+const atOnce = 250;
+
+/** The row that was looked at last, oldest first, and the end of what is old. */
+interface Place {
+  at: string;
+  id: number;
+  since: string;
+}
+
+interface OldRow {
+  readonly id: number;
+  readonly at: string;
+  /** Whether it must be kept, whatever its age. */
+  readonly stays: 0 | 1;
+}
+
+interface Ids {
+  /** A JSON array. */
+  ids: string;
+}
+
+interface Expiring {
+  /** The next rows after a place that are old enough, oldest first. */
+  readonly next: (place: Place) => Description<OldRow>;
+  readonly remove: (at: Ids) => Description;
+}
+
+const never = sql<0 | 1>`0`;
+const among = ({ ids }: Ids): RawBuilder<number> => sql`(SELECT value FROM json_each(${ids}))`;
+
+const deliveries: Expiring = {
+  next: (at) =>
+    mirrorSql
+      .selectFrom('deliveries')
+      .select(['id', 'received_at as at', sql<0 | 1>`outcome IN ('pending', 'parked')`.as('stays')])
+      .where(sql<boolean>`received_at < ${at.since} AND (received_at, id) > (${at.at}, ${at.id})`)
+      .orderBy('received_at')
+      .orderBy('id')
+      .limit(atOnce),
+  remove: (at) => mirrorSql.deleteFrom('deliveries').where('id', 'in', among(at)),
+};
+
+const findings: Expiring = {
+  next: (at) =>
+    mirrorSql
+      .selectFrom('findings')
+      .select(['id', 'found_at as at', never.as('stays')])
+      .where(sql<boolean>`found_at < ${at.since} AND (found_at, id) > (${at.at}, ${at.id})`)
+      .orderBy('found_at')
+      .orderBy('id')
+      .limit(atOnce),
+  remove: (at) => mirrorSql.deleteFrom('findings').where('id', 'in', among(at)),
+};
+
+/** The latest complete sweep of each account is what `freshness` stands on. */
+const isLatestSweep = sql`outcome = 'complete' AND kind <> 'verify' AND NOT EXISTS (
+  SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
+    AND later.kind <> 'verify' AND later.id > runs.id)`;
+
+const runs: Expiring = {
+  next: (at) =>
+    mirrorSql
+      .selectFrom('runs')
+      .select(['id', 'started_at as at', sql<0 | 1>`outcome = 'running' OR (${isLatestSweep})`.as('stays')])
+      .where(sql<boolean>`started_at < ${at.since} AND (started_at, id) > (${at.at}, ${at.id})`)
+      .orderBy('started_at')
+      .orderBy('id')
+      .limit(atOnce),
+  remove: (at) => mirrorSql.deleteFrom('runs').where('id', 'in', among(at)),
+};
+
+const versions: Expiring = {
+  next: (at) =>
+    mirrorSql
+      .selectFrom('vendor_versions')
+      .select(['seq as id', sql<string>`valid_to`.as('at'), never.as('stays')])
+      .where(sql<boolean>`valid_to < ${at.since} AND (valid_to, seq) > (${at.at}, ${at.id})`)
+      .orderBy('valid_to')
+      .orderBy('seq')
+      .limit(atOnce),
+  remove: (at) => mirrorSql.deleteFrom('vendor_versions').where('seq', 'in', among(at)),
+};
+
+/**
+ * Removes settled deliveries, old runs with their findings, and closed versions, a batch at each step.
+ * @returns of each batch how many rows went.
+ */
+export async function* prune(
+  database: Database,
+  { deliveriesSince, versionsSince }: Keep,
+): AsyncGenerator<number, void, void> {
+  if (deliveriesSince !== undefined)
+    for (const expiring of [deliveries, findings, runs]) yield* batches(database, expiring, deliveriesSince);
+  if (versionsSince !== undefined) yield* batches(database, versions, versionsSince);
+}
+
+async function* batches(
+  database: Database,
+  { next, remove }: Expiring,
+  before: number,
+): AsyncGenerator<number, void, void> {
+  const { sqlite } = database;
+  const look = statement<Place, OldRow>(sqlite, next);
+  const drop = statement<Ids>(sqlite, remove);
+  let place: Place | undefined = { at: '', id: 0, since: timestamp(before) };
+  while (place) {
+    const from: Place = place;
+    // What a power cut brings back is removed by the next round.
+    const { last, removed } = await database.writeInOrder(() => {
+      const rows = look.all(from);
+      const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
+      const removed = ids.length === 0 ? 0 : drop.run({ ids: JSON.stringify(ids) });
+      return { last: rows.length < atOnce ? undefined : rows.at(-1), removed };
+    });
+    place = last && { ...from, at: last.at, id: last.id };
+    if (removed > 0 || place) yield removed;
+  }
+}

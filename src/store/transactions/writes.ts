@@ -1,0 +1,101 @@
+/** What writes to the service need of the mirror: vendors as it holds them, and creations whose outcome is open. */
+import { sql } from 'kysely';
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { Vendor } from '../../domain/vendor.ts';
+import type { Database } from '../sqlite/database.ts';
+import { children } from '../rows/stored-vendor.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { CreationTable, Presence } from '../sqlite/tables.ts';
+import { vendorRows } from '../rows/vendor-rows.ts';
+
+export interface HeldVendor {
+  readonly vendor: Vendor;
+  readonly presence: Presence;
+}
+
+/** A creation that was sent, or was about to be, and of which nobody knows whether it was carried out. */
+export interface OpenCreation {
+  /** When, in our time. */
+  readonly sentAt: string;
+  /** Numbers of the vendors of that name that the mirror held before. */
+  readonly known: readonly number[];
+}
+
+export interface WriteDeeds {
+  /** A vendor as the mirror holds it; undefined where it never showed. */
+  heldVendor(accountId: string, vendorid: number): Promise<HeldVendor | undefined>;
+  /** Numbers of the vendors of a name that the mirror holds. */
+  vendorsNamed(accountId: string, name: string): Promise<number[]>;
+  /** Writes down that a vendor of that name is about to be created; on disk when this resolves. An older one of the name is forgotten. */
+  beginCreation(accountId: string, name: string): Promise<void>;
+  openCreation(accountId: string, name: string): Promise<OpenCreation | undefined>;
+  /** It is known what became of the creation. */
+  endCreation(accountId: string, name: string): Promise<void>;
+}
+
+interface Named {
+  readonly account_id: string;
+  readonly vendor_name: string;
+}
+
+export function writeDeeds(database: Database, clock: Pick<Clock, 'now'>): WriteDeeds {
+  const { sqlite } = database;
+  const rows = vendorRows(sqlite);
+  const kin = children(sqlite);
+  const named = statement<Named, { vendorid: number }>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .select('vendorid')
+      .where('account_id', '=', at.account_id)
+      .where(sql<string>`trim(vendor_name)`, '=', at.vendor_name)
+      .orderBy('vendorid'),
+  );
+  const begin = statement<CreationTable>(sqlite, (at) =>
+    mirrorSql.replaceInto('_creations').values({
+      account_id: at.account_id,
+      vendor_name: at.vendor_name,
+      sent_at: at.sent_at,
+      known: at.known,
+    }),
+  );
+  const open = statement<Named, Pick<CreationTable, 'sent_at' | 'known'>>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('_creations')
+      .select(['sent_at', 'known'])
+      .where('account_id', '=', at.account_id)
+      .where('vendor_name', '=', at.vendor_name),
+  );
+  const end = statement<Named>(sqlite, (at) =>
+    mirrorSql
+      .deleteFrom('_creations')
+      .where('account_id', '=', at.account_id)
+      .where('vendor_name', '=', at.vendor_name),
+  );
+  const key = (account_id: string, name: string): Named => ({
+    account_id,
+    vendor_name: name.replaceAll('\0', '').replace(/^ +| +$/g, ''),
+  });
+  const ofName = (at: Named): number[] => named.all(at).map(({ vendorid }) => vendorid);
+  return {
+    heldVendor: (accountId, vendorid) =>
+      database.read(() => {
+        const row = rows.find({ account_id: accountId, vendorid });
+        return row && { vendor: kin.vendorOf(row), presence: row.presence };
+      }),
+    vendorsNamed: (accountId, name) => database.read(() => ofName(key(accountId, name))),
+    beginCreation: (accountId, name) =>
+      database.write(() => {
+        const at = key(accountId, name);
+        begin.run({ ...at, sent_at: timestamp(clock.now()), known: JSON.stringify(ofName(at)) });
+      }),
+    openCreation: (accountId, name) =>
+      database.read(() => {
+        const row = open.get(key(accountId, name));
+        return row && { sentAt: row.sent_at, known: JSON.parse(row.known) as number[] };
+      }),
+    endCreation: (accountId, name) =>
+      database.write(() => {
+        end.run(key(accountId, name));
+      }),
+  };
+}

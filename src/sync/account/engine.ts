@@ -1,0 +1,20 @@
+/** What every job on one account works with. */
+import type { VendorsApi } from '../../api/vendors.ts';
+import type { Clock, Dice } from '../../domain/clock.ts';
+import type { ServiceSettings, SyncSettings } from '../../settings/parse.ts';
+import type { Log } from '../../domain/log.ts';
+import type { Mirror } from '../../store/mirror.ts';
+import type { OneReader } from './read-vendor.ts';
+
+export interface Engine {
+  readonly accountId: string;
+  readonly vendors: VendorsApi;
+  readonly mirror: Mirror;
+  readonly reader: OneReader;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly log: Log;
+  readonly sync: SyncSettings;
+  readonly concurrency: number;
+  readonly extraWalks: ServiceSettings['extraWalks'];
+}

@@ -1,0 +1,57 @@
+/** Which fields the records of a sweep show, so that one that appears or disappears is noticed. */
+import type { VendorRow } from '../../domain/reading.ts';
+import { vendorFields, type Vendor } from '../../domain/vendor.ts';
+
+export class FieldWatch {
+  readonly #names = new Set<string>();
+  #parsed = 0;
+  #rows = 0;
+
+  /** The same rows; what is parsed of them is noticed. */
+  through(rows: readonly VendorRow[]): VendorRow[] {
+    this.#rows += rows.length;
+    return rows.map((row) => new WatchedRow(row, (vendor) => this.#notice(vendor)));
+  }
+
+  #notice(vendor: Vendor): void {
+    this.#parsed += 1;
+    for (const name of vendorFields) if (vendor[name] !== undefined) this.#names.add(name);
+    for (const name of vendor.unknown.keys()) this.#names.add(name);
+  }
+
+  get names(): string[] {
+    return [...this.#names];
+  }
+
+  /** Every record was looked into; those equal to the byte to what we hold are not. */
+  get whole(): boolean {
+    return this.#rows > 0 && this.#parsed >= this.#rows;
+  }
+}
+
+/** A row that tells when it is parsed. */
+class WatchedRow implements VendorRow {
+  readonly vendorid: number;
+  readonly #row: VendorRow;
+  readonly #notice: (vendor: Vendor) => void;
+
+  constructor(row: VendorRow, notice: (vendor: Vendor) => void) {
+    this.vendorid = row.vendorid;
+    this.#row = row;
+    this.#notice = notice;
+  }
+
+  get raw(): string {
+    return this.#row.raw;
+  }
+
+  get bytes(): Uint8Array | undefined {
+    return this.#row.bytes;
+  }
+
+  vendor(): Vendor {
+    const vendor = this.#row.vendor();
+    this.#notice(vendor);
+    return vendor;
+  }
+}

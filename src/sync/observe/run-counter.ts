@@ -1,0 +1,38 @@
+/** What a run counts. */
+import { noCounts, type RunCounts } from '../../store/rows/runs.ts';
+import type { Verdict } from '../../store/decide/verdict.ts';
+
+/** Counts of one run, which grow. */
+export class Tally {
+  counts: RunCounts = noCounts;
+
+  /** The counts as they would be with these pages too; a page counts once it is applied. */
+  withPages(pages: readonly ReadonlyMap<number, Verdict>[]): RunCounts {
+    const counts = { ...this.counts, pages: this.counts.pages + pages.length };
+    return pages.reduce((sum, verdicts) => withVerdicts(sum, verdicts.values()), counts);
+  }
+
+  addVerdict(verdict: Verdict): void {
+    const { seen } = this.counts;
+    this.counts = { ...withVerdicts(this.counts, [verdict]), seen };
+  }
+
+  addRequest(): void {
+    this.counts = { ...this.counts, requests: this.counts.requests + 1 };
+  }
+
+  set(counts: Partial<RunCounts>): void {
+    this.counts = { ...this.counts, ...counts };
+  }
+}
+
+function withVerdicts(counts: RunCounts, verdicts: Iterable<Verdict>): RunCounts {
+  let { seen, created, updated, unchanged } = counts;
+  for (const { kind } of verdicts) {
+    seen += 1;
+    if (kind === 'created') created += 1;
+    else if (kind === 'updated') updated += 1;
+    else if (kind === 'unchanged') unchanged += 1;
+  }
+  return { ...counts, seen, created, updated, unchanged };
+}

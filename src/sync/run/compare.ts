@@ -1,0 +1,140 @@
+/** Walks the source and compares it with the mirror, field by field; writes no vendor. */
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { eachBounded } from '../../domain/lifecycle.ts';
+import type { VendorRow } from '../../domain/reading.ts';
+import type { Verdict } from '../../store/decide/verdict.ts';
+import { blank, isBlank } from '../absence/breaker.ts';
+import type { Engine } from '../account/engine.ts';
+import { stateShown } from '../observe/observation.ts';
+import { interrupted, type PullOptions } from './run.ts';
+import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
+import { Tally } from '../observe/run-counter.ts';
+import { sortUnseen } from '../absence/unseen.ts';
+
+export interface VendorDifference {
+  readonly vendorid: number;
+  readonly kind: 'only_in_source' | 'only_in_mirror' | 'different';
+  readonly fields: readonly string[];
+}
+
+export interface VerifyReport {
+  readonly outcome: 'equal' | 'different' | 'incomplete';
+  readonly sourceTotal: number;
+  readonly mirrorTotal: number;
+  readonly differences: readonly VendorDifference[];
+  readonly error: MirrorError | undefined;
+}
+
+export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
+  readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+}
+
+/** Compares an account. Expected failures stand in the report. */
+export async function verify(engine: Engine, options: VerifyOptions): Promise<VerifyReport> {
+  const { mirror, accountId } = engine;
+  const run = await mirror.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
+  const tally = new Tally();
+  let report: VerifyReport;
+  try {
+    report = await compare(engine, options, tally);
+  } catch (caught) {
+    const error = options.signal.aborted ? interrupted(tally) : asMirrorError(caught);
+    report = { outcome: 'incomplete', sourceTotal: tally.counts.seen, mirrorTotal: 0, differences: [], error };
+  }
+  const { outcome, error } = report;
+  await mirror.finishRun(run, {
+    outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
+    counts: tally.counts,
+    proof: null,
+    moved: null,
+    error: error?.message ?? (outcome === 'different' ? `${report.differences.length} vendors differ.` : null),
+    errorCode: error?.code ?? null,
+    safeAsOf: null,
+    listedAsOf: null,
+  });
+  return report;
+}
+
+async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Promise<VerifyReport> {
+  const { mirror, accountId, vendors, sync } = engine;
+  const found = new Map<number, VendorDifference>();
+  const began = await mirror.takeStamp();
+  const note = (vendorid: number, verdict: Verdict | undefined): void => {
+    if (verdict?.kind === 'created') found.set(vendorid, { vendorid, kind: 'only_in_source', fields: [] });
+    else if (verdict?.kind === 'updated') found.set(vendorid, { vendorid, kind: 'different', fields: verdict.changed });
+    else found.delete(vendorid);
+  };
+  const shown = { deleted: false };
+  const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
+    const verdicts = await mirror.compareRows(rows, accountId);
+    for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
+    return verdicts;
+  };
+  const plan: Sweep = {
+    vendors,
+    apply: async (page) => {
+      const verdicts = await check(page.rows);
+      shown.deleted ||= [...verdicts.values()].some((verdict) => stateShown(verdict) === 1);
+      tally.set({ pages: tally.counts.pages + 1 });
+      return verdicts;
+    },
+    onRequest: () => tally.addRequest(),
+    clock: engine.clock,
+    lag: sync.lag,
+    passes: sync.sweepPasses,
+    concurrency: engine.concurrency,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+  const { conclusion, seen } = await sweep(plan);
+  if (!conclusion.complete)
+    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: ${conclusion.why}.`);
+
+  const showsDeleted = shown.deleted;
+  const hidden = engine.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
+  if (hidden) seen.addAll(hidden.seen);
+  tally.set({ seen: seen.size });
+  const unseen = await sortUnseen(mirror.residents(accountId), {
+    seen,
+    guarded: new Set(),
+    showsDeleted: showsDeleted || hidden?.showsDeleted === true,
+    beganSeq: began.readSeq,
+    began: began.begun,
+    lag: sync.lag,
+  });
+  if (isBlank(conclusion, unseen.present))
+    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${blank(conclusion)}.`);
+  for (const vendorid of unseen.suspects)
+    found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
+  tally.set({ suspects: unseen.suspects.length });
+  // Lists may lag: what seems to differ is read by its number, where the service offers that.
+  await eachBounded([...found.keys()], engine.concurrency, async (vendorid) => {
+    const row = await record(engine, vendorid, options.signal, tally);
+    if (row) await check([row]);
+  });
+  const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
+  return {
+    outcome: differences.length === 0 ? 'equal' : 'different',
+    sourceTotal: seen.size,
+    // Deleted ones that no list shows cannot be compared.
+    mirrorTotal: unseen.present - unseen.hidden.length,
+    differences,
+    error: undefined,
+  };
+}
+
+async function record(
+  { vendors }: Engine,
+  vendorid: number,
+  signal: AbortSignal,
+  tally: Tally,
+): Promise<VendorRow | undefined> {
+  tally.addRequest();
+  try {
+    return (await vendors.read(vendorid, { signal })).row;
+  } catch (error) {
+    if (error instanceof MirrorError && ['not_found', 'not_supported', 'access_denied'].includes(error.code))
+      return undefined;
+    throw error;
+  }
+}

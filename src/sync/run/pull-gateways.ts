@@ -1,0 +1,22 @@
+/** Gateways of an account: the whole list, stored in one transaction. */
+import type { GatewaysApi } from '../../api/gateways.ts';
+import type { Mirror } from '../../store/mirror.ts';
+
+export interface GatewayCount {
+  readonly seen: number;
+  readonly removed: number;
+}
+
+/** Mirrors the gateways. A gateway is only called removed when a second list, asked for at once, does not show it either. */
+export async function pullGateways(
+  { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Mirror; accountId: string },
+  signal: AbortSignal,
+): Promise<GatewayCount> {
+  const listed = await gateways.list({ signal });
+  const enabled = await mirror.enabledGateways(accountId);
+  const here = new Set(listed.map(({ sgid }) => sgid));
+  const second = enabled.every((sgid) => here.has(sgid)) ? [] : await gateways.list({ signal });
+  const both = [...listed, ...second.filter(({ sgid }) => !here.has(sgid))];
+  const removed = await mirror.replaceGateways(accountId, both);
+  return { seen: both.length, removed };
+}

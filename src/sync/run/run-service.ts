@@ -1,0 +1,51 @@
+/**
+ * One run at a time on each account. A request joins a run that has not begun; one that comes while a run is under way gets a
+ * run of its own afterwards, because nobody may join a sweep that has begun (DESIGN 2, rule 10).
+ */
+import type { RunReport } from './run.ts';
+
+export type RunRequest = Parameters<RunJob>[0];
+
+/** Carries out one run. */
+export type RunJob = (request: {
+  readonly kind: 'pull' | 'reconcile';
+  readonly trigger: RunReport['trigger'];
+  readonly signal: AbortSignal;
+}) => Promise<RunReport>;
+
+type Wish = Omit<RunRequest, 'signal'>;
+
+export class RunDesk {
+  readonly #job: RunJob;
+  readonly #stopping = new AbortController();
+  #waiting: { wish: Wish; report: Promise<RunReport> } | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(job: RunJob) {
+    this.#job = job;
+  }
+
+  /** A run that begins after this call. A reconciliation does all that a pull does, and so takes its place. */
+  request(wish: Wish): Promise<RunReport> {
+    const waiting = this.#waiting;
+    if (waiting) {
+      if (wish.kind === 'reconcile') waiting.wish = { ...waiting.wish, kind: 'reconcile' };
+      return waiting.report;
+    }
+    const report = this.#last.then(() => {
+      const { wish: begun } = this.#waiting ?? { wish };
+      this.#waiting = undefined;
+      this.#stopping.signal.throwIfAborted();
+      return this.#job({ ...begun, signal: this.#stopping.signal });
+    });
+    this.#waiting = { wish, report };
+    this.#last = report.catch(() => undefined);
+    return report;
+  }
+
+  /** Ends the run under way, refuses those that wait, and resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('Stopping.'));
+    await this.#last;
+  }
+}

@@ -1,0 +1,61 @@
+/** A run, and how it ended: what went wrong is told, and never thrown. */
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { Run, RunCounts } from '../../store/rows/runs.ts';
+import type { ProofKind, RunOutcome, RunTrigger } from '../../store/sqlite/tables.ts';
+import type { Engine } from '../account/engine.ts';
+import { SweepRun, type Claims, type PullOptions } from './sweep-run.ts';
+import type { Tally } from '../observe/run-counter.ts';
+
+export type { PullOptions };
+
+/** How a run ended. */
+export interface RunReport {
+  readonly run: Run;
+  readonly trigger: RunTrigger;
+  readonly seconds: number;
+  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
+  /** How the list was proven complete; null where it was not. */
+  readonly proof: ProofKind | null;
+  readonly counts: RunCounts;
+  readonly error: MirrorError | undefined;
+  /** What else a person should know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Runs one pull or reconciliation of an account. Expected failures end the run and stand in the report. */
+export async function pull(engine: Engine, options: PullOptions): Promise<RunReport> {
+  const { mirror, accountId } = engine;
+  const { kind, trigger } = options;
+  const started = engine.clock.monotonic();
+  const run = await mirror.beginRun({ accountId, kind, trigger });
+  const work = new SweepRun(engine, options, run);
+  let error: MirrorError | undefined;
+  let claims: Claims | undefined;
+  try {
+    claims = await work.run();
+  } catch (caught) {
+    error = options.signal.aborted ? interrupted(work.tally) : asMirrorError(caught);
+    if (error.code === 'bug') engine.log.error({ err: caught }, 'a run met a fault of ours');
+  }
+  const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
+  const { proof, moved, notes } = work;
+  const { counts } = work.tally;
+  await mirror.finishRun(run, {
+    outcome,
+    counts,
+    proof,
+    moved,
+    error: error?.message ?? null,
+    errorCode: error?.code ?? null,
+    safeAsOf: claims?.safeAsOf ?? null,
+    listedAsOf: claims?.listedAsOf ?? null,
+  });
+  const seconds = Math.round(engine.clock.monotonic() - started) / 1_000;
+  return { run, trigger, seconds, outcome, proof, counts, error, notes };
+}
+
+/** What is said of a run that was stopped from outside. */
+export function interrupted({ counts }: Tally): MirrorError {
+  const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
+  return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
+}

@@ -1,0 +1,78 @@
+/** What a complete sweep answers besides marks: requests for a sweep, and deliveries that found no room in the queue. */
+import type { SweepAnswer, SweepRequest } from '../../store/transactions/sweep-answers.ts';
+import type { Engine } from '../account/engine.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { IdSet } from '../sweep/id-set.ts';
+
+/** The shortest rest between two sweeps that were asked for, in milliseconds; a longer sweep rests as long as it took. */
+const shortestRest = 60_000;
+
+/** How old a request must be when a sweep begins that answers it: before, lists may not show yet what it is about. */
+function settling({ sync }: Pick<Engine, 'sync'>): number {
+  return Math.max(sync.secondLook, sync.lag);
+}
+
+/**
+ * Milliseconds until a sweep shall begin for this request, at that moment of mirror time: when the last one that asked is old enough, so
+ * that one sweep answers a burst; where they never end, when the first one is twice as old.
+ */
+export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, moment: number): number {
+  const { askedMs, lastMs, restUntilMs } = request;
+  const due = Math.min(lastMs + settling(engine), askedMs + 2 * settling(engine));
+  return Math.max(0, due - moment, restUntilMs - moment);
+}
+
+/** An open request, as a sweep finds it when it begins. */
+export interface OpenRequest {
+  readonly request: SweepRequest;
+  /** Mirror time, and ours. */
+  readonly moment: number;
+  readonly now: number;
+}
+
+export async function openRequest({ mirror, accountId, clock }: Engine): Promise<OpenRequest | undefined> {
+  const request = await mirror.sweepRequest(accountId);
+  return request && { request, moment: mirror.moment(), now: clock.now() };
+}
+
+/** Answers the request that was open when a sweep began, which was complete and showed these. */
+export async function answerRequest(
+  engine: Engine,
+  { request, moment, now }: OpenRequest,
+  { seen, news }: { readonly seen: IdSet; readonly news: Observation['news'] },
+): Promise<void> {
+  const { mirror, accountId } = engine;
+  const upTo = now - settling(engine);
+  const answer: SweepAnswer = {
+    generation: request.generation,
+    upToMs: moment - settling(engine),
+    upTo,
+    restUntilMs: restUntil(engine, moment),
+  };
+  let room = true;
+  while (room) {
+    const vendors = await mirror.unmarkedVendors(accountId, upTo);
+    if (vendors.length === 0) return mirror.answerSweepRequest(accountId, answer);
+    room = await mirror.settleUnmarked(
+      accountId,
+      vendors.map((vendor) => ({ ...vendor, outcome: outcomeOf(vendor.vendorid, seen, news) })),
+    );
+  }
+  // What no list shows, and the queue cannot hold yet, is asked for again.
+  await mirror.restSweepRequest(accountId, answer.restUntilMs);
+}
+
+/** Puts off the next sweep for a request, after one that came to nothing. */
+export async function restRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
+  await engine.mirror.restSweepRequest(engine.accountId, restUntil(engine, moment));
+}
+
+function restUntil({ mirror }: Engine, began: number): number {
+  const moment = mirror.moment();
+  return moment + Math.max(shortestRest, moment - began);
+}
+
+function outcomeOf(vendorid: number, seen: IdSet, news: Observation['news']): 'applied' | 'unchanged' | 'unseen' {
+  if (!seen.has(vendorid)) return 'unseen';
+  return news.has(vendorid) ? 'applied' : 'unchanged';
+}

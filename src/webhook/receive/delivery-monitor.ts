@@ -1,0 +1,32 @@
+/** Notices that an account hears nothing genuine any more: several wrong signatures and no right one within an hour. */
+import type { Clock } from '../../domain/clock.ts';
+
+const window = 3_600_000;
+const tooMany = 5;
+
+export class Deafness {
+  readonly #clock: Clock;
+  readonly #onDeaf: (accountId: string) => void;
+  /** When the wrong signatures since the last right one came, by account, as far as they matter. */
+  readonly #wrong = new Map<string, number[]>();
+
+  /** `onDeaf` is told at most once an hour for each account. */
+  constructor(clock: Clock, onDeaf: (accountId: string) => void) {
+    this.#clock = clock;
+    this.#onDeaf = onDeaf;
+  }
+
+  right(accountId: string): void {
+    this.#wrong.delete(accountId);
+  }
+
+  wrong(accountId: string): void {
+    const now = this.#clock.monotonic();
+    const recent = (this.#wrong.get(accountId) ?? []).filter((at) => now - at < window);
+    this.#wrong.set(accountId, recent);
+    // Past the number that tells, no more are remembered until it has told its hour.
+    if (recent.length >= tooMany) return;
+    recent.push(now);
+    if (recent.length === tooMany) this.#onDeaf(accountId);
+  }
+}

@@ -1,0 +1,119 @@
+/** Receives what came to an account's address: reads it, proves it, and has it written down. Nothing here waits for the network. */
+import type { Clock } from '../../domain/clock.ts';
+import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
+import type { HttpRequest } from '../../http/server.ts';
+import type { Log } from '../../domain/log.ts';
+import type { Mirror } from '../../store/mirror.ts';
+import type { Verifiers } from '../../store/secrets/verifiers.ts';
+import { Deafness } from './delivery-monitor.ts';
+import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
+import { parseForm } from './form.ts';
+import { GroupCommit } from './group-commit.ts';
+import { readHandshake, type Code } from './handshake.ts';
+import { Keyring } from './verifier-cache.ts';
+import type { Outcome } from './outcomes.ts';
+import { signatureIn } from './signature-header.ts';
+import { isSigned } from './signature.ts';
+
+export interface ReceptionOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mirror: Pick<Mirror, 'acceptDeliveries'>;
+  readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
+  /** `service.signatureHeader` of the settings. */
+  readonly signatureHeader: string;
+  /** Deliveries are on disk. */
+  readonly onDelivery: (accountId: string) => void;
+  /** A code is on disk, and waits to be proven. */
+  readonly onCode: (accountId: string) => void;
+  /** Deliveries come, and none is signed with a key that we hold. */
+  readonly onDeaf: (accountId: string) => void;
+}
+
+/** How many deliveries may wait for a commit. */
+const capacity = 1_000;
+
+export class Reception {
+  readonly #options: ReceptionOptions;
+  readonly #commits: GroupCommit;
+  readonly #keyring: Keyring;
+  readonly #deafness: Deafness;
+  #ailing = false;
+
+  constructor(options: ReceptionOptions) {
+    this.#options = options;
+    const { clock, mirror, verifiers, onDeaf } = options;
+    this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
+    this.#keyring = new Keyring(clock, verifiers);
+    this.#deafness = new Deafness(clock, onDeaf);
+  }
+
+  /** Never throws: what goes wrong on our side is `unavailable`, so that the service sends it again. */
+  async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
+    try {
+      const outcome = await this.#read(accountId, request);
+      if (outcome === 'accepted') this.#say(undefined);
+      return outcome;
+    } catch (error) {
+      const problem = asMirrorError(error);
+      if (problem.code === 'rate_limited') return 'overloaded';
+      this.#say(problem);
+      return 'unavailable';
+    }
+  }
+
+  #read(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
+    const form = parseForm(request.body);
+    if (!form) return 'malformed';
+    const handshake = readHandshake({ query: [...request.query], form, body: request.body });
+    if (handshake === 'malformed') return handshake;
+    if (handshake) return this.#keep(accountId, handshake);
+    // Only a verification may come as JSON: a delivery is a form (reference 6.3).
+    if (request.headers['content-type']?.includes('json')) return 'wrong_type';
+    const delivery = readDelivery(form);
+    if (delivery?.accountId !== accountId) return 'malformed';
+    const signature = signatureIn(request.headersDistinct, this.#options.signatureHeader);
+    if (signature === undefined) return 'unsigned';
+    return this.#prove(delivery, (verifiers) => isSigned(form, signature, verifiers));
+  }
+
+  async #keep(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
+    if (named !== undefined && named !== accountId) return 'malformed';
+    switch (await this.#options.verifiers.offer(accountId, verifier, callbackid)) {
+      case 'not_awaited':
+        return 'unexpected_code';
+      case 'full':
+        return 'overloaded';
+      case 'kept':
+        this.#options.onCode(accountId);
+        return 'verification';
+      case 'known':
+        return 'verification';
+    }
+  }
+
+  async #prove(
+    delivery: Delivery,
+    isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
+  ): Promise<Outcome> {
+    const { accountId } = delivery;
+    if (!isSigned(await this.#keyring.usable(accountId))) {
+      this.#deafness.wrong(accountId);
+      return 'wrong_signature';
+    }
+    this.#deafness.right(accountId);
+    const vendorid = vendorOf(delivery);
+    await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });
+    if (vendorid === null) return 'ignored';
+    this.#options.onDelivery(accountId);
+    return 'accepted';
+  }
+
+  /** One line when trouble begins and one when it ends, not one for each delivery. */
+  #say(problem: MirrorError | undefined): void {
+    if (this.#ailing === (problem !== undefined)) return;
+    this.#ailing = problem !== undefined;
+    if (problem) this.#options.log.error({ code: problem.code }, `Deliveries are refused: ${problem.message}`);
+    else this.#options.log.info('Deliveries are accepted again.');
+  }
+}

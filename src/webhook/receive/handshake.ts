@@ -1,0 +1,84 @@
+/**
+ * Finds the code in a verification POST (reference 6.2), whose form is not shown: a form (captured so, field notes), JSON, a query, flat or
+ * nested, `callback[verifier]` or `callback.verifier`, JSON inside a form field. What counts are the names of the fields, wherever they are.
+ */
+import { Secret } from '../../domain/log.ts';
+import type { Pairs } from './form.ts';
+
+export interface Code {
+  readonly verifier: Secret;
+  /** The callback that it is for; null where the request does not say. */
+  readonly callbackid: number | null;
+  /** The account that it names, if it names one. */
+  readonly accountId: string | undefined;
+}
+
+/** A verification POST without a usable code is `malformed`; what is no verification POST is undefined. */
+export type Handshake = Code | 'malformed' | undefined;
+
+const verifyEvent = 'callback.verify';
+const verifierNames = ['verifier', 'verification_code', 'code'];
+const callbackNames = ['callbackid', 'callback_id', 'object_id', 'id'];
+
+const deepest = 6;
+const mostFields = 64;
+
+type Field = readonly [name: string, value: string];
+
+/** Looks for a code in the query, and in the body as JSON or form, whatever its type says it is. */
+export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8Array }): Handshake {
+  const parts = [request.query, request.form, jsonIn(Buffer.from(request.body).toString())];
+  const fields = parts.flatMap((part) => [...fieldsOf(part)]);
+  if (fields.length > mostFields) return undefined;
+  const valueOf = (names: readonly string[]): string | undefined =>
+    names.map((name) => fields.find(([field]) => field === name)?.[1]).find((value) => value !== undefined);
+
+  const event = valueOf(['name']);
+  const verifier = valueOf(verifierNames);
+  if (event === undefined ? verifier === undefined : event !== verifyEvent) return undefined;
+  if (verifier === undefined || !/^[\x21-\x7e]{8,256}$/.test(verifier)) return 'malformed';
+  const callbackid = Number(valueOf(callbackNames));
+  return {
+    verifier: new Secret(verifier),
+    callbackid: Number.isSafeInteger(callbackid) && callbackid > 0 ? callbackid : null,
+    accountId: valueOf(['account_id']),
+  };
+}
+
+/** Every plain value in a parsed body, by the last part of its name. */
+function* fieldsOf(value: unknown, name = '', depth = 0): Generator<Field> {
+  if (depth > deepest || value === null || value === undefined) return;
+  if (typeof value === 'string') {
+    const inner = jsonIn(value);
+    if (inner === undefined) yield [name, value];
+    else yield* fieldsOf(inner, name, depth + 1);
+  } else if (typeof value === 'object') {
+    for (const [key, item] of entriesOf(value)) yield* fieldsOf(item, lastPart(key), depth + 1);
+  } else if (typeof value === 'number') yield [name, String(value)];
+}
+
+/** Entries of an object; a list of pairs is one too. */
+function entriesOf(value: object): Iterable<readonly [string, unknown]> {
+  const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && typeof item[0] === 'string');
+  return isPairs ? (value as [string, unknown][]) : Object.entries(value);
+}
+
+/** `verifier` of `callback[verifier]`, of `callback.verifier`, and of itself. */
+function lastPart(name: string): string {
+  return (
+    name
+      .split(/[[\].]/)
+      .filter((part) => part !== '')
+      .at(-1) ?? ''
+  );
+}
+
+/** The object or list that a text holds as JSON; undefined if it holds none. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** The public door: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
+import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { accountBehind, type PathTokens } from './account-of-path.ts';
+import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
+import { Reception, type ReceptionOptions } from './delivery-receiver.ts';
+
+export interface ListenerOptions extends ReceptionOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly tokens: PathTokens;
+  /** Hears of each request: what became of it, and how long that took in milliseconds once its body was there. */
+  readonly observe: (outcome: Outcome, ms: number) => void;
+}
+
+const largestBody = 16_384;
+const retryAfter = { 'retry-after': '5' };
+
+/** `POST /webhooks/{account_id}/{path token}` and `GET /healthz`, nothing else. Starting throws `port_taken`. */
+export function createListener(options: ListenerOptions): HttpServer {
+  const { clock, log, tokens, observe } = options;
+  const reception = new Reception(options);
+  return createHttpServer({
+    name: 'the listener',
+    host: options.host,
+    port: options.port,
+    clock,
+    onFault: (error) => log.error(error),
+    onRefusal: (status) => observe(outcomeOfRefusal(status), 0),
+    routes: [
+      {
+        method: 'POST',
+        path: '/webhooks/:account/:token',
+        admit: ({ path }) => (accountBehind(path, tokens) === undefined ? 404 : undefined),
+        accepts: ['application/x-www-form-urlencoded', 'application/json'],
+        bodyLimit: largestBody,
+        async handle(request) {
+          const begun = clock.monotonic();
+          // Admitted, so its account is one of ours and stands in the path as it is.
+          const outcome = await reception.receive(request.params['account'] ?? '', request);
+          observe(outcome, clock.monotonic() - begun);
+          const status = statusOf[outcome];
+          return status === 503 ? { status, headers: retryAfter } : { status };
+        },
+      },
+      { method: 'GET', path: '/healthz', handle: () => Promise.resolve({ status: 200, body: 'ok\n' }) },
+    ],
+  });
+}

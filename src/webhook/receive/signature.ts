@@ -1,0 +1,64 @@
+/**
+ * Whether a delivery is signed by one of the account's verifiers (reference 6.4). The reference leaves open in which order the keys stand
+ * and how characters are escaped, so every form that the field notes allow is tried. None of them can be forged without the verifier,
+ * and without doubled keys no two deliveries share a form.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../../domain/log.ts';
+import type { Pairs } from './form.ts';
+import { pythonJson } from './python-json.ts';
+
+/** The order of reference 6.3. */
+const documented = ['name', 'object_id', 'account_id', 'business_id', 'identity_id', 'user_id'];
+
+const escapings = [
+  { ascii: true, slash: false },
+  { ascii: false, slash: false },
+  { ascii: true, slash: true },
+  { ascii: false, slash: true },
+] as const;
+
+const digestLength = 32;
+
+/** Whether `signature`, the header's text, is the base64 HMAC-SHA256 of the pairs under one of the verifiers. */
+export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Secret[]): boolean {
+  const given = digestOf(signature);
+  if (!given) return false;
+  for (const form of signedForms(pairs))
+    for (const verifier of verifiers)
+      if (timingSafeEqual(createHmac('sha256', verifier.reveal()).update(form).digest(), given)) return true;
+  return false;
+}
+
+/** The texts that may have been signed, each once and the likeliest first: most genuine deliveries need no second one. */
+export function* signedForms(pairs: Pairs): Generator<string> {
+  const told = new Set<string>();
+  for (const escaping of escapings)
+    for (const inOrder of orders) {
+      const form = pythonJson(inOrder(pairs), escaping);
+      if (told.has(form)) continue;
+      told.add(form);
+      yield form;
+    }
+}
+
+const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];
+
+/** By code point, as Python sorts; JavaScript would by UTF-16 unit. */
+function sorted(pairs: Pairs): Pairs {
+  return [...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function inDocumentedOrder(pairs: Pairs): Pairs {
+  const rank = ([name]: Pairs[number]): number => {
+    const at = documented.indexOf(name);
+    return at < 0 ? documented.length : at;
+  };
+  return [...pairs].sort((a, b) => rank(a) - rank(b));
+}
+
+/** The bytes of a signature; undefined unless it is canonical base64 of exactly one digest. */
+function digestOf(signature: string): Buffer | undefined {
+  const bytes = Buffer.from(signature, 'base64');
+  return bytes.length === digestLength && bytes.toString('base64') === signature ? bytes : undefined;
+}

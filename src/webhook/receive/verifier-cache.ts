@@ -1,0 +1,27 @@
+/** The keys of accounts, looked up once for all deliveries that arrive in one turn of the event loop, and never kept for longer. */
+import type { Clock } from '../../domain/clock.ts';
+import type { Verifiers } from '../../store/secrets/verifiers.ts';
+
+type Keys = ReturnType<Verifiers['usable']>;
+
+export class Keyring {
+  readonly #clock: Clock;
+  readonly #verifiers: Pick<Verifiers, 'usable'>;
+  /** What was looked up in this turn, by account. */
+  readonly #found = new Map<string, Keys>();
+
+  constructor(clock: Clock, verifiers: Pick<Verifiers, 'usable'>) {
+    this.#clock = clock;
+    this.#verifiers = verifiers;
+  }
+
+  /** The keys that a genuine signature may have now. A key that becomes right in this very turn may be missing until the next. */
+  usable(accountId: string): Keys {
+    const found = this.#found.get(accountId);
+    if (found) return found;
+    const keys = this.#verifiers.usable(accountId);
+    this.#found.set(accountId, keys);
+    void this.#clock.yield().then(() => this.#found.delete(accountId));
+    return keys;
+  }
+}

@@ -1,0 +1,234 @@
+/** One look at an account's callbacks, and whatever it takes so that every event reaches us through exactly one verified callback. */
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { isAboutVendors } from '../../domain/events.ts';
+import type { Log } from '../../domain/log.ts';
+import type { Mirror } from '../../store/mirror.ts';
+import type { Callback } from '../../domain/vendor.ts';
+import { Holdings, type HoldingsOptions } from './own-callbacks.ts';
+import type { Prover } from './verification.ts';
+
+export interface MendingOptions extends HoldingsOptions {
+  /** Events or nouns to be told of. */
+  readonly events: readonly string[];
+  readonly prover: Prover;
+  readonly signal: AbortSignal;
+  /** Has a new code sent even for what looks right. */
+  readonly renew: boolean;
+  readonly log: Log;
+  /** What the service has refused to register, for whoever asks how it stands. */
+  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  /** What tells of vendors was verified just now: what happened before was told to nobody. */
+  readonly onVerified: (accountId: string) => void;
+  /** What tells of vendors has been seen to, verified or not. */
+  readonly onVendorsCovered: () => void;
+}
+
+const verbs = ['create', 'update', 'delete'];
+/** Refused for this event, while the next one may be let in. */
+function isRefusal({ code }: MirrorError): boolean {
+  return code === 'rejected' || code === 'access_denied';
+}
+
+/** So many wrong codes, and the service may have locked the callback: a new one is registered in its place. */
+const mostWrongCodes = 6;
+
+/**
+ * @returns whether every event has its verified callback, whose key we hold.
+ * @throws MirrorError of the service; what had been done by then is written down.
+ */
+export async function mend(options: MendingOptions): Promise<boolean> {
+  return new Mending(options).run();
+}
+
+class Mending {
+  readonly #options: MendingOptions;
+  readonly #holdings: Holdings;
+  readonly #kept = new Set<number>();
+  /** Why an event could not be registered. */
+  readonly #refusals = new Map<string, MirrorError>();
+  /** How many callbacks were verified just now. */
+  #anew = 0;
+
+  constructor(options: MendingOptions) {
+    this.#options = options;
+    this.#holdings = new Holdings(options);
+  }
+
+  async run(): Promise<boolean> {
+    const { events, onVendorsCovered, signal } = this.#options;
+    await this.#holdings.look(signal);
+    try {
+      const verified = await this.#coverAll(events.filter(isAboutVendors));
+      onVendorsCovered();
+      const others = await this.#coverAll(events.filter((event) => !isAboutVendors(event)));
+      await this.#recordRefusals();
+      const [refusal] = this.#refusals.values();
+      if (refusal) throw refusal;
+      if (verified && others) await this.#removeOthers();
+      return verified && others;
+    } finally {
+      await this.#holdings.record();
+    }
+  }
+
+  /** Sees to these events, and to the others of them too where the service refuses one. @returns whether all are verified. */
+  async #coverAll(events: readonly string[]): Promise<boolean> {
+    const { accountId, log, onVerified, signal } = this.#options;
+    let verified = true;
+    for (const event of events) {
+      const before = this.#anew;
+      try {
+        const covered = await this.#cover(event);
+        verified &&= covered;
+        if (this.#anew > before) log.info({ account: accountId, event }, `the callback for ${event} is verified`);
+        else if (!covered) log.info({ account: accountId, event }, `the callback for ${event} is not verified yet`);
+      } catch (caught) {
+        const error = asMirrorError(caught);
+        if (signal.aborted) throw error;
+        this.#refusals.set(event, error);
+        log.warn({ account: accountId, event, code: error.code }, `the callback for ${event} could not be registered`);
+        if (!isRefusal(error)) {
+          await this.#recordRefusals();
+          throw error;
+        }
+      } finally {
+        if (this.#anew > before && isAboutVendors(event)) {
+          // Readers of the mirror need not wait for the rest, and neither does the sweep.
+          await this.#holdings.record();
+          onVerified(accountId);
+        }
+      }
+    }
+    return verified;
+  }
+
+  /** Writes down what could not be registered, without the secret that the service may have repeated. */
+  async #recordRefusals(): Promise<void> {
+    const { accountId, mirror, pathToken } = this.#options;
+    const refusals = [...this.#refusals].map(([event, { code, message }]) => ({
+      event,
+      code,
+      message: message.replaceAll(pathToken.reveal(), '…'),
+    }));
+    await mirror.replaceRefusals(accountId, refusals);
+  }
+
+  /** Sees to it that an event is told: by a callback of its own, or where its noun is refused, by one for each verb. */
+  async #cover(event: string): Promise<boolean> {
+    const byVerb = event.includes('.') ? [] : verbs.map((verb) => `${event}.${verb}`);
+    const ours = new Set(this.#holdings.all().map((callback) => callback.event));
+    const refusedBefore = !ours.has(event) && byVerb.some((name) => ours.has(name));
+    const refusal = refusedBefore ? undefined : await this.#subscribe(event);
+    if (typeof refusal === 'boolean') return refusal;
+    if (refusal && byVerb.length === 0) throw refusal;
+    let verified = true;
+    for (const name of byVerb) verified = (await this.#cover(name)) && verified;
+    return verified;
+  }
+
+  /** @returns whether its callback is verified, or how the service refused the event. */
+  async #subscribe(event: string): Promise<boolean | MirrorError> {
+    const [listed] = await this.#holdings.for(event);
+    if (listed) return this.#settle(listed);
+    const revived = await this.#revive(event);
+    if (revived) return this.#prove(revived);
+    return this.#register(event);
+  }
+
+  /** Makes a listed callback right where it is not. */
+  async #settle(callback: Callback): Promise<boolean> {
+    const { accountId, prover, renew, signal, verifiers } = this.#options;
+    const { callbackid, event } = callback;
+    const right = callback.verified && (await verifiers.holds(accountId, callbackid));
+    if (right && !(renew && prover.mayAsk(callbackid))) {
+      await verifiers.expectNone(accountId, event);
+      this.#kept.add(callbackid);
+      return true;
+    }
+    if (!right && (await prover.tryCodes(callback, this.#holdings, signal))) return this.#keep(callbackid);
+    if (prover.wrongCodes(callbackid) >= mostWrongCodes) {
+      const replaced = await this.#register(event, callback);
+      if (typeof replaced === 'boolean') return replaced;
+      throw replaced;
+    }
+    if (!prover.mayAsk(callbackid)) return false;
+    this.#holdings.see(await prover.ask(callback, signal));
+    return this.#prove(callback);
+  }
+
+  /** A callback that is not listed any more may be a disabled one, which a new code wakes. */
+  async #revive(event: string): Promise<Callback | undefined> {
+    const vanished = this.#holdings.vanished().find((callback) => callback.event === event);
+    if (!vanished) return undefined;
+    const { prover, signal } = this.#options;
+    try {
+      const callback = await prover.ask(vanished, signal);
+      this.#holdings.see(callback);
+      return this.#holdings.leadsHere(callback) ? callback : undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code, retry } = asMirrorError(error);
+      if (retry || code === 'unauthenticated') throw error;
+      await this.#holdings.lose(vanished.callbackid);
+      return undefined;
+    }
+  }
+
+  async #register(event: string, instead?: Callback): Promise<boolean | MirrorError> {
+    const { accountId, callbacks, prover, signal, verifiers } = this.#options;
+    if (!(await verifiers.mayRegister(accountId, event)))
+      throw new MirrorError('rate_limited', `${event} was registered several times today; the next try is tomorrow.`);
+    if (instead) await this.#remove(instead);
+    // Before the request leaves: the code may come before the answer, and the answer may never come.
+    await verifiers.expect(accountId, event, null);
+    let callback: Callback;
+    try {
+      callback = await callbacks.register(event, this.#holdings.address, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.#registeredAfterAll(event, asMirrorError(error));
+    }
+    await verifiers.expect(accountId, event, callback.callbackid);
+    prover.asked(callback.callbackid);
+    this.#holdings.see(callback);
+    return this.#prove(callback);
+  }
+
+  /** It may exist already, or have been carried out although the answer was lost: the list knows. */
+  async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
+    const { accountId, signal, verifiers } = this.#options;
+    await this.#holdings.look(signal);
+    const [listed] = await this.#holdings.for(event);
+    if (listed) return this.#settle(listed);
+    await verifiers.expectNone(accountId, event);
+    if (failure.code !== 'rejected') throw failure;
+    return failure;
+  }
+
+  async #prove(callback: Callback): Promise<boolean> {
+    const verified = await this.#options.prover.await(callback, this.#holdings, this.#options.signal);
+    return verified && this.#keep(callback.callbackid);
+  }
+
+  #keep(callbackid: number): true {
+    this.#kept.add(callbackid);
+    this.#anew += 1;
+    return true;
+  }
+
+  /** Doubles, what leads to an address that we had before, and the memory of what vanished. */
+  async #removeOthers(): Promise<void> {
+    for (const { callbackid } of this.#holdings.vanished()) await this.#holdings.lose(callbackid);
+    for (const callback of this.#holdings.all()) if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
+  }
+
+  async #remove({ callbackid }: Callback): Promise<void> {
+    const { callbacks, signal } = this.#options;
+    try {
+      await callbacks.remove(callbackid, { signal });
+    } catch (error) {
+      if (asMirrorError(error).code !== 'not_found') throw error;
+    }
+    await this.#holdings.lose(callbackid);
+  }
+}

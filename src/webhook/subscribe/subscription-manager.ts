@@ -1,0 +1,162 @@
+/**
+ * Keeps an account subscribed: looks at its callbacks at the start, whenever asked, and whenever a code comes, and mends what is not right.
+ * One look at a time.
+ */
+import type { CallbacksApi } from '../../api/callbacks.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { asMirrorError } from '../../domain/errors.ts';
+import type { Service } from '../../domain/lifecycle.ts';
+import type { Log } from '../../domain/log.ts';
+import type { Mirror } from '../../store/mirror.ts';
+import type { Verifiers } from '../../store/secrets/verifiers.ts';
+import { Bell } from '../signal.ts';
+import { Holdings } from './own-callbacks.ts';
+import { mend } from './reconciler.ts';
+import { Prover } from './verification.ts';
+
+export interface KeeperOptions {
+  readonly accountId: string;
+  /** Where the service reaches the listener; without it nothing is registered. */
+  readonly publicUrl: string | null;
+  /** Events or nouns to be told of. */
+  readonly events: readonly string[];
+  readonly callbacks: CallbacksApi;
+  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  readonly verifiers: Verifiers;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Waits until this account may ask the service, where many would at once, and then does the work. @throws the signal's reason. */
+  readonly inTurn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody (DESIGN 2, rule 10). */
+  readonly onVerified: (accountId: string) => void;
+}
+
+/** Whether the account's events reach us; `idle` where there is no public address. */
+export type Subscription = 'verified' | 'unverified' | 'idle';
+
+/** How long to leave a silent callback alone after it was renewed, at first and at most; in between it doubles. */
+const firstRest = 900_000;
+const longestRest = 86_400_000;
+
+export class Keeper implements Service {
+  readonly name: string;
+  readonly #options: KeeperOptions;
+  readonly #bell = new Bell();
+  readonly #prover: Prover;
+  readonly #stopping = new AbortController();
+  #looking: Promise<Subscription> | undefined;
+  /** Ends when the look under way has seen to what tells of vendors. */
+  #covering: Promise<void> = Promise.resolve();
+  #renewed: { readonly at: number; readonly rest: number } | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.name = `the webhooks of ${options.accountId}`;
+    this.#options = options;
+    this.#prover = new Prover({ ...options, bell: this.#bell });
+  }
+
+  /** Begins a first look, and does not wait for it: `check` does. */
+  start(): Promise<void> {
+    const { publicUrl, log, accountId } = this.#options;
+    if (publicUrl === null) log.info({ account: accountId }, 'No listener.publicUrl: no webhooks, only sweeps.');
+    else void this.check();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('The daemon stops.'));
+    await this.#looking;
+  }
+
+  /** Looks, mends, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
+  check(): Promise<Subscription> {
+    return this.#begin(false);
+  }
+
+  /** Looks as `check` does, and waits no longer than it takes to see to what tells of vendors. */
+  async checkVendors(): Promise<void> {
+    void this.#begin(false);
+    await this.#covering;
+  }
+
+  /**
+   * Has new codes sent although all looks right, because nothing is heard: a callback may be disabled without showing it. Not more often
+   * than makes sense: the more often it did not help, the rarer.
+   */
+  async resendIfSilent(): Promise<Subscription> {
+    await this.#looking;
+    const now = this.#options.clock.monotonic();
+    const { at, rest } = this.#renewed ?? { at: -Infinity, rest: firstRest };
+    if (now - at < rest) return this.check();
+    this.#renewed = { at: now, rest: now - at > longestRest ? firstRest : Math.min(longestRest, rest * 2) };
+    return this.#begin(true);
+  }
+
+  /** A code has come and is on disk. */
+  codeArrived(): void {
+    this.#bell.ring();
+    void this.check();
+  }
+
+  /** Deletes what this installation registered. @returns how many callbacks. @throws MirrorError of the service. */
+  async unregister(): Promise<number> {
+    const { accountId, callbacks, publicUrl, verifiers } = this.#options;
+    await this.#looking;
+    const { signal } = this.#stopping;
+    const holdings = new Holdings({
+      ...this.#options,
+      publicUrl: publicUrl ?? '',
+      pathToken: await verifiers.pathToken(accountId),
+    });
+    await holdings.look(signal);
+    const ours = holdings.all();
+    try {
+      for (const { callbackid } of ours) {
+        await callbacks.remove(callbackid, { signal });
+        await holdings.lose(callbackid);
+      }
+    } finally {
+      await holdings.record();
+    }
+    return ours.length;
+  }
+
+  #begin(renew: boolean): Promise<Subscription> {
+    const { publicUrl } = this.#options;
+    if (publicUrl === null) return Promise.resolve('idle');
+    this.#looking ??= this.#look(renew, publicUrl);
+    return this.#looking;
+  }
+
+  async #look(renew: boolean, publicUrl: string): Promise<Subscription> {
+    const { accountId, log, verifiers } = this.#options;
+    const { signal } = this.#stopping;
+    const prover = this.#prover;
+    let onVendorsCovered = (): void => undefined;
+    this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
+    prover.heard = this.#bell.count;
+    let missed = false;
+    try {
+      const pathToken = await verifiers.pathToken(accountId);
+      const { inTurn } = this.#options;
+      const verified = await inTurn(
+        () => mend({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
+        signal,
+      );
+      if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
+      missed = this.#bell.count > prover.heard;
+      return verified ? 'verified' : 'unverified';
+    } catch (error) {
+      const { code, message, hint } = asMirrorError(error);
+      if (!signal.aborted) log.warn({ account: accountId, code }, `The callback is not in order: ${message} ${hint}`);
+      return 'unverified';
+    } finally {
+      this.#looking = undefined;
+      onVendorsCovered();
+      if (missed) void this.check();
+    }
+  }
+}
+
+const unheard = (publicUrl: string): string =>
+  `The callback waits for its verification code. If none comes, the service cannot reach ${publicUrl}: check listener.publicUrl.`;

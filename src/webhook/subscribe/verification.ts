@@ -1,0 +1,108 @@
+/**
+ * Proves a callback (reference 6.2): has a code sent where none is there, waits for it, sends it back, and believes that it is right only
+ * when both the answer and the list say `verified`.
+ */
+import type { CallbacksApi } from '../../api/callbacks.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/log.ts';
+import type { Verifiers } from '../../store/secrets/verifiers.ts';
+import type { Callback } from '../../domain/vendor.ts';
+import type { Bell } from '../signal.ts';
+import type { Holdings } from './own-callbacks.ts';
+
+export interface ProverOptions {
+  readonly accountId: string;
+  readonly callbacks: CallbacksApi;
+  readonly verifiers: Verifiers;
+  readonly clock: Clock;
+  /** Rings when a code has come. */
+  readonly bell: Bell;
+}
+
+/** A code comes within seconds or minutes: one that takes longer than this wait is proven when it comes. */
+const codeWait = 30_000;
+/** A code asked for anew makes the last one useless, so that one gets its time first. */
+const askAgainAfter = 600_000;
+
+export class Prover {
+  readonly #options: ProverOptions;
+  /** When a code was last asked for, by callback: monotonic milliseconds. */
+  readonly #asked = new Map<number, number>();
+  /** How many wrong codes a callback was sent since it was last verified. */
+  readonly #wrong = new Map<number, number>();
+  /** How often the bell had rung when codes were last looked for. */
+  heard = 0;
+
+  constructor(options: ProverOptions) {
+    this.#options = options;
+  }
+
+  /** Wrong codes sent for this callback so far: after several, the service may have locked it. */
+  wrongCodes(callbackid: number): number {
+    return this.#wrong.get(callbackid) ?? 0;
+  }
+
+  /** A code for this callback is on its way, because it was just registered. */
+  asked(callbackid: number): void {
+    this.#asked.set(callbackid, this.#options.clock.monotonic());
+  }
+
+  mayAsk(callbackid: number): boolean {
+    const asked = this.#asked.get(callbackid);
+    return asked === undefined || this.#options.clock.monotonic() - asked >= askAgainAfter;
+  }
+
+  /** Has a new code sent. Until it is verified, nothing is delivered. */
+  async ask({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
+    const { accountId, callbacks, verifiers } = this.#options;
+    await verifiers.expect(accountId, event, callbackid);
+    this.asked(callbackid);
+    return callbacks.resend(callbackid, { signal });
+  }
+
+  /** Waits a while for the code that was asked for. @returns whether the callback is verified. */
+  async await(callback: Callback, holdings: Holdings, signal: AbortSignal): Promise<boolean> {
+    const { bell, clock } = this.#options;
+    const deadline = clock.monotonic() + codeWait;
+    for (;;) {
+      if (await this.tryCodes(callback, holdings, signal)) return true;
+      const left = Math.max(0, deadline - clock.monotonic());
+      if (!(await bell.rung(this.heard, left, clock, signal))) return false;
+    }
+  }
+
+  /** Tries the codes that are there. @returns whether one was right. */
+  async tryCodes(callback: Callback, holdings: Holdings, signal: AbortSignal): Promise<boolean> {
+    const { accountId, bell, verifiers } = this.#options;
+    const { callbackid, event } = callback;
+    this.heard = bell.count;
+    for (const code of await verifiers.candidates(accountId, callbackid)) {
+      if (!(await this.#isRight(callbackid, code, signal))) {
+        this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);
+        await verifiers.drop(accountId, code);
+        continue;
+      }
+      await holdings.look(signal);
+      if (!holdings.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
+      await verifiers.prove(accountId, event, callbackid, code);
+      this.#wrong.delete(callbackid);
+      this.#asked.delete(callbackid);
+      return true;
+    }
+    return false;
+  }
+
+  async #isRight(callbackid: number, code: Secret, signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#options.callbacks.verify(callbackid, code, { signal })).verified;
+    } catch (error) {
+      // What the service answers to a wrong code is not shown: any refusal of this request is taken for one.
+      const refused = error instanceof MirrorError && refusals.has(error.code);
+      if (!refused) throw error;
+      return false;
+    }
+  }
+}
+
+const refusals: ReadonlySet<MirrorError['code']> = new Set(['rejected', 'access_denied', 'not_supported']);

@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../src/api/client.ts';
+import { fixedToken } from '../../src/api/auth/token-source.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { MirrorError } from '../../src/domain/errors.ts';
+import { Secret, silentLog } from '../../src/domain/log.ts';
+import { freeTurns, loaded } from '../unit/api/scripted.ts';
+import { build, place, service } from '../process/program.ts';
+import { activeDifferences } from '../unit/sync/equal.ts';
+import { roadTo, type Weather } from './network.ts';
+
+/** Half of a page is never a page. */
+const refused = ['service_unreachable', 'answer_unreadable'];
+
+/** Lets nobody wait. */
+const dice = loaded(0);
+
+beforeAll(build);
+
+describe('A25 an answer that is cut off', () => {
+  it.each(['end', 'reset'] as const)('at any byte, by %s, is no page', async (ending) => {
+    const { baseUrl, account, token } = await service({ vendors: 5 });
+    const road = await roadTo(baseUrl);
+    const rate = { requests: 100_000, per: 1_000 };
+    let readSeq = 0;
+    const { vendors } = connect(
+      {
+        baseUrl: road.baseUrl,
+        apiVersion: 'alpha',
+        paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 2, concurrency: 1 },
+        timeout: 10_000,
+        rateLimit: { vendors: rate, callbacks: rate },
+      },
+      account,
+      {
+        clock: systemClock,
+        dice,
+        fetch: (...sent) => globalThis.fetch(...sent),
+        log: silentLog,
+        takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
+        tokens: fixedToken(new Secret(token)),
+        patience: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+      },
+    );
+    const asked = (): Promise<string> =>
+      vendors.page(1).then(
+        ({ rows }) => `${rows.length} rows`,
+        (error: unknown) => (error as MirrorError).code,
+      );
+    expect(await asked()).toBe('2 rows');
+    const whole = road.sent();
+    expect(whole).toBeGreaterThan(1_000);
+    Object.assign(road.weather, { cutAfter: 0, ending } satisfies Weather);
+    // The connection that is still open ends with the next answer, whatever is cut.
+    await asked();
+    for (let cutAfter = 0; cutAfter < whole; cutAfter++) {
+      road.weather.cutAfter = cutAfter;
+      expect(refused, `cut after ${cutAfter} of ${whole} bytes`).toContain(await asked());
+    }
+    delete road.weather.cutAfter;
+    expect(await asked()).toBe('2 rows');
+  });
+
+  it('in every attempt ends a pull with 69, and leaves whole pages', async () => {
+    const sandbox = await service({ vendors: 60 });
+    const road = await roadTo(sandbox.baseUrl);
+    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    expect((await at.run('sync')).status).toBe(0);
+    const before = at.query('SELECT * FROM vendors ORDER BY vendorid');
+    road.weather.cutAfter = 700;
+    const { status, stdout } = await at.run('sync', '--json');
+    expect([status, JSON.parse(stdout)]).toEqual([
+      69,
+      expect.objectContaining({ ok: false, runs: [expect.objectContaining({ outcome: 'failed', pages: 0 })] }),
+    ]);
+    expect(at.query('SELECT * FROM vendors ORDER BY vendorid')).toEqual(before);
+  });
+});
+
+describe('C14 A25 a slow and bumpy road', () => {
+  it.each([1, 7, 1_000])('in slices of %i bytes brings everything', async (slice) => {
+    const sandbox = await service({ vendors: 60 });
+    const road = await roadTo(sandbox.baseUrl);
+    road.weather.slice = slice;
+    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    expect((await at.run('sync')).status).toBe(0);
+    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+  });
+
+  it('that breaks now and then is travelled again, and the pull is complete', async () => {
+    const sandbox = await service({ vendors: 60 });
+    const road = await roadTo(sandbox.baseUrl);
+    // A connection carries some pages, and breaks in the middle of another.
+    Object.assign(road.weather, { cutAfter: 30_000, ending: 'reset' } satisfies Weather);
+    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const { status, stderr } = await at.run('sync', '--json');
+    expect(status, stderr).toBe(0);
+    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+  });
+});

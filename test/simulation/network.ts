@@ -1,0 +1,152 @@
+/** The road to the service: requests and answers that take their time, get lost and broken, and are counted. */
+import { sleep } from '../../src/domain/clock.ts';
+import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
+import type { FaultKind } from '../../src/sandbox/faults/fault-kinds.ts';
+import type { Sandbox } from '../../src/sandbox/service.ts';
+import { aborted, connectionReset, responseOf } from './answer.ts';
+import type { LifeClock } from './process-clock.ts';
+import type { Plan } from './plan.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+/** A request that reached the service. */
+export interface Arrival {
+  readonly at: number;
+  readonly life: number;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** What was asked about the vendors of an account. */
+export interface View {
+  /** When each vendor was last asked for by its number, and answered. */
+  readonly asked: Map<number, number>;
+  /** Pages of the vendor list that were asked for, and answered. */
+  readonly lists: { readonly at: number; readonly page: number }[];
+  /** When the vendor list was asked for, and came empty although it is not. */
+  readonly emptied: number[];
+}
+
+export interface RoadOptions {
+  readonly plan: Plan;
+  readonly accounts: readonly string[];
+  readonly sandbox: Sandbox;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+}
+
+/** What is not slow takes so long at most, in milliseconds. */
+const quick = 400;
+
+export class Road {
+  /** Every request that reached the service, oldest first. */
+  readonly arrivals: Arrival[] = [];
+  /** What was asked about vendors, by account. */
+  readonly views: ReadonlyMap<string, View>;
+  /** Faults that truly happened, by kind. */
+  readonly met = new Map<string, number>();
+  /** Requests about callbacks that are under way. */
+  handshaking = 0;
+  /** Meets every request, in place of the plan's rates, while it is set. */
+  outage: FaultKind | undefined;
+  /** What the answers about vendors wait for. */
+  #held: Promise<void> = Promise.resolve();
+  /** Nothing goes wrong any more. */
+  calm = false;
+  readonly #options: RoadOptions;
+  readonly #throws: Chance;
+
+  constructor(options: RoadOptions) {
+    this.#options = options;
+    this.#throws = chance(seedOf(options.plan.seed, 'road'));
+    this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
+  }
+
+  /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
+  fetchFor(life: number, clock: LifeClock): typeof globalThis.fetch {
+    return async (input, init) => {
+      const url = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
+      const signal = init?.signal ?? new AbortController().signal;
+      signal.throwIfAborted();
+      const method = init?.method ?? 'GET';
+      const about = targetOf(url.pathname)?.resource;
+      if (about === 'callbacks') this.handshaking += 1;
+      const answered = this.#travel({ url, method, body: typeof init?.body === 'string' ? init.body : '', life }, init)
+        .finally(() => {
+          if (about === 'callbacks') this.handshaking -= 1;
+        })
+        .then(async (answer) => {
+          await sleep(clock, this.#latency(url));
+          if (about === 'vendors') await this.#held;
+          return answer;
+        });
+      answered.catch(() => undefined);
+      const answer = await Promise.race([answered, aborted(signal)]);
+      const { breakage } = answer;
+      if (breakage?.kind === 'reset') throw connectionReset();
+      if (breakage?.kind === 'hang') return aborted(signal);
+      return responseOf(answer, signal);
+    };
+  }
+
+  /** Holds back what is answered about vendors from now on, until the function that it returns is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    this.#held = new Promise((resolve) => (release = resolve));
+    return release;
+  }
+
+  async #travel(
+    { url, method, body, life }: { url: URL; method: string; body: string; life: number },
+    init: RequestInit | undefined,
+  ): Promise<Awaited<ReturnType<Sandbox['handle']>>> {
+    const { sandbox, timeline, trace } = this.#options;
+    await sleep(timeline.clock, this.#latency(url));
+    const fault = this.#fault();
+    this.arrivals.push({ at: timeline.now, life, method, path: url.pathname, body });
+    trace.say('request', life, method, url.pathname + url.search, fault ?? '');
+    if (fault) {
+      this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
+      sandbox.faults.next({ kind: fault });
+    }
+    this.#note(url, fault);
+    const answer = await sandbox.handle({
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: init?.headers as Record<string, string>,
+      body: Buffer.from(body),
+    });
+    trace.say('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
+    return answer;
+  }
+
+  /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones. */
+  #note(url: URL, fault: FaultKind | undefined): void {
+    const target = targetOf(url.pathname);
+    const at = this.#options.timeline.now;
+    const view = target && this.views.get(target.account);
+    if (!view || target.resource !== 'vendors') return;
+    const isAnswered = fault === undefined || fault === 'wrong_page';
+    if (target.id !== undefined && (isAnswered || fault === 'empty_list')) view.asked.set(Number(target.id), at);
+    if (target.id !== undefined || url.searchParams.has('search[vis_state]')) return;
+    if (isAnswered) view.lists.push({ at, page: Number(url.searchParams.get('page')) });
+    if (fault === 'empty_list') view.emptied.push(at);
+  }
+
+  #fault(): FaultKind | undefined {
+    if (this.calm) return undefined;
+    if (this.outage) return this.outage;
+    const { faults } = this.#options.plan;
+    return (Object.entries(faults) as [FaultKind, number][]).find(([, rate]) => this.#throws.happens(rate))?.[0];
+  }
+
+  #latency(url: URL): number {
+    const { latency, slow } = this.#options.plan;
+    if (this.calm) return 5 + this.#throws.below(50);
+    const isQuick = slow === 'lists' && targetOf(url.pathname)?.id !== undefined;
+    return 5 + this.#throws.below(isQuick ? Math.min(latency, quick) : latency);
+  }
+}

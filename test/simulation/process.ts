@@ -1,0 +1,142 @@
+/** One life of the process: what the daemon runs for its accounts, without its sockets. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { accountServices, type AccountServices } from '../../src/app/account-services.ts';
+import { createMetrics } from '../../src/admin/metrics/metrics.ts';
+import type { Dice } from '../../src/domain/clock.ts';
+import { parseSettings, type Settings } from '../../src/settings/parse.ts';
+import { openInstallation, type Installation } from '../../src/app/installation.ts';
+import { startAll, stopAll } from '../../src/domain/lifecycle.ts';
+import { silentLog } from '../../src/domain/log.ts';
+import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import type { Mirror } from '../../src/store/mirror.ts';
+import type { Verdict } from '../../src/store/decide/verdict.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
+import type { PathTokens } from '../../src/webhook/receive/account-of-path.ts';
+import { Reception } from '../../src/webhook/receive/delivery-receiver.ts';
+import { namedProcess } from '../support/mirror-file.ts';
+import type { LifeClock } from './process-clock.ts';
+import { accounts, publicUrl, token } from './names.ts';
+import type { Plan } from './plan.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const metrics = createMetrics();
+
+/** Minutes between two reconciliations. */
+export const interval = 5;
+
+export interface LifeOptions {
+  readonly plan: Plan;
+  readonly settings: Settings;
+  /** Which life of the installation this is, from 1. */
+  readonly number: number;
+  readonly clock: LifeClock;
+  readonly fetch: typeof globalThis.fetch;
+  readonly onRun: (report: RunReport) => void;
+  /** Hears what became of every reading. */
+  readonly onVerdict: (kind: Verdict['kind']) => void;
+}
+
+export interface Life {
+  readonly number: number;
+  readonly clock: LifeClock;
+  readonly installation: Installation;
+  readonly desks: AccountServices['desks'];
+  readonly reception: Reception;
+  readonly tokens: PathTokens;
+  /** Milliseconds until a schedule begins a run; 0 while one is under way. */
+  untilNextRun(): number;
+  stop(): Promise<void>;
+}
+
+/** What is the same for every seed is read once. */
+const settled = parseSettings({
+  defaults: readFileSync(join(root, 'config/default.yaml'), 'utf8'),
+  name: 'settings',
+  env: {},
+  readFile: String,
+  text: JSON.stringify({
+    accounts,
+    service: { baseUrl: 'https://service.example', auth: { accessToken: token } },
+    listener: { publicUrl },
+    schedule: { reconcile: `*/${interval} * * * *` },
+  }),
+});
+export function settingsOf(plan: Plan, folder: string): Settings {
+  const { service, sync } = settled;
+  return {
+    ...settled,
+    accounts: settled.accounts.slice(0, plan.accounts),
+    database: join(folder, 'vendors.db'),
+    secrets: join(folder, 'secrets.db'),
+    service: {
+      ...service,
+      paging: { ...service.paging, perPage: plan.rows, concurrency: plan.concurrency },
+      extraWalks: plan.extraWalks,
+      rateLimit: { ...service.rateLimit, vendors: { requests: plan.vendorsRate, per: 60_000 } },
+    },
+    sync: { ...sync, breaker: { ...sync.breaker, vendors: plan.breaker } },
+  };
+}
+
+/** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
+export async function live(options: LifeOptions): Promise<Life> {
+  const { plan, settings, number, clock, fetch, onRun } = options;
+  const throws = chance(seedOf(plan.seed, 'dice', number));
+  const dice: Dice = {
+    bytes: (count) => Uint8Array.from({ length: count }, () => throws.below(256)),
+    fraction: () => throws.fraction(),
+  };
+  const installation = await openInstallation(settings, {
+    clock,
+    dice,
+    fetch,
+    log: silentLog,
+    lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
+    migrations: join(root, 'migrations'),
+  });
+  overhear(installation.mirror, options.onVerdict);
+  const running = await accountServices({
+    installation,
+    metrics,
+    clock,
+    dice,
+    log: silentLog,
+    onRun: (_, report) => onRun(report),
+    onFatal: () => undefined,
+  });
+  const { desks, services, receiving } = running;
+  await startAll(services);
+  const untilNext = (kind: 'pull' | 'reconcile'): number => (running.next(kind) ?? clock.now()) - clock.now();
+  return {
+    number,
+    clock,
+    installation,
+    desks,
+    reception: new Reception(receiving),
+    tokens: receiving.tokens,
+    untilNextRun: () => Math.min(untilNext('pull'), untilNext('reconcile')),
+    async stop() {
+      await stopAll(services);
+      await installation.close();
+    },
+  };
+}
+
+/** Listens to the deeds of readings, without changing them. */
+function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
+  const plain = { ...mirror };
+  const deeds: Pick<Mirror, 'applyPages' | 'applyReading'> = {
+    async applyPages(...values) {
+      const applied = await plain.applyPages(...values);
+      for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
+      return applied;
+    },
+    async applyReading(...values) {
+      const verdict = await plain.applyReading(...values);
+      onVerdict(verdict.kind);
+      return verdict;
+    },
+  };
+  Object.assign(mirror, deeds);
+}

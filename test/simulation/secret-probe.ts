@@ -1,0 +1,86 @@
+/** Whether a change is told by webhook, and found where nobody was told (P1). */
+import type { CallbackRecord } from '../../src/sandbox/core/callback-record.ts';
+import type { Aftermath } from './aftermath.ts';
+import { interval } from './process.ts';
+import { publicUrl } from './names.ts';
+
+const minute = 60_000;
+/** The guard, the second look, and the requests in between. */
+export const settling = 45_000;
+/** A code that never came is asked for again after ten minutes, and a look follows each interval. */
+const mended = 40 * minute;
+/** A delivery's own time, the guard, and a reading; where copies lag, a second look comes on top. */
+const prompt = 20_000;
+/** What a run leaves to be done is done. */
+const rest = 10_000;
+/** Where sixty requests a minute are allowed, a run may have used them. */
+const turn = 65_000;
+
+/** What tells of an edit: the noun, or its verb where the service takes no noun. */
+const ofEdits: ReadonlySet<string> = new Set(['bill_vendor', 'bill_vendor.update']);
+
+/** Whether the service tells us of edits, now, and signs with a code that we believe in. */
+export function isHeard(scene: Aftermath): boolean {
+  const telling = ourCallbacks(scene).filter(
+    ({ event, verified, disabled }) => ofEdits.has(event) && verified && !disabled,
+  );
+  return telling.length > 0 && telling.some(({ verifier }) => scene.auditor.provenCodes().includes(verifier));
+}
+
+/** How long it takes at most until a vendor that is to be read was read, in milliseconds. */
+export function reading({ plan }: Aftermath): number {
+  const lags = plan.world.listLag + plan.world.readLag > 0;
+  return prompt + (lags ? settling : 0) + (plan.vendorsRate < 600 ? turn : 0);
+}
+
+function ourCallbacks({ account, sandbox }: Aftermath): CallbackRecord[] {
+  return sandbox
+    .callbacks(account)
+    .all()
+    .filter(({ uri }) => uri.startsWith(publicUrl));
+}
+
+/** Whether a delivery would reach us; of a callback that is disabled and does not show it, nobody can know. */
+export async function hears(scene: Aftermath): Promise<boolean> {
+  const { plan, timeline, auditor, broken, trace } = scene;
+  if (await timeline.until(() => isHeard(scene), mended)) return true;
+  const ours = ourCallbacks(scene);
+  trace.say('deaf', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
+  const hidden = plan.world.disabled === 'silent' && ours.some(({ disabled }) => disabled);
+  if (!hidden && !auditor.registeredEnough()) broken('P1', 'the callback is not mended');
+  return false;
+}
+
+/** An edit by somebody, that a delivery tells of. @returns whether there was one. */
+export async function canary(scene: Aftermath): Promise<boolean> {
+  const { account, plan, timeline, household, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
+  if (plan.world.objectId === 'callback') return false;
+  const desk = sandbox.vendors(account);
+  /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
+  const free = (): number | undefined => {
+    const marked = new Set(auditor.marked());
+    const alive = desk.all().filter((wire) => Number(wire['vis_state']) === 0);
+    return alive.map(({ vendorid }) => Number(vendorid)).find((vendorid) => !marked.has(vendorid));
+  };
+  if (free() === undefined) return false;
+  // Between two reconciliations, so that none of them brings it.
+  const last = runs.length;
+  const isNew = (): boolean => runs.length > last && runs.at(-1)!.trigger === 'schedule';
+  const isFar = (): boolean => (household.life?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
+  await timeline.until(() => isNew() || (plan.world.readOne === 'yes' && isFar()), 2 * interval * minute);
+  await timeline.pass(rest);
+  const vendorid = free();
+  if (!isHeard(scene) || vendorid === undefined) return false;
+  desk.edit(vendorid, { phone: '+1 canary' });
+  trace.say('canary', vendorid);
+  const due = chronicle.at(vendorid, timeline.now);
+  const before = runs.length;
+  await timeline.pass(reading(scene));
+  // Where no vendor is read by number, a whole sweep answers; the next reconciliation is later than this.
+  if (plan.world.readOne !== 'yes')
+    await timeline.until(() => runs.slice(before).some(({ trigger }) => trigger === 'queue'), 3 * minute);
+  auditor.look();
+  if ((follower.held.get(vendorid)?.chapter ?? -1) < due)
+    broken('P1', 'a change that was told by webhook did not arrive');
+  return true;
+}

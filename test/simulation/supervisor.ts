@@ -1,0 +1,171 @@
+/** Keeps a process running, as an operator's machine does: starts it, starts it anew when it died, and lets it die. */
+import type Driver from 'better-sqlite3';
+import type { Settings } from '../../src/settings/parse.ts';
+import type { RunReport } from '../../src/sync/run/run.ts';
+import { LifeClock } from './process-clock.ts';
+import { live, type Life } from './process.ts';
+import type { Plan } from './plan.ts';
+import type { Road } from './network.ts';
+import { busy, full, tapInto } from './sqlite-tap.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+export interface HouseholdOptions {
+  readonly plan: Plan;
+  readonly folder: string;
+  readonly settings: Settings;
+  readonly timeline: Timeline;
+  readonly road: Road;
+  readonly trace: Trace;
+  readonly onRun: (report: RunReport, life: number) => void;
+  /** Somebody is about to set the wall clock. */
+  readonly onStray: () => void;
+  /** The process does not serve any more: it is about to end, or did. */
+  readonly onDown: () => void;
+}
+
+/** How long a start that failed waits for the next one. */
+const startAgainAfter = 5_000;
+
+export class Household {
+  /** The process, while it serves. */
+  life: Life | undefined;
+  /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
+  lockedUntil = 0;
+  fullUntil = 0;
+  readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
+  /** What became of readings, by kind. */
+  readonly verdicts = new Map<string, number>();
+  readonly #options: HouseholdOptions;
+  readonly #untap: () => void;
+  readonly #connections = new Map<Driver.Database, LifeClock>();
+  #clock: LifeClock;
+  #number = 0;
+  /** The process dies at so many more edges of transactions. */
+  #edgesLeft: number | undefined;
+
+  constructor(options: HouseholdOptions) {
+    this.#options = options;
+    this.#clock = new LifeClock(options.timeline, 0, 0);
+    this.#untap = tapInto(options.folder, {
+      opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
+      before: (sqlite, writes) => {
+        const now = options.timeline.now;
+        if (!this.#connections.get(sqlite)?.alive) throw busy;
+        if (writes && now < this.lockedUntil) throw busy;
+        if (writes && now < this.fullUntil) throw full;
+        if (writes) this.#edge('beforeCommit');
+      },
+      after: (_, writes) => {
+        if (writes) this.#edge('afterCommit');
+      },
+    });
+  }
+
+  get clock(): LifeClock {
+    return this.#clock;
+  }
+
+  /** Starts the process; where it cannot be started, again a little later. */
+  start(): void {
+    const { plan, settings, timeline, road, trace, onRun } = this.#options;
+    this.#number += 1;
+    const number = this.#number;
+    const clock = new LifeClock(timeline, this.#clock.behind, this.#clock.strayed);
+    this.#clock = clock;
+    trace.say('start', number);
+    const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
+    live({
+      plan,
+      settings,
+      number,
+      clock,
+      fetch: road.fetchFor(number, clock),
+      onRun: (report) => onRun(report, number),
+      onVerdict,
+    }).then(
+      (life) => {
+        if (clock.alive) this.life = life;
+      },
+      () => {
+        if (!clock.alive) return;
+        this.counts.failedStarts += 1;
+        this.#lieDown();
+        timeline.timer(startAgainAfter, () => this.start());
+      },
+    );
+  }
+
+  /** Somebody sets the wall clock. */
+  stray(ms: number): void {
+    this.#options.onStray();
+    this.#clock.stray(ms);
+  }
+
+  /** The process dies, at the moment or at one of its next transactions. */
+  crash(afterEdges: number): void {
+    if (afterEdges > 0) this.#edgesLeft = afterEdges;
+    else this.#die();
+  }
+
+  /** A signal ends the process; it is started again when it is done. */
+  restart(): void {
+    const { life } = this;
+    if (!life) return;
+    const { trace, timeline } = this.#options;
+    this.life = undefined;
+    this.counts.restarts += 1;
+    trace.say('stop', life.number);
+    this.#options.onDown();
+    void life.stop().then(() => {
+      if (!life.clock.alive) return;
+      this.#lieDown();
+      timeline.timer(1_000, () => this.start());
+    });
+  }
+
+  /** No more troubles: what was planned and has not come does not come. */
+  calm(): void {
+    this.#edgesLeft = undefined;
+    this.lockedUntil = this.fullUntil = 0;
+  }
+
+  /** Ends everything, at once. */
+  close(): void {
+    if (this.#clock.alive) this.#lieDown();
+    this.#untap();
+  }
+
+  #edge(where: 'beforeCommit' | 'afterCommit'): void {
+    if (this.#edgesLeft === undefined) return;
+    this.#edgesLeft -= 1;
+    if (this.#edgesLeft > 0) return;
+    this.counts[where] += 1;
+    this.#die();
+    throw busy;
+  }
+
+  #die(): void {
+    this.#edgesLeft = undefined;
+    if (!this.#clock.alive) return;
+    const { plan, timeline, road, trace } = this.#options;
+    this.counts.crashes += 1;
+    if (road.handshaking > 0) this.counts.insideHandshake += 1;
+    trace.say('crash');
+    this.#lieDown();
+    if (plan.crashOf === 'machine') this.#clock.reboot();
+    timeline.timer(plan.downtime * 1_000, () => this.start());
+  }
+
+  /** Nothing of the old life reaches the files any more. */
+  #lieDown(): void {
+    this.life = undefined;
+    this.#clock.end();
+    for (const [sqlite, clock] of this.#connections)
+      if (!clock.alive) {
+        sqlite.close();
+        this.#connections.delete(sqlite);
+      }
+    this.#options.onDown();
+  }
+}

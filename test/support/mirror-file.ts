@@ -1,0 +1,125 @@
+/** A mirror file for tests: made by the migrations, filled row by row. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Driver from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import { systemDice, type Clock } from '../../src/domain/clock.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { mirrorOptions, type MirrorFile } from '../../src/store/mirror.ts';
+
+export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
+export const migrations = join(packageRoot, 'migrations');
+
+/** A folder that goes away with the test. */
+export function temporaryFolder(within = tmpdir()): string {
+  const folder = mkdtempSync(join(within, 'vendor-mirror-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type Row = Readonly<Record<string, string | number | bigint | null>>;
+/** Rows by table. */
+export type Rows = Readonly<Record<string, readonly Row[]>>;
+
+/** Makes a mirror at `path`, or adds to the one that is there. */
+export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
+  const database = await Database.open(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+  await database.write(() => {
+    for (const [table, list] of Object.entries(rows))
+      for (const row of list) {
+        const names = Object.keys(row);
+        database.sqlite
+          .prepare(
+            `INSERT INTO ${table} (${names.map((name) => `"${name}"`).join()}) VALUES (${names.map(() => '?').join()})`,
+          )
+          .run(Object.values(row));
+      }
+  });
+  await database.close();
+}
+
+/** Opens what `writeMirror` made, to read it; closed with the test. */
+export function readMirror(path: string, clock: Clock): Database {
+  const database = Database.openToRead(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+  if (!database) throw new Error(`There is no mirror at ${path}.`);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Asks any SQLite file, as a reporting tool would. */
+export function ask<Row = Record<string, unknown>>(path: string, sql: string, ...values: unknown[]): Row[] {
+  const reader = new Driver(path, { readonly: true, fileMustExist: true });
+  try {
+    return reader.prepare<unknown[], Row>(sql).all(...values);
+  } finally {
+    reader.close();
+  }
+}
+
+/** A row of `vendors`; whatever is not told is as usual. */
+export function vendor(vendorid: number, told: Row = {}): Row {
+  return {
+    account_id: '6BApk',
+    vendorid,
+    vendor_name: `Vendor ${vendorid}`,
+    vis_state: 0,
+    presence: 'present',
+    first_seen_at: '2026-11-20 09:00:00.000',
+    changed_at: '2026-11-20 09:00:00.000',
+    source: 'pull',
+    read_seq: 1,
+    held_since_ms: 0,
+    raw: '{}',
+    ...told,
+  };
+}
+
+/** A row of `vendor_versions`. */
+export function version(vendorid: number, changedFields: readonly string[], told: Row = {}): Row {
+  return {
+    account_id: '6BApk',
+    vendorid,
+    valid_from: '2026-11-20 09:00:00.000',
+    vis_state: 0,
+    vis_state_source: 'reported',
+    presence: 'present',
+    changed_fields: JSON.stringify(changedFields),
+    source: 'pull',
+    raw: '{}',
+    ...told,
+  };
+}
+
+/** A row of `runs`. */
+export function run(id: number, told: Row = {}): Row {
+  const { safe_as_of = '2026-11-20 11:54:55.000' } = told;
+  return {
+    id,
+    account_id: '6BApk',
+    kind: 'pull',
+    trigger: 'command',
+    started_at: '2026-11-20 11:55:00.000',
+    finished_at: '2026-11-20 11:55:12.000',
+    outcome: 'complete',
+    safe_as_of,
+    listed_as_of: safe_as_of,
+    process: 'one that ended',
+    began_seq: 0,
+    ...told,
+  };
+}
+
+/** A row of `vendor_balances`. */
+export function balance(vendorid: number, kind: 'outstanding' | 'overdue', amount: string, code: string): Row {
+  return { account_id: '6BApk', vendorid, kind, amount, amount_minor: Math.round(Number(amount) * 100), code };
+}
+
+/** A process of that name, without a lock; the others are alive as told. */
+export function namedProcess(
+  name = 'this process',
+  isAlive: (name: string) => boolean = () => true,
+): MirrorFile['lockProcess'] {
+  return () => ({ name, isAlive, release: () => undefined });
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import type { Ability, AccountFacts } from '../../../src/admin/health/health.ts';
+import { catalogue } from '../../../src/domain/errors.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+import { startAdmin } from './requests.ts';
+import { able, account, before, days, facts, newAccount, run } from './sample.ts';
+
+interface Status {
+  ready: boolean;
+  fresh: boolean;
+  accounts_stale: number;
+  accounts: {
+    account: string;
+    ready: boolean;
+    reasons: string[];
+    last_error: { code: string | null; message: string | null; what_to_do: string } | null;
+    staleness_seconds: number | null;
+    watchdog: string;
+  }[];
+}
+
+/** What `/api/status` says of these accounts. */
+async function statusOf(accounts: readonly AccountFacts[], settings: { maxStaleness?: number } = {}): Promise<Status> {
+  const { ask } = await startAdmin(settings, () => Promise.resolve(facts(accounts)));
+  const { status, body } = await ask('/api/status');
+  expect(status).toBe(200);
+  return JSON.parse(body) as Status;
+}
+
+describe('/healthz', () => {
+  it('answers 200 without looking at anything', async () => {
+    const { ask } = await startAdmin({}, () => Promise.reject(new Error('the file is locked')));
+    expect(await ask('/healthz')).toMatchObject({ status: 200, body: 'alive\n' });
+  });
+});
+
+describe('/readyz', () => {
+  const ready = async (ability: Partial<Ability>): Promise<{ status: number; body: unknown }> => {
+    const { ask } = await startAdmin({}, () => Promise.reject(new Error('nobody asks')), undefined, {
+      ...able,
+      ...ability,
+    });
+    const { status, body } = await ask('/readyz');
+    return { status, body: JSON.parse(body) as unknown };
+  };
+
+  it('K19 answers 200 while this process can take and keep deliveries, without looking at any account', async () => {
+    expect(await ready({})).toEqual({
+      status: 200,
+      body: { ready: true, reasons: [], listener_open: true, file_writable: true, disk_free_bytes: 91_000_000_000 },
+    });
+  });
+
+  it.each<[string, Partial<Ability>, string]>([
+    ['the listener is closed', { listening: false }, 'The listener is not open.'],
+    ['the file cannot be written', { unwritable: '/m.db may not be written.' }, '/m.db may not be written.'],
+    ['the disk is full', { diskFreeBytes: 4_096 }, 'The disk that holds the mirror is full: 4096 bytes are free.'],
+  ])('K19 answers 503 while %s, and says so', async (_, ability, reason) => {
+    expect(await ready(ability)).toMatchObject({ status: 503, body: { ready: false, reasons: [reason] } });
+  });
+
+  it('K19 one refused account of many leaves the process ready, and is named with what to do', async () => {
+    const refused = account({
+      account: 'refused',
+      runs: [
+        run(9, { outcome: 'running', finished_at: null }),
+        run(8, { outcome: 'failed', error: 'The service answered 403.', error_code: 'access_denied' }),
+      ],
+    });
+    const many = [account(), refused, account({ account: 'third' })];
+    const { ask } = await startAdmin({}, () => Promise.resolve(facts(many)));
+    expect((await ask('/readyz')).status).toBe(200);
+    const status = JSON.parse((await ask('/api/status')).body) as Status;
+    expect(status).toMatchObject({ ready: true, fresh: false, accounts_stale: 0 });
+    expect(status.accounts.map(({ account: name, ready: fine }) => [name, fine])).toEqual([
+      ['6BApk', true],
+      ['refused', false],
+      ['third', true],
+    ]);
+    expect(status.accounts[1]?.last_error).toEqual({
+      code: 'access_denied',
+      message: 'The service answered 403.',
+      run: 8,
+      at: before(106_000),
+      what_to_do: catalogue.access_denied.hint,
+    });
+  });
+});
+
+describe('/api/status', () => {
+  it('calls no account fresh before its first complete sweep', async () => {
+    const status = await statusOf([account(), newAccount('9aaZq')]);
+    expect(status).toMatchObject({ ready: true, fresh: false, accounts_stale: 1 });
+    expect(status.accounts[1]).toMatchObject({ reasons: ['No sweep was complete yet.'], staleness_seconds: null });
+  });
+
+  it('K19 calls an account stale by what lists show: beyond admin.maxStaleness, not at it', async () => {
+    const behind = account({ freshness: { ...account().freshness, safe_as_of: before(86_400_000) } });
+    expect(await statusOf([behind], { maxStaleness: 140_000 })).toMatchObject({ fresh: true, accounts_stale: 0 });
+    const over = await statusOf([behind], { maxStaleness: 139_999 });
+    expect(over).toMatchObject({ fresh: false, accounts_stale: 1 });
+    expect(over.accounts[0]?.reasons).toEqual([
+      'Changes of the last 2 min may be missing; admin.maxStaleness allows 2 min.',
+    ]);
+  });
+
+  it('B6 calls nothing fresh after a machine slept, until a reconciliation has caught up', async () => {
+    const doubt = 'The machine slept for 6 h; a reconciliation is under way.';
+    const status = await statusOf([account({ doubt })]);
+    expect(status).toMatchObject({ fresh: false, accounts_stale: 1 });
+    expect(status.accounts[0]?.reasons).toEqual([doubt]);
+  });
+
+  it('B4 a moment that a clock set back has put into the future is no staleness', async () => {
+    const future = account({ freshness: { ...account().freshness, listed_as_of: before(-86_400_000) } });
+    expect((await statusOf([future])).accounts[0]?.staleness_seconds).toBe(0);
+  });
+
+  it('says that the watchdog hears nothing', async () => {
+    expect((await statusOf([account({ watchdog: 'silent' })])).accounts[0]?.watchdog).toBe('silent');
+  });
+
+  it('is the whole state in the names of the data model', async () => {
+    const { ask } = await startAdmin();
+    const { status, headers, body } = await ask('/api/status');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(JSON.parse(body)).toMatchObject({
+      version: '0.1.0',
+      ready: true,
+      at: '2026-11-20 12:00:00.000',
+      started_at: '2026-11-08 12:00:00.000',
+      next: { pull: '2026-11-21 03:00:00.000', reconcile: '2026-11-20 12:11:00.000' },
+      database_bytes: 18_432_000,
+      wal_bytes: 412_000,
+      accounts: [
+        {
+          account: '6BApk',
+          ready: true,
+          vendors: { present: 1_684, active: 1_602, deleted: 51, archived: 31, unknown: 0, gone: 4 },
+          freshness: { callback_verified: 1 },
+          queue: { waiting: 3, parked: 0, oldest: before(9_000) },
+          callbacks: [{ callbackid: 2001, verified: true }],
+          last_delivery: before(5_000),
+          webhook_health: days,
+          watchdog: 'hearing',
+          findings: [{ kind: 'balance_only', count: 14 }, {}, {}],
+        },
+      ],
+    });
+  });
+
+  it('says null for a run that is under way', async () => {
+    const { ask } = await startAdmin({}, () =>
+      Promise.resolve({ ...facts(), next: { pull: undefined, reconcile: undefined } }),
+    );
+    expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({ next: { pull: null, reconcile: null } });
+  });
+});
+
+describe('the admin server', () => {
+  it('asks for the facts once a second, however many look', async () => {
+    let asked = 0;
+    const clock = virtualClock();
+    const count = (): Promise<ReturnType<typeof facts>> => {
+      asked += 1;
+      return Promise.resolve(facts());
+    };
+    const { ask } = await startAdmin({}, count, clock);
+    await Promise.all(['/', '/metrics', '/api/status'].map((path) => ask(path)));
+    expect(asked).toBe(1);
+    await clock.advance(1_000);
+    await ask('/');
+    expect(asked).toBe(2);
+  });
+
+  it('H11 answers a fault of ours with a bare 500, and tells the log', async () => {
+    const { ask, faults } = await startAdmin({}, () => Promise.reject(new Error('at /secret/path line 7')));
+    for (const path of ['/', '/metrics', '/api/status']) {
+      const { status, body, headers } = await ask(path);
+      expect([status, body]).toEqual([500, '']);
+      expect(headers['server']).toBeUndefined();
+    }
+    expect(faults).toHaveLength(3);
+  });
+
+  it('only shows: every other method is refused', async () => {
+    const { ask } = await startAdmin();
+    for (const path of ['/', '/metrics', '/api/status', '/healthz', '/readyz'])
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
+        expect([path, method, (await ask(path, {}, method)).status]).toEqual([path, method, 405]);
+    expect((await ask('/elsewhere')).status).toBe(404);
+  });
+});

@@ -1,0 +1,54 @@
+/** An admin server on a free port, and requests to it with any header, `Host` included. */
+import { request, type OutgoingHttpHeaders } from 'node:http';
+import { onTestFinished } from 'vitest';
+import type { Ability, HealthFacts } from '../../../src/admin/health/health.ts';
+import { createMetrics, type Metrics } from '../../../src/admin/metrics/metrics.ts';
+import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
+import { systemClock, type Clock } from '../../../src/domain/clock.ts';
+import { able, facts, noon } from './sample.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: string;
+}
+
+export interface Admin {
+  readonly ask: (path: string, headers?: OutgoingHttpHeaders | readonly string[], method?: string) => Promise<Answer>;
+  readonly metrics: Metrics;
+  readonly faults: unknown[];
+}
+
+/** Started for one test, whose wall clock stands at noon. */
+export async function startAdmin(
+  settings: Partial<AdminOptions['settings']> = {},
+  supply: () => Promise<HealthFacts> = () => Promise.resolve(facts()),
+  clock: Clock = { ...systemClock, now: () => noon },
+  ability: Ability = able,
+): Promise<Admin> {
+  const metrics = createMetrics();
+  const faults: unknown[] = [];
+  const server = createAdminServer({
+    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
+    source: { facts: supply, ability: () => ability },
+    metrics,
+    clock,
+    onFault: (error) => faults.push(error),
+  });
+  await server.start();
+  onTestFinished(() => server.stop());
+  const { port } = server.address;
+  return {
+    metrics,
+    faults,
+    ask: (path, headers = {}, method = 'GET') =>
+      new Promise((resolve, reject) => {
+        const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (text: string) => (body += text));
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+        });
+        asked.on('error', reject).end();
+      }),
+  };
+}

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { shared } from '../../../src/admin/shared-result.ts';
+import { healthSource } from '../../../src/app/health-source.ts';
+import type { AccountState } from '../../../src/store/reports/account-state.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+import { account } from './sample.ts';
+
+it('K24 all who look join one examination, and share it for ten times as long as it took', async () => {
+  const clock = virtualClock();
+  const ends: (() => void)[] = [];
+  const look = shared(clock, () => new Promise<number>((resolve) => ends.push(() => resolve(ends.length))));
+  const first = [look(), look()];
+  await clock.advance(3_000);
+  first.push(look());
+  expect(ends).toHaveLength(1);
+  ends[0]!();
+  expect(await Promise.all(first)).toEqual([1, 1, 1]);
+  await clock.advance(26_999);
+  expect(await look()).toBe(1);
+  await clock.advance(1);
+  const second = look();
+  expect(ends).toHaveLength(2);
+  ends[1]!();
+  expect(await second).toBe(2);
+});
+
+it('K24 an examination looks at one account in each turn of the event loop', async () => {
+  let [looked, turns, most] = [0, 0, 0];
+  const source = healthSource({
+    version: '0',
+    startedAt: 0,
+    mirror: {
+      accountState: (id) => {
+        looked += 1;
+        most = Math.max(most, looked);
+        return Promise.resolve<AccountState>({ ...account({ account: id }), days: [] });
+      },
+      unwritable: () => undefined,
+      freeBytes: () => 1,
+      files: () => undefined,
+      path: 'vendors.db',
+    },
+    secrets: { files: () => undefined, path: 'secrets.db' },
+    desks: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null }])),
+    listener: { listening: true },
+    clock: {
+      yield: () => {
+        [looked, turns] = [0, turns + 1];
+        return Promise.resolve();
+      },
+    },
+    machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
+    next: () => ({ pull: undefined, reconcile: undefined }),
+  });
+  expect((await source.facts()).accounts).toHaveLength(100);
+  expect([most, turns]).toEqual([1, 100]);
+});

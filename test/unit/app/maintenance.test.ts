@@ -1,0 +1,34 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createChores } from '../../../src/app/maintenance.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const megabyte = 2 ** 20;
+
+async function* nothing(): AsyncGenerator<number, void, void> {
+  // Nothing is old.
+}
+
+it('F5 a journal that some reader keeps from being reused is told of once, and again when it grows anew', async () => {
+  const clock = virtualClock();
+  const lines: string[] = [];
+  const files = { databaseBytes: megabyte, walBytes: 0 };
+  const chores = createChores({
+    mirror: { path: 'vendors.db', files: () => files, prune: nothing },
+    secrets: { path: 'secrets.db', files: () => files },
+    retention: { deliveries: null, versions: null },
+    clock,
+    log: createLog('info', { write: (line) => void lines.push(line) }),
+    onFatal: (error) => lines.push(error.message),
+  });
+  await chores.start();
+  onTestFinished(() => chores.stop());
+  const told: number[] = [];
+  for (const walBytes of [64, 65, 500, 1, 80].map((size) => size * megabyte)) {
+    files.walBytes = walBytes;
+    await clock.advance(120_000);
+    told.push(lines.length);
+  }
+  expect(told).toEqual([0, 1, 1, 1, 2]);
+  expect(lines[0]).toContain('never ends its query');
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { isMatchedBy, registrableEvents } from '../../../src/domain/events.ts';
+import { eventNames, filterMatches } from '../../../src/sandbox/core/event-scopes.ts';
+
+const nouns = registrableEvents.filter((event) => !event.includes('.'));
+const plurals = [
+  ['bill', 'bills'],
+  ['bill_vendor', 'bill_vendors'],
+  ['category', 'categories'],
+  ['client', 'clients'],
+  ['credit_note', 'credit_notes'],
+  ['estimate', 'estimates'],
+  ['expense', 'expenses'],
+  ['invoice', 'invoices'],
+  ['item', 'items'],
+  ['payment', 'payments'],
+  ['project', 'projects'],
+  ['recurring', 'recurrings'],
+  ['service', 'services'],
+  ['tax', 'taxes'],
+  ['time_entry', 'time_entries'],
+] as const;
+
+describe.each([
+  ['the client', isMatchedBy],
+  ['the sandbox', filterMatches],
+])('a filter of %s by event', (_, matches) => {
+  it.each(plurals)('K36 %s matches by itself and by its one plural, %s', (noun, plural) => {
+    for (const filter of [noun, plural])
+      for (const registered of [noun, `${noun}.create`, `${noun}.delete`])
+        expect(matches(filter, registered), `${filter} of ${registered}`).toBe(true);
+    const strangers = [`${noun}s`, `${noun}es`, `${plural}s`, `${plural}.create`].filter((word) => word !== plural);
+    for (const filter of strangers) expect(matches(filter, `${noun}.create`), filter).toBe(false);
+    for (const other of nouns.filter((word) => word !== noun)) expect(matches(plural, `${other}.create`)).toBe(false);
+  });
+
+  it('K36 an event matches itself only', () => {
+    expect(matches('invoice.create', 'invoice.create')).toBe(true);
+    expect(matches('invoice.create', 'invoice.update')).toBe(false);
+    expect(matches('invoice.create', 'invoice')).toBe(false);
+  });
+});
+
+it('client and sandbox know the same events', () => {
+  expect(registrableEvents.filter((event) => event.includes('.'))).toEqual(eventNames);
+  expect(plurals.map(([noun]) => noun)).toEqual(nouns);
+});

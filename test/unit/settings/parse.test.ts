@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import { Secret } from '../../../src/domain/log.ts';
+import { packageRoot } from '../../support/mirror-file.ts';
+
+const defaults = readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8');
+
+const usual = {
+  accounts: ['6BApk'],
+  service: { baseUrl: 'https://service.example', auth: { accessToken: 'a-token' } },
+};
+
+type Tree = Readonly<Record<string, unknown>>;
+
+function read(
+  given: unknown,
+  files: Readonly<Record<string, string>> = {},
+  env: Record<string, string> = {},
+): Settings {
+  const readFile = (path: string): string => {
+    const content = files[path];
+    if (content === undefined) throw new Error('There is no such file.');
+    return content;
+  };
+  return parseSettings({ defaults, text: stringify(given), name: 'mirror.yaml', env, readFile });
+}
+
+/** What is said of settings that do not hold. */
+function problems(given: unknown): string {
+  try {
+    read(given);
+  } catch (error) {
+    if (error instanceof MirrorError && error.code === 'settings_invalid') return error.message;
+    throw error;
+  }
+  return 'nothing';
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The usual settings with one value put at a path. */
+function withValue(path: readonly string[], value: unknown, base: unknown = usual): Tree {
+  const [key = '', ...rest] = path;
+  const tree = isTree(base) ? base : {};
+  return { ...tree, [key]: rest.length === 0 ? value : withValue(rest, value, tree[key] ?? {}) };
+}
+
+/** Paths of everything that can be set, branches too. */
+function paths(value: unknown, above: readonly string[] = []): string[][] {
+  if (!isTree(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [[...above, key], ...paths(inner, [...above, key])]);
+}
+
+const known = paths(parse(defaults));
+/** No setting takes any of them. */
+const senseless = [[[]], { odd: 1 }, -1, '\u0000'];
+
+describe('settings', () => {
+  it('hold as they are documented', () => {
+    expect(read(usual).schedule.reconcile).toBe('*/15 * * * *');
+  });
+
+  const misspelt = known.map((path) => [...path.slice(0, -1), `${path.at(-1)!}s`]);
+  it.each(misspelt.map((path) => [path.join('.'), path] as const))(
+    'J8 %s is no key: refused by its name',
+    (name, path) => {
+      expect(problems(withValue(path, 1))).toContain(`${name}: unknown key`);
+    },
+  );
+
+  const wrong = known.flatMap((path) => senseless.map((value) => [path.join('.'), value, path] as const));
+  it.each(wrong)('J8 %s cannot be %j, and the remedy stands beside its name', (name, value, path) => {
+    expect(problems(withValue(path, value))).toMatch(
+      new RegExp(`\\b${name.replaceAll('.', '\\.')}[.\\w]*: (should be|expected|unknown key)`),
+    );
+  });
+
+  it('J8 tell every problem at once, with its line', () => {
+    const text = problems({
+      ...usual,
+      shutdownTimeout: 'soon',
+      sync: { lag: 5, passes: 3 },
+      schedule: { pull: 'often' },
+    });
+    expect(text).toContain('mirror.yaml has 4 problems:');
+    for (const name of ['shutdownTimeout', 'sync\\.lag', 'sync\\.passes', 'schedule\\.pull'])
+      expect(text).toMatch(new RegExp(`^  line \\d+, ${name}: `, 'm'));
+  });
+
+  it.each([
+    ['bill_vendors', 'bill, bill_vendor, category'],
+    ['bill_vendor.move', 'bill_vendor, bill_vendor.create, bill_vendor.update, bill_vendor.delete'],
+    ['', 'bill, bill_vendor, category'],
+  ])(
+    'K34 listener.events cannot hold “%s”: the service has no such event, and those that it has are named',
+    (name, named) => {
+      const text = problems(withValue(['listener', 'events'], ['bill_vendor', name]));
+      expect(text).toContain(`listener.events.1: should be an event of the service: ${named}`);
+      expect(() => read({ ...usual, listener: { events: [name] } })).toThrow(expect.objectContaining({ exit: 78 }));
+    },
+  );
+
+  it.each([
+    'http://service.example',
+    'ftp://service.example',
+    'file:///etc/passwd',
+    'https://user:word@service.example',
+    'https://service.example/?to=elsewhere',
+    'https://service.example/#x',
+    'http://127.0.0.1.service.example',
+    'http://2130706433.example',
+    'service.example',
+    '',
+  ])('H7 H15 J8 %j is no address to send a token to, nor to be called at', (address) => {
+    expect(problems(withValue(['service', 'baseUrl'], address))).toContain('service.baseUrl: ');
+    expect(problems(withValue(['listener', 'publicUrl'], address))).toContain('listener.publicUrl: ');
+  });
+
+  it.each(['../', '..', 'a/b', 'a b', '%2e%2e', '', 'x'.repeat(65)])(
+    'H7 %j is no account: it stands in addresses',
+    (id) => {
+      expect(problems(withValue(['accounts'], [id]))).toMatch(/accounts\.0: should be/);
+    },
+  );
+
+  it.each(['0.0.0.0', '::', '192.168.1.7', 'mirror.example'])(
+    'H6 H15 %s shows the admin pages only for a token',
+    (host) => {
+      expect(problems(withValue(['admin', 'host'], host))).toContain('admin.token: should be set');
+      expect(read({ ...usual, admin: { host, token: 'long-and-random' } }).admin.host).toBe(host);
+    },
+  );
+});
+
+describe('a secret in the settings', () => {
+  const oauth = { tokenUrl: 'https://service.example/token', clientId: 'me', redirectUri: 'https://me.example' };
+  const inFiles = {
+    ...usual,
+    service: {
+      baseUrl: 'https://service.example',
+      auth: { oauth: { ...oauth, clientSecretFile: '/run/client', refreshTokenFile: '/run/refresh' } },
+    },
+    admin: { tokenFile: '/run/admin' },
+  };
+
+  it('H13 may stand in a file of its own, out of the environment', () => {
+    const { service, admin } = read(inFiles, {
+      '/run/client': 'one\n',
+      '/run/refresh': 'two\n',
+      '/run/admin': 'three\n',
+    });
+    const auth = service.auth && 'oauth' in service.auth ? service.auth.oauth : undefined;
+    expect([auth?.clientSecret, auth?.refreshToken, admin.token].map((secret) => secret?.reveal())).toEqual([
+      'one',
+      'two',
+      'three',
+    ]);
+    expect(read(withValue(['service', 'auth'], { accessTokenFile: '/run/token' })).service.auth).toEqual({
+      accessTokenFile: '/run/token',
+    });
+  });
+
+  it('H13 has no default, and a file that cannot be read is a problem with its key', () => {
+    expect(problems(withValue(['service', 'auth'], null))).toContain('service.auth: ');
+    expect(problems(inFiles)).toMatch(/line \d+, service\.auth\.oauth\.clientSecretFile: cannot read the file/);
+  });
+
+  it('H13 from a variable of the environment is named where that is not set, and never shown', () => {
+    const given = withValue(['service', 'auth', 'accessToken'], '${TOKEN}');
+    const { auth } = read(given, {}, { TOKEN: 'canary' }).service;
+    expect(auth).toEqual({ accessToken: expect.any(Secret) as unknown });
+    expect(JSON.stringify(auth)).not.toContain('canary');
+    expect(problems(given)).toContain('the environment variable TOKEN is not set');
+  });
+
+  it.each(['two words', 'line\nbreak', 'ümlaut'])(
+    'H8 H13 that no header can carry (%j) is refused without being shown',
+    (secret) => {
+      const text = problems(withValue(['service', 'auth', 'accessToken'], secret));
+      expect(text).toContain('service.auth');
+      expect(text).not.toContain(secret);
+    },
+  );
+});

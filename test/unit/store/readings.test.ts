@@ -1,0 +1,268 @@
+/** The order of readings (DESIGN 2, rules 3 and 4), against a service that answers from copies that lag. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ReadStamp } from '../../../src/domain/reading.ts';
+import { asked } from '../../support/test-size.ts';
+import { lag, openDesk, row, type Desk } from './store-testbed.ts';
+
+/** What the mirror holds of vendor 1: its name, or `gone`. */
+function held(desk: Desk, vendorid = 1): string | undefined {
+  const [found] = desk.query<{ presence: string; vendor_name: string }>(
+    'SELECT presence, vendor_name FROM vendors WHERE vendorid = ?',
+    vendorid,
+  );
+  return found && (found.presence === 'gone' ? 'gone' : found.vendor_name);
+}
+
+/** Lets so much time pass that nothing is young any more. */
+function age(desk: Desk): void {
+  desk.hands.running += lag;
+  desk.hands.wall += lag;
+}
+
+describe('pages that came together', () => {
+  it('are told of in their order, whichever of them showed something new, and all count', async () => {
+    const desk = await openDesk();
+    await desk.page(await desk.ask(), row(1, 'as it is'), row(3, 'before'));
+    age(desk);
+    const stamp = await desk.ask();
+    expect(await desk.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual([
+      ['created'],
+      ['unchanged'],
+      ['updated', 'created'],
+    ]);
+    expect(desk.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
+    expect(await desk.mirror.countVendors('one')).toBe(4);
+  });
+
+  it('K3 are applied but for a record that cannot be stored, of which nothing is left', async () => {
+    const desk = await openDesk();
+    const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
+    const applied = await desk.pages(await desk.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
+    expect(applied).toEqual([['created'], ['rejected', 'created']]);
+    expect(await desk.mirror.countVendors('one')).toBe(2);
+  });
+});
+
+describe('a reading', () => {
+  it('A13 that began earlier never wins, in whichever order the answers come', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'first'));
+    age(desk);
+    const [page, reread] = [await desk.ask(), await desk.ask()];
+    expect(await desk.record(reread, row(1, 'second'))).toBe('updated');
+    age(desk);
+    expect(await desk.page(page, row(1, 'first'))).toEqual(['stale']);
+    expect(held(desk)).toBe('second');
+  });
+
+  it.each(['page', 'record'] as const)(
+    'A13 B2 that began earlier never wins over a later %s that found the vendor as it was held',
+    async (later) => {
+      const desk = await openDesk();
+      await desk.page(await desk.ask(), row(1, 'as it is'));
+      age(desk);
+      const early = await desk.ask();
+      expect(await desk[later](await desk.ask(), row(1, 'as it is'))).toContain('unchanged');
+      expect(await desk.record(early, row(1, 'between'))).toBe('stale');
+      expect(held(desk)).toBe('as it is');
+    },
+  );
+
+  it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'new'));
+    desk.hands.running += lag - 1;
+    expect(await desk.page(await desk.ask(), row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(desk)).toBe('new');
+    expect(await desk.mirror.dueMarks('one', 10)).toEqual([]);
+    desk.hands.running += 1;
+    expect(await desk.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+    expect(await desk.record(await desk.ask(), row(1, 'newest'))).toBe('updated');
+  });
+
+  it('B2 is judged by when its request began, however late the answer comes', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'new'));
+    const early = await desk.ask();
+    desk.hands.running += 3 * lag;
+    expect(await desk.page(early, row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(desk)).toBe('new');
+  });
+
+  it('B2 is guarded from the first reading that showed what is held, so that looking often does not make it young', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'first'));
+    for (let look = 0; look < 10; look++) {
+      desk.hands.running += lag / 10;
+      await desk.record(await desk.ask(), row(1, 'first'));
+    }
+    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+  });
+
+  it('B1 shows the second of two changes in one second', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'first', '2026-11-20 12:00:00'));
+    age(desk);
+    expect(await desk.record(await desk.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
+  });
+
+  it('B3 counts though the service says that it is older', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
+    age(desk);
+    expect(await desk.record(await desk.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
+  });
+
+  it('of our own write is applied at once, and not passed by what had left before it', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'theirs'));
+    const early = await desk.ask();
+    expect(await desk.record(await desk.ask(), row(1, 'ours'), 'write')).toBe('updated');
+    age(desk);
+    expect(await desk.record(early, row(1, 'theirs'))).toBe('stale');
+    expect(held(desk)).toBe('ours');
+  });
+});
+
+describe('mirror time', () => {
+  it('B8 and the counter go on after a restart of the machine, and a vendor is no younger for it', async () => {
+    const desk = await openDesk();
+    desk.hands.running = 50_000_000;
+    await desk.record(await desk.ask(), row(1, 'first'));
+    const before = await desk.ask();
+    desk.hands.running = 3;
+    await desk.reopen();
+    const after = await desk.ask();
+    expect(after.readSeq).toBe(before.readSeq + 1);
+    expect(after.begun).toBeGreaterThanOrEqual(before.begun);
+    desk.hands.running += lag;
+    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+  });
+
+  it('B4 knows nothing of jumps of the wall clock', async () => {
+    const desk = await openDesk();
+    await desk.record(await desk.ask(), row(1, 'first'));
+    desk.hands.wall += 86_400_000;
+    expect(await desk.record(await desk.ask(), row(1, 'old copy'))).toBe('guarded');
+    desk.hands.wall -= 3 * 86_400_000;
+    desk.hands.running += lag;
+    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+  });
+});
+
+type Step =
+  | { readonly kind: 'pass'; readonly ms: number }
+  | { readonly kind: 'edit' | 'vanish' | 'write' }
+  | { readonly kind: 'jump'; readonly ms: number }
+  | { readonly kind: 'ask'; readonly by: 'page' | 'record' }
+  | { readonly kind: 'answer'; readonly which: number; readonly freshness: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass'), ms: fc.integer({ min: 1, max: lag }) } as const) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('edit', 'edit', 'vanish', 'write') } as const) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('jump'), ms: fc.integer({ min: -1e8, max: 1e8 }) } as const) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('ask'), by: fc.constantFrom('page', 'record') } as const) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('answer'),
+      which: fc.nat(9),
+      freshness: fc.double({ min: 0, max: 1, noNaN: true }),
+    } as const),
+  },
+);
+
+/** A vendor at a service whose copies lag, and the requests under way. */
+class World {
+  readonly #desk: Desk;
+  readonly #vendorid: number;
+  /** What the vendor was from when on; `gone` where there was none. */
+  readonly #past: { from: number; name: string }[];
+  readonly #open: { stamp: ReadStamp; by: 'page' | 'record'; asked: number }[] = [];
+  #versions = 0;
+  /** The newest version that the mirror has shown. */
+  #reached = -1;
+
+  constructor(desk: Desk, vendorid: number) {
+    this.#desk = desk;
+    this.#vendorid = vendorid;
+    this.#past = [{ from: desk.hands.running, name: this.#next() }];
+  }
+
+  async take(given: Step): Promise<void> {
+    const { hands } = this.#desk;
+    if (given.kind === 'pass') hands.running += given.ms;
+    else if (given.kind === 'jump') hands.wall += given.ms;
+    else if (given.kind === 'edit') this.#become(this.#next());
+    else if (given.kind === 'vanish') this.#vanish();
+    else if (given.kind === 'ask')
+      this.#open.push({ stamp: await this.#desk.ask(), by: given.by, asked: hands.running });
+    else if (given.kind === 'answer') await this.#answer(given.which, given.freshness);
+    else await this.#write();
+    this.#check();
+  }
+
+  /** Once all is quiet, one more reading brings the truth. */
+  async settle(): Promise<void> {
+    while (this.#open.length > 0) await this.#answer(0, 1);
+    this.#desk.hands.running += 2 * lag;
+    this.#open.push({ stamp: await this.#desk.ask(), by: 'record', asked: this.#desk.hands.running });
+    await this.#answer(0, 1);
+    this.#check();
+    const truth = this.#past.at(-1)!.name;
+    expect(held(this.#desk, this.#vendorid) ?? 'gone').toBe(truth);
+  }
+
+  #next(): string {
+    return `version ${this.#versions++}`;
+  }
+
+  #vanish(): void {
+    if (this.#past.at(-1)!.name !== 'gone') this.#become('gone');
+  }
+
+  #become(name: string): void {
+    this.#past.push({ from: this.#desk.hands.running, name });
+  }
+
+  async #write(): Promise<void> {
+    const stamp = await this.#desk.ask();
+    this.#become(this.#next());
+    await this.#desk.record(stamp, row(this.#vendorid, this.#past.at(-1)!.name), 'write');
+  }
+
+  /** An answer shows the vendor as it was at some moment from `lag` before the request to now. */
+  async #answer(which: number, freshness: number): Promise<void> {
+    const [request] = this.#open.splice(which % Math.max(1, this.#open.length), 1);
+    if (!request) return;
+    const oldest = request.asked - lag;
+    const shown = oldest + freshness * (this.#desk.hands.running - oldest);
+    const { name } = this.#past.findLast(({ from }) => from <= shown) ?? this.#past[0]!;
+    if (name !== 'gone') await this.#desk[request.by](request.stamp, row(this.#vendorid, name));
+    else if (request.by === 'record') await this.#desk.absence(request.stamp, this.#vendorid);
+  }
+
+  /** P3: what the mirror shows only ever grows newer. */
+  #check(): void {
+    const name = held(this.#desk, this.#vendorid);
+    if (name === undefined || name === this.#past[this.#reached]?.name) return;
+    this.#reached = this.#past.findIndex((version, index) => index > this.#reached && version.name === name);
+    expect(this.#reached).toBeGreaterThanOrEqual(0);
+  }
+}
+
+describe('whatever the order of readings', () => {
+  it('A13 B2 B3 B4 the mirror never goes backwards, and reaches the truth once all is quiet', async () => {
+    const desk = await openDesk();
+    let vendorid = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const world = new World(desk, ++vendorid);
+        for (const given of steps) await world.take(given);
+        await world.settle();
+      }),
+      { numRuns: 500, ...(process.env['SEED'] !== undefined && { seed: asked('SEED', 1) }) },
+    );
+  });
+});

@@ -1,0 +1,31 @@
+/** A vendor whose reading fails, again and again. */
+import { expect, it } from 'vitest';
+import { attend } from '../../../src/sync/queue/attempt.ts';
+import { account, bench } from './sync-testbed.ts';
+
+it('C7 the failures of a mark are counted: it rests ever longer, and is given up until the next reconciliation', async () => {
+  const at = await bench({ vendors: 3, settings: { service: { readOne: 'get' } } });
+  await at.pull();
+  await at.clock.advance(60_000);
+  const { engine } = at.installation.account(account);
+  const { mirror, clock, sync } = engine;
+  const [vendorid] = await mirror.someActive(account);
+  const about = { name: 'bill_vendor.update', objectId: vendorid!, vendorid: vendorid! };
+  const nobody = { businessId: null, identityId: null, userId: null };
+  await mirror.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt: clock.now() }]);
+  at.sandbox.onRequest((request) => at.sandbox.faults.next({ kind: '403', match: (one) => one === request }));
+
+  const rests: number[] = [];
+  for (let wait = await mirror.untilNextMark(account); wait !== undefined && rests.length < 20;) {
+    await at.clock.advance(wait);
+    const [mark] = await mirror.dueMarks(account, 1);
+    const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
+    await attend(engine, mark!, { context, signal: new AbortController().signal });
+    wait = await mirror.untilNextMark(account);
+    if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);
+  }
+  expect(rests).toEqual([
+    7_500, 12_500, 22_500, 42_500, 82_500, 162_500, 322_500, 642_500, 1_282_500, 1_802_500, 1_802_500,
+  ]);
+  expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'parked' }]);
+});

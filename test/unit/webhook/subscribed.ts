@@ -1,0 +1,31 @@
+/** A subscription, seen from the service's side. */
+import { expect } from 'vitest';
+import { account, house, type House } from './webhook-testbed.ts';
+
+/** The callbacks that the service holds. */
+export const listed = ({ service }: House) => service.sandbox.callbacks(account).all();
+/** What was asked of the service besides lists. */
+export const writes = ({ requests }: House) => requests.filter((request) => !request.startsWith('GET'));
+export const base = `/events/account/${account}/events/callbacks`;
+
+/** Lets the service tell of a change, and returns how its attempt went. */
+export async function hear({ service }: House, event = 'bill_vendor.update'): Promise<number | undefined> {
+  const attempt = new Promise<number | undefined>((resolve) => {
+    const stop = service.sandbox.onDelivery(({ kind, status }) => {
+      if (kind !== 'event') return;
+      stop();
+      resolve(status);
+    });
+  });
+  service.sandbox.emit(account, event, 1001);
+  return attempt;
+}
+
+/** A house that is subscribed; what that took is forgotten. */
+export async function subscribed(options: Parameters<typeof house>[0] = {}): Promise<House> {
+  const place = await house(options);
+  expect(await place.keeper.check()).toBe('verified');
+  place.requests.length = 0;
+  place.verified.length = 0;
+  return place;
+}
