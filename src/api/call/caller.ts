@@ -50,7 +50,7 @@ export function caller(
         mayRetry: (error) => error.retry && !mayBeDone(error),
         onWait(error, wait) {
           const { code, message, retryAfter } = error;
-          const facts = { code, wait: Math.round(wait), method: call.method, family: call.family };
+          const facts = { account: accountId, code, wait: Math.round(wait), method: call.method, family: call.family };
           // Whoever waits at a terminal wants to know for what.
           if (retryAfter !== undefined && wait >= noticeable)
             seams.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../../src/api/auth/token-source.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import { Secret } from '../../../src/domain/log.ts';
+import { createLog, Secret } from '../../../src/domain/log.ts';
 import { broken, fixture, html, json, loaded, one, page, stage, token, type Scripted, type Stage } from './scripted.ts';
 
 const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
@@ -91,6 +91,17 @@ describe('trying again', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
     expect(error.code).toBe('service_unavailable');
     expect(error.message).toBe('The service failed with status 500. Gave up after 6 attempts over 16 s.');
+  });
+
+  it('K17 says in the log for which account it waits, and why', async () => {
+    const records: object[] = [];
+    const log = createLog('info', { write: (line) => void records.push(JSON.parse(line) as object) });
+    const { client } = stage([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
+    await client.vendors.read(5);
+    expect(records).toMatchObject([
+      { account: 'Hung', code: 'service_unavailable', wait: 500 },
+      { account: 'Hung', code: 'rate_limited', wait: 7_000 },
+    ]);
   });
 
   it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
