@@ -1,4 +1,5 @@
 /** The accounting service of the reference, whole, without a socket and without a clock of its own. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { Access, requireAccount, unauthenticated } from './core/access.ts';
 import { Account } from './account/account.ts';
@@ -109,6 +110,8 @@ export class Sandbox {
       },
     };
     this.#accounts = new Map(options.accounts.map((id) => [id, new Account(id, around)]));
+    // Each account with a life of its own waits for it.
+    setMaxListeners(0, this.#stopped.signal);
     const { tokenLifetime: lifetime, scopes } = options;
     this.#terms = { lifetime, scopes };
     if (options.token !== undefined)

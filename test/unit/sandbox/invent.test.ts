@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { chance } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
 import type { Wire } from '../../../src/sandbox/core/vendor-record.ts';
@@ -76,6 +76,17 @@ describe('churn', () => {
     sandbox.stop();
     await clock.advance(5_000);
     expect(changes).toBe(50);
+  });
+
+  it('makes changes in many accounts, and Node.js takes none of them for a leak', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const { sandbox } = bench([], { accounts: Array.from({ length: 30 }, (_, index) => `A${index}`), churn: 1 });
+    await new Promise(setImmediate);
+    sandbox.stop();
+    expect(warnings).toEqual([]);
   });
 
   it('does everything that happens to vendors', async () => {
