@@ -183,15 +183,20 @@ describe('the layout', () => {
       '.gitignore',
       '.prettierignore',
       '.prettierrc.json',
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'config',
+      'eslint.config.js',
+      'knip.json',
       'migrations',
       'package-lock.json',
       'package.json',
       'src',
       'test',
       'tsconfig.json',
+      'vitest.config.ts',
     ];
     expect(topLevel().filter((name) => !allowed.includes(name))).toEqual([]);
   });

@@ -25,7 +25,7 @@ export default defineConfig(
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { project: 'tsconfig.json', tsconfigRootDir: import.meta.dirname + '/..' } },
+    languageOptions: { parserOptions: { project: 'tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
@@ -56,7 +56,7 @@ export default defineConfig(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['.config/*.js'],
+    files: ['.config/*.js', '*.config.js'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { URL: 'readonly' } },
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
