@@ -1,0 +1,125 @@
+/** What a reader is told must be so: the documents against the program. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { catalogue, exitStatus } from '../src/domain/errors.ts';
+import { declareCommands } from '../src/cmd/commands.ts';
+import { processEdge } from '../src/cmd/process/process-context.ts';
+import { systemClock } from '../src/domain/clock.ts';
+import { worldAxes } from '../src/sandbox/core/worlds.ts';
+import { ask, packageRoot, temporaryFolder, writeMirror } from './support/mirror-file.ts';
+
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'config/README.md',
+  'config/RUNBOOK.md',
+  'migrations/README.md',
+  'src/README.md',
+  'src/sandbox/README.md',
+  'test/README.md',
+];
+
+function read(document: string): string {
+  return readFileSync(join(packageRoot, document), 'utf8');
+}
+
+/** What stands below a heading, up to the next of its level; all of the document for its title. */
+function section(document: string, title: string): string {
+  const [, rest = ''] = `\n${read(document)}`.split(new RegExp(`\n##? ${title}\n`));
+  return rest.split('\n## ')[0] ?? '';
+}
+
+/** Words in backquotes that begin a row of a table, several to a row. */
+function rowsOf(text: string): Set<string> {
+  const cells = [...text.matchAll(/^\| (`[^|]+)\|/gm)].map((row) => row[1] ?? '');
+  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((word) => word[1] ?? '')));
+}
+
+function leaves(value: unknown, path: string): string[] {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap) return [path];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, path ? `${path}.${key}` : key));
+}
+
+describe('the documents', () => {
+  it('names every setting, and none that does not exist', () => {
+    const defaults: unknown = parseDocument(readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8')).toJS();
+    expect([...rowsOf(section('config/README.md', 'Settings'))].sort()).toEqual(leaves(defaults, '').sort());
+  });
+
+  it('names every command, and none that does not exist', () => {
+    const program = new Command('vendor-mirror');
+    declareCommands(program, processEdge(new AbortController().signal, packageRoot), () => () => Promise.resolve());
+    const names = (command: Command, above: string): string[] =>
+      command.commands.length === 0
+        ? [above]
+        : command.commands.flatMap((inner) => names(inner, `${above} ${inner.name()}`.trim()));
+    expect([...rowsOf(section('README.md', 'Commands'))].sort()).toEqual(names(program, '').sort());
+  });
+
+  it('names every exit code', () => {
+    const codes = [...section('README.md', 'Exit codes').matchAll(/^\| (\d+) +\|/gm)].map((row) => Number(row[1]));
+    expect(codes).toEqual(Object.values(exitStatus).sort((a, b) => a - b));
+  });
+
+  it('names every error with its exit code and its hint', () => {
+    const rows = [...section('config/RUNBOOK.md', 'Errors').matchAll(/^\| `(\w+)` +\| (\d+) +\| (.+?) +\|$/gm)].map(
+      (row) => row.slice(1),
+    );
+    expect(rows).toEqual(Object.entries(catalogue).map(([code, { exit, hint }]) => [code, String(exit), hint]));
+  });
+
+  it('names every table and view', async () => {
+    const path = join(temporaryFolder(), 'vendors.db');
+    await writeMirror(path, systemClock, {});
+    const made = ask<{ name: string }>(
+      path,
+      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+    );
+    expect([...rowsOf(section('migrations/README.md', 'The data model'))].sort()).toEqual(
+      made.map(({ name }) => name).sort(),
+    );
+  });
+
+  it('names every switch of a world, its values and its default', () => {
+    const rows = [...section('src/sandbox/README.md', 'Worlds').matchAll(/^\| `(\w+)` +\| (.+?) +\| (.+?) +\|$/gm)];
+    expect(rows.map((row) => row.slice(1))).toEqual(
+      worldAxes.map(({ key, values, unit, initial, meaning }) => [
+        key,
+        unit === undefined
+          ? values.map((value) => (value === initial ? `**\`${value}\`**` : `\`${value}\``)).join(', ')
+          : `**${initial}** ${unit}`,
+        meaning,
+      ]),
+    );
+  });
+
+  it.each(documents)('%s leads only to what exists', (document) => {
+    const text = read(document);
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    for (const [link, path = '', anchor] of links) {
+      const target = path === '' ? document : join(dirname(document), path);
+      expect(existsSync(join(packageRoot, target)), link).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
+    }
+    const paths = [...text.matchAll(/`((?:src|test|config|migrations)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+    expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+  });
+
+  it('keeps the README short enough to be read', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(14_336);
+  });
+});
+
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
