@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { catalogue, exitStatus } from '../src/domain/errors.ts';
 import { declareCommands } from '../src/cmd/commands.ts';
-import { processEdge } from '../src/cmd/process/process-context.ts';
+import { processContext } from '../src/cmd/process/process-context.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { worldAxes } from '../src/sandbox/core/worlds.ts';
 import { ask, packageRoot, temporaryFolder, writeMirror } from './support/mirror-file.ts';
@@ -53,7 +53,7 @@ describe('the documents', () => {
 
   it('names every command, and none that does not exist', () => {
     const program = new Command('vendor-mirror');
-    declareCommands(program, processEdge(new AbortController().signal, packageRoot), () => () => Promise.resolve());
+    declareCommands(program, processContext(new AbortController().signal, packageRoot), () => () => Promise.resolve());
     const names = (command: Command, above: string): string[] =>
       command.commands.length === 0
         ? [above]

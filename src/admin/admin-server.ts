@@ -23,7 +23,7 @@ export interface AdminOptions {
 }
 
 /**
- * `/healthz`, `/readyz`, `/metrics`, `/api/status` and `/` (DESIGN 6). With a token set, all but `/healthz` ask for it: what starts and
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status` and `/`. With a token set, all but `/healthz` ask for it: what starts and
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer({ settings, source, metrics, clock, onFault }: AdminOptions): HttpServer {

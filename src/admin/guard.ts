@@ -1,4 +1,4 @@
-/** Who may look: refusals against rebound names, other sites' pages and strangers, cheapest first. */
+/** Who may look: refusals against rebound names, other sites' pages and callers without the token, cheapest first. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../settings/parse.ts';
 import type { HttpAnswer, HttpRequest, HttpRoute } from '../http/server.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 const shortest = 1_000;
 
 /** How many times as long as it took a result serves at least, so that the work never takes more than a tenth of the time. */
-const patience = 9;
+const restFactor = 9;
 
 export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T>): () => Promise<T> {
   let last: { readonly result: Promise<T>; until: number } | undefined;
@@ -15,7 +15,7 @@ export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T
     const begun = { result: work(), until: Infinity };
     const end = (): void => {
       const took = clock.monotonic() - now;
-      begun.until = now + Math.max(shortest, took + patience * took);
+      begun.until = now + Math.max(shortest, took + restFactor * took);
     };
     begun.result.then(end, end);
     last = begun;

@@ -1,4 +1,4 @@
-/** Webhook callbacks at the service (reference 4.3, 6.2; field notes, Webhooks). */
+/** Webhook callbacks at the service. */
 import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/log.ts';
 import type { Callback } from '../domain/vendor.ts';

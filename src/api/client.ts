@@ -1,6 +1,6 @@
-/** The door to the accounting service, for one account. */
+/** The client of the accounting service, for one account. */
 import type { Rate } from '../settings/parse.ts';
-import type { ApiSeams, Service } from './call/call.ts';
+import type { ApiDependencies, Service } from './call/call.ts';
 import { caller } from './call/caller.ts';
 import { callbacksApi, type CallbacksApi } from './callbacks.ts';
 import { gatewaysApi, type GatewaysApi } from './gateways.ts';
@@ -22,11 +22,20 @@ function keptForPrompt({ requests }: Rate): number {
  * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for
  * callbacks, so keep one client an account.
  */
-export function connect(service: Service, accountId: string, seams: ApiSeams): ServiceClient {
+export function connect(service: Service, accountId: string, dependencies: ApiDependencies): ServiceClient {
   const account = encodeURIComponent(accountId);
-  const accounting = new RateGate(service.rateLimit.vendors, seams.clock, keptForPrompt(service.rateLimit.vendors));
-  const events = new RateGate(service.rateLimit.callbacks, seams.clock);
-  const call = caller(accountId, service, { vendors: accounting, gateways: accounting, callbacks: events }, seams);
+  const accounting = new RateGate(
+    service.rateLimit.vendors,
+    dependencies.clock,
+    keptForPrompt(service.rateLimit.vendors),
+  );
+  const events = new RateGate(service.rateLimit.callbacks, dependencies.clock);
+  const call = caller(
+    accountId,
+    service,
+    { vendors: accounting, gateways: accounting, callbacks: events },
+    dependencies,
+  );
   return {
     vendors: vendorsApi(call, account, service.paging),
     gateways: gatewaysApi(call, account, service.paging),

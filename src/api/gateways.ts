@@ -1,4 +1,4 @@
-/** Payment gateways at the service (reference 4.2): listed, and removed only at a person's word. */
+/** Payment gateways at the service: listed, and removed only at a person's word. */
 import type { Gateway } from '../domain/vendor.ts';
 import type { Caller, Service } from './call/call.ts';
 import { wholeList } from './call/whole-list.ts';

@@ -1,4 +1,4 @@
-/** Bill vendors at the service (reference 4.1; field notes, Lists and One vendor). */
+/** Bill vendors at the service. */
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorReading } from '../domain/reading.ts';
 import type { TextField, VisState } from '../domain/vendor.ts';
@@ -21,7 +21,7 @@ export interface ListOptions extends Stoppable {
   readonly size?: number | undefined;
 }
 
-/** A tax default as a create or an edit may set it (reference 2.2), without what is read-only. */
+/** A tax default as a create or an edit may set it, without what is read-only. */
 export interface TaxDefaultFields {
   /** The tax of the business that it stands for. */
   readonly system_taxid: number;
@@ -31,13 +31,13 @@ export interface TaxDefaultFields {
   readonly tax_authorityid?: string | null;
 }
 
-/** What a create or an edit may set: text as in reference 2.1, without what is read-only. */
+/** What a create or an edit may set: text fields, without what is read-only. */
 export type VendorFields = Readonly<Partial<Record<Exclude<TextField, 'created_at' | 'updated_at'>, string | null>>> & {
   readonly is_1099?: boolean | null;
   readonly tax_defaults?: readonly TaxDefaultFields[];
 };
 
-/** The service wants these three of a new vendor (field notes). */
+/** The service wants these three of a new vendor. */
 export type NewVendor = VendorFields & Readonly<Record<'vendor_name' | 'language' | 'currency_code', string>>;
 
 /** Fields, or a state and nothing else: a body with `vis_state` has all its other keys dropped by the service. */

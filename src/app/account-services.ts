@@ -1,10 +1,10 @@
-/** What runs for the accounts of an installation while the daemon lives, whatever the sockets around it: desks, schedules and upkeep. */
-import { AccountDesk } from './account-supervisor.ts';
+/** What runs for the accounts of an installation while the daemon lives, whatever the sockets around it: supervisors, schedules and maintenance. */
+import { AccountSupervisor } from './account-supervisor.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
-import { createChores } from './maintenance.ts';
-import { parseInstant, timestamp, type Clock, type Dice } from '../domain/clock.ts';
+import { createMaintenance } from './maintenance.ts';
+import { parseInstant, timestamp, type Clock, type Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
-import { createGapWatch } from './clock-jumps.ts';
+import { createClockJumpDetector } from './clock-jumps.ts';
 import type { Installation } from './installation.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
@@ -12,13 +12,13 @@ import { createSchedule, offsetSlots, openSlots, type Schedule } from '../schedu
 import type { RunReport } from '../sync/run/run.ts';
 import { SweepPermits } from './sweep-permits.ts';
 import type { PathTokens } from '../webhook/receive/account-of-path.ts';
-import type { ReceptionOptions } from '../webhook/receive/delivery-receiver.ts';
+import type { DeliveryReceiverOptions } from '../webhook/receive/delivery-receiver.ts';
 
 export interface AccountServicesOptions {
   readonly installation: Installation;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   readonly log: Log;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
@@ -27,11 +27,11 @@ export interface AccountServicesOptions {
 }
 
 export interface AccountServices {
-  readonly desks: ReadonlyMap<string, AccountDesk>;
+  readonly supervisors: ReadonlyMap<string, AccountSupervisor>;
   /** In the order in which they start: after the listener, so that the service's code finds somebody to answer it. */
   readonly services: readonly Service[];
   /** What receives deliveries for these accounts, and the paths to which they are sent. */
-  readonly receiving: ReceptionOptions & { readonly tokens: PathTokens };
+  readonly receiving: DeliveryReceiverOptions & { readonly tokens: PathTokens };
   /** Wall time of the next run of any account; undefined while none is awaited. */
   next(kind: ScheduleKind): number | undefined;
 }
@@ -43,53 +43,61 @@ const sweepsAtOnce = 4;
 
 /** Builds all of it; nothing runs yet. */
 export async function accountServices(options: AccountServicesOptions): Promise<AccountServices> {
-  const { installation, metrics, clock, dice, log, onRun, onFatal } = options;
+  const { installation, metrics, clock, random, log, onRun, onFatal } = options;
   const { settings, mirror, secrets } = installation;
   const permits = new SweepPermits(sweepsAtOnce, clock);
-  const desks = new Map(
+  const supervisors = new Map(
     installation.accounts.map((id) => {
       const account = installation.account(id);
       return [
         id,
-        new AccountDesk({ account, installation, clock, log, metrics, permits, onRun: (report) => onRun(id, report) }),
+        new AccountSupervisor({
+          account,
+          installation,
+          clock,
+          log,
+          metrics,
+          permits,
+          onRun: (report) => onRun(id, report),
+        }),
       ];
     }),
   );
 
   const lastRuns = await mirror.lastCompletes();
-  const isAlone = desks.size === 1;
+  const isAlone = supervisors.size === 1;
   const schedulesOf = (kind: ScheduleKind): Schedule[] => {
     const slots = openSlots(settings.schedule[kind], settings.schedule.timezone);
-    return [...desks].map(([id, desk]) =>
+    return [...supervisors].map(([id, supervisor]) =>
       createSchedule({
         name: isAlone ? kind : `${kind} of ${id}`,
         slots: isAlone ? slots : offsetSlots(slots, id),
         clock,
-        dice,
+        random,
         log,
         lastRun: parseInstant(lastRuns.get(id) ?? ''),
-        run: (signal) => desk.run(kind, 'schedule', signal),
+        run: (signal) => supervisor.run(kind, 'schedule', signal),
       }),
     );
   };
   const schedules = { reconcile: schedulesOf('reconcile'), pull: schedulesOf('pull') };
 
   return {
-    desks,
+    supervisors,
     services: [
-      ...desks.values(),
+      ...supervisors.values(),
       permits,
       ...schedules.reconcile,
       ...schedules.pull,
-      createGapWatch({
+      createClockJumpDetector({
         clock,
         onGap: (ms) => {
           const why = `At ${timestamp(clock.now())} the time had strayed by ${Math.round(ms / 1_000)} s.`;
           log.warn(`${why} Reconciling.`);
-          for (const desk of desks.values()) desk.lost(why);
+          for (const supervisor of supervisors.values()) supervisor.lost(why);
         },
       }),
-      createChores({ mirror, secrets, retention: settings.retention, clock, log, onFatal }),
+      createMaintenance({ mirror, secrets, retention: settings.retention, clock, log, onFatal }),
     ],
     receiving: {
       tokens: await secrets.verifiers.pathTokens(installation.accounts),
@@ -98,9 +106,9 @@ export async function accountServices(options: AccountServicesOptions): Promise<
       mirror,
       verifiers: secrets.verifiers,
       signatureHeader: settings.service.signatureHeader,
-      onDelivery: (id) => desks.get(id)?.delivered(),
-      onCode: (id) => desks.get(id)?.keeper.codeArrived(),
-      onDeaf: (id) => void desks.get(id)?.keeper.resendIfSilent(),
+      onDelivery: (id) => supervisors.get(id)?.delivered(),
+      onCode: (id) => supervisors.get(id)?.subscriptions.codeArrived(),
+      onSilence: (id) => void supervisors.get(id)?.subscriptions.resendIfSilent(),
     },
     next: (kind) => earliest(schedules[kind]),
   };

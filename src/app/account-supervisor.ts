@@ -11,11 +11,11 @@ import type { SweepPermits } from './sweep-permits.ts';
 import { AskedSweeps } from '../sync/run/requested-sweeps.ts';
 import { pullGateways } from '../sync/run/pull-gateways.ts';
 import { pull, type RunReport } from '../sync/run/run.ts';
-import { RunDesk, type RunRequest } from '../sync/run/run-service.ts';
+import { RunService, type RunRequest } from '../sync/run/run-service.ts';
 import { Worker } from '../sync/queue/worker.ts';
-import { Keeper } from '../webhook/subscribe/subscription-manager.ts';
+import { SubscriptionManager } from '../webhook/subscribe/subscription-manager.ts';
 
-export interface AccountDeskOptions {
+export interface AccountSupervisorOptions {
   readonly account: Account;
   readonly installation: Installation;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface AccountDeskOptions {
 }
 
 /** How long the first run waits for the callback to be verified: changes from then on are told to us. */
-const patienceWithCallback = 60_000;
+const callbackWait = 60_000;
 
 /** So many changes that nobody announced, and no delivery for so long, in milliseconds, are unusual. */
 const unusualMisses = 3;
@@ -39,11 +39,11 @@ const recently = 3_600_000;
 const firstCaution = 1_000;
 const longestCaution = 300_000;
 
-export class AccountDesk implements Service {
+export class AccountSupervisor implements Service {
   readonly name: string;
-  readonly keeper: Keeper;
-  readonly #options: AccountDeskOptions;
-  readonly #runs: RunDesk;
+  readonly subscriptions: SubscriptionManager;
+  readonly #options: AccountSupervisorOptions;
+  readonly #runs: RunService;
   readonly #worker: Worker;
   readonly #askedSweeps: AskedSweeps;
   readonly #stopping = new AbortController();
@@ -55,18 +55,18 @@ export class AccountDesk implements Service {
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
 
-  constructor(options: AccountDeskOptions) {
+  constructor(options: AccountSupervisorOptions) {
     const { account, installation, clock, log } = options;
     const { publicUrl, events } = installation.settings.listener;
     this.name = `account ${account.id}`;
     this.#options = options;
     this.#since = clock.now();
     this.#watchdog = publicUrl === null ? 'off' : 'hearing';
-    this.#runs = new RunDesk((request) => this.#run(request));
+    this.#runs = new RunService((request) => this.#run(request));
     const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
     this.#worker = new Worker(account.engine, sweep);
     this.#askedSweeps = new AskedSweeps(account.engine, sweep);
-    this.keeper = new Keeper({
+    this.subscriptions = new SubscriptionManager({
       accountId: account.id,
       publicUrl,
       events,
@@ -91,12 +91,12 @@ export class AccountDesk implements Service {
   }
 
   start(): Promise<void> {
-    return startAll([this.keeper, this.#worker, this.#askedSweeps]);
+    return startAll([this.subscriptions, this.#worker, this.#askedSweeps]);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Stopping.'));
-    await Promise.all([this.#runs.stop(), stopAll([this.keeper, this.#worker, this.#askedSweeps])]);
+    await Promise.all([this.#runs.stop(), stopAll([this.subscriptions, this.#worker, this.#askedSweeps])]);
   }
 
   /** Deliveries of this account are on disk. */
@@ -106,7 +106,7 @@ export class AccountDesk implements Service {
     this.#askedSweeps.nudge();
   }
 
-  /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with the desk. */
+  /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with it. */
   async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
     const asked = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
@@ -121,11 +121,11 @@ export class AccountDesk implements Service {
 
   /** Resolves when the callback is looked after, or after a while: a service that hangs must not keep sweeps waiting. */
   async #subscribed(stopping: AbortSignal): Promise<void> {
-    const patience = new AbortController();
-    const signal = AbortSignal.any([patience.signal, stopping]);
-    const enough = sleep(this.#options.clock, patienceWithCallback, signal).catch(() => undefined);
-    await Promise.race([this.keeper.checkVendors(), enough]);
-    patience.abort();
+    const callbackDeadline = new AbortController();
+    const signal = AbortSignal.any([callbackDeadline.signal, stopping]);
+    const enough = sleep(this.#options.clock, callbackWait, signal).catch(() => undefined);
+    await Promise.race([this.subscriptions.checkVendors(), enough]);
+    callbackDeadline.abort();
     stopping.throwIfAborted();
   }
 
@@ -218,6 +218,6 @@ export class AccountDesk implements Service {
       { account: account.id, missed: missedSince, minutes },
       `sweeps found ${missedSince} changes that no delivery announced, and none came for ${minutes} minutes: the callback is renewed`,
     );
-    await this.keeper.resendIfSilent();
+    await this.subscriptions.resendIfSilent();
   }
 }

@@ -2,7 +2,7 @@
 import { sleep, type Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 
-export interface GapWatchOptions {
+export interface ClockJumpOptions {
   readonly clock: Clock;
   /** Told how far the wall clock strayed from what it should show, in milliseconds; negative where it was set back. */
   readonly onGap: (ms: number) => void;
@@ -14,7 +14,7 @@ const tick = 30_000;
 const tolerance = 2 * tick;
 
 /** Sleeps half a minute at a time, and compares the wall clock with what it should then show. */
-export function createGapWatch({ clock, onGap }: GapWatchOptions): Service {
+export function createClockJumpDetector({ clock, onGap }: ClockJumpOptions): Service {
   let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
 
   const watch = async (signal: AbortSignal): Promise<void> => {

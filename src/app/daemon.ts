@@ -7,19 +7,19 @@ import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
-import { openInstallation, whereToRead, type Installation, type InstallationSeams } from './installation.ts';
+import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/database.ts';
 import { mirrorMode } from '../store/mirror.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
-import { setAsideIfDamaged } from '../store/files/quarantine.ts';
+import { quarantineIfDamaged } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
 import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
 import { createListener } from '../webhook/receive/listener.ts';
 
-export interface DaemonSeams extends Omit<InstallationSeams, 'observe'> {
+export interface DaemonDependencies extends Omit<InstallationDependencies, 'observe'> {
   readonly version: string;
   /** Memory and responsiveness of the process. */
   readonly machine: () => HealthFacts['process'];
@@ -42,12 +42,12 @@ export interface Daemon extends Service {
  * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
  * @throws MirrorError `already_running`, `settings_invalid`, and of files.
  */
-export async function openDaemon(settings: Settings, seams: DaemonSeams): Promise<Daemon> {
+export async function openDaemon(settings: Settings, dependencies: DaemonDependencies): Promise<Daemon> {
   refuseBadSchedules(settings);
-  const { clock, dice, log } = seams;
+  const { clock, random, log } = dependencies;
   const metrics = createMetrics();
   const { installation, lock, doubt } = await openAlone(settings, {
-    ...seams,
+    ...dependencies,
     observe: (facts) => metrics.request(facts),
   });
   const { mirror } = installation;
@@ -57,13 +57,21 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
       { account: accountId, callbackid },
       `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
     );
-  const publish = publisher(installation, seams);
+  const publish = publisher(installation, dependencies);
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publish();
-    seams.onRun(id, report);
+    dependencies.onRun(id, report);
   };
-  const accounts = await accountServices({ installation, metrics, clock, dice, log, onRun, onFatal: seams.onFatal });
-  const { desks } = accounts;
+  const accounts = await accountServices({
+    installation,
+    metrics,
+    clock,
+    random,
+    log,
+    onRun,
+    onFatal: dependencies.onFatal,
+  });
+  const { supervisors } = accounts;
 
   const listener = createListener({
     ...accounts.receiving,
@@ -75,14 +83,14 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
   const admin = createAdminServer({
     settings: settings.admin,
     source: healthSource({
-      version: seams.version,
+      version: dependencies.version,
       startedAt: clock.now(),
       clock,
       mirror,
       secrets: installation.secrets,
-      desks,
+      supervisors,
       listener,
-      machine: seams.machine,
+      machine: dependencies.machine,
       next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
     }),
     metrics,
@@ -90,7 +98,7 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
   });
 
-  const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: seams.onFatal });
+  const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const services: Service[] = [admin, listener, integrity, ...accounts.services];
   let stopped: Promise<void> | undefined;
 
@@ -112,11 +120,11 @@ export async function openDaemon(settings: Settings, seams: DaemonSeams): Promis
     },
     authorize(auth) {
       installation.authorize(auth);
-      for (const desk of desks.values()) void desk.keeper.check();
+      for (const supervisor of supervisors.values()) void supervisor.subscriptions.check();
     },
     async unregister() {
       let removed = 0;
-      for (const desk of desks.values()) removed += await desk.keeper.unregister();
+      for (const supervisor of supervisors.values()) removed += await supervisor.subscriptions.unregister();
       return removed;
     },
   };
@@ -139,13 +147,13 @@ interface Opened {
 }
 
 /** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
-async function openAlone(settings: Settings, seams: InstallationSeams): Promise<Opened> {
+async function openAlone(settings: Settings, dependencies: InstallationDependencies): Promise<Opened> {
   whereToRead(settings);
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path);
   try {
-    if (isDamageNoted(path)) await makeRoom(path, seams);
-    const installation = await openWhole(path, settings, seams);
+    if (isDamageNoted(path)) await makeRoom(path, dependencies);
+    const installation = await openWhole(path, settings, dependencies);
     try {
       const wasKilled = await installation.mirror.rememberDaemonFiles(installation.secrets.path);
       return { installation, lock, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
@@ -160,14 +168,18 @@ async function openAlone(settings: Settings, seams: InstallationSeams): Promise<
 }
 
 /** Opens the files; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
-async function openWhole(path: string, settings: Settings, seams: InstallationSeams): Promise<Installation> {
+async function openWhole(
+  path: string,
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<Installation> {
   let isOpen = false;
-  const { onFatal } = seams;
+  const { onFatal } = dependencies;
   // What is met before all is open is thrown.
   const open = (): Promise<Installation> =>
-    openInstallation(settings, { ...seams, onFatal: (error) => isOpen && onFatal?.(error) });
+    openInstallation(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
   const installation = await open().catch(async (error: unknown) => {
-    if (!comesOfDamage(error) || !(await makeRoom(path, seams))) throw error;
+    if (!comesOfDamage(error) || !(await makeRoom(path, dependencies))) throw error;
     return open();
   });
   isOpen = true;
@@ -175,8 +187,8 @@ async function openWhole(path: string, settings: Settings, seams: InstallationSe
 }
 
 /** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
-async function makeRoom(path: string, { clock, log }: InstallationSeams): Promise<boolean> {
-  const damaged = await setAsideIfDamaged(path, clock);
+async function makeRoom(path: string, { clock, log }: InstallationDependencies): Promise<boolean> {
+  const damaged = await quarantineIfDamaged(path, clock);
   if (damaged)
     log.error(
       { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
@@ -186,7 +198,7 @@ async function makeRoom(path: string, { clock, log }: InstallationSeams): Promis
 }
 
 /** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */
-function publisher({ settings, mirror }: Installation, { log }: DaemonSeams): () => void {
+function publisher({ settings, mirror }: Installation, { log }: DaemonDependencies): () => void {
   const { path } = settings.publish;
   if (path === null) return () => undefined;
   let wanted = false;

@@ -1,6 +1,6 @@
 /** What the operator's pages show, gathered from the mirror and from what runs. */
 import type { Ability, AccountFacts, HealthFacts, HealthSource } from '../admin/health/health.ts';
-import type { AccountDesk } from './account-supervisor.ts';
+import type { AccountSupervisor } from './account-supervisor.ts';
 import { lostFile } from './maintenance.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mirror } from '../store/mirror.ts';
@@ -11,7 +11,7 @@ export interface HealthParts {
   readonly startedAt: number;
   readonly mirror: Pick<Mirror, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
-  readonly desks: ReadonlyMap<string, Pick<AccountDesk, 'watchdog' | 'doubt'>>;
+  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt'>>;
   readonly clock: Pick<Clock, 'yield'>;
   readonly listener: { readonly listening: boolean };
   readonly machine: () => HealthFacts['process'];
@@ -19,7 +19,7 @@ export interface HealthParts {
 }
 
 export function healthSource(parts: HealthParts): HealthSource {
-  const { version, startedAt, mirror, secrets, desks, listener, machine, next, clock } = parts;
+  const { version, startedAt, mirror, secrets, supervisors, listener, machine, next, clock } = parts;
   const ability = (): Ability => ({
     listening: listener.listening,
     unwritable: mirror.unwritable()?.message ?? lostFile(mirror, secrets) ?? null,
@@ -29,7 +29,7 @@ export function healthSource(parts: HealthParts): HealthSource {
     ability,
     async facts() {
       const accounts: AccountFacts[] = [];
-      for (const [id, { watchdog, doubt }] of desks) {
+      for (const [id, { watchdog, doubt }] of supervisors) {
         const state = await mirror.accountState(id);
         if (state) accounts.push({ ...state, watchdog, doubt });
         // Deliveries come first: no more than one account is looked at in one turn of the event loop.

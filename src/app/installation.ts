@@ -1,9 +1,9 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
 import { connect, type ServiceClient } from '../api/client.ts';
-import type { ApiSeams } from '../api/call/call.ts';
+import type { ApiDependencies } from '../api/call/call.ts';
 import { exchangeable, tokenSource } from '../api/auth/configured-tokens.ts';
 import type { TokenSource } from '../api/auth/token-source.ts';
-import type { Clock, Dice } from '../domain/clock.ts';
+import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
@@ -18,16 +18,16 @@ import { verify, type VerifyOptions, type VerifyReport } from '../sync/run/compa
 
 export type { SweepProgress } from '../sync/sweep/sweep.ts';
 
-export interface InstallationSeams {
+export interface InstallationDependencies {
   readonly clock: Clock;
-  readonly dice: Dice;
-  readonly fetch: ApiSeams['fetch'];
+  readonly random: Random;
+  readonly fetch: ApiDependencies['fetch'];
   readonly log: Log;
   readonly lockProcess: MirrorFile['lockProcess'];
   /** The folder that holds the migrations of both files. */
   readonly migrations: string;
-  readonly observe?: NonNullable<ApiSeams['observe']>;
-  readonly patience?: NonNullable<ApiSeams['patience']>;
+  readonly observe?: NonNullable<ApiDependencies['observe']>;
+  readonly retryLimits?: NonNullable<ApiDependencies['retryLimits']>;
   /** By what name the mirror knows the service; its address unless told. */
   readonly serviceName?: string | undefined;
   /** Whether the service may be another one than the mirror belongs to: to compare them. Nothing of it is to be applied then. */
@@ -116,17 +116,20 @@ function once(work: () => Promise<void>): () => Promise<void> {
  * Opens the files and connects to the service; nothing is requested yet.
  * @throws MirrorError of files and settings.
  */
-export async function openInstallation(settings: Settings, seams: InstallationSeams): Promise<Installation> {
+export async function openInstallation(
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<Installation> {
   const { service, accounts } = settings;
   const { baseUrl, auth } = whereToRead(settings);
-  const { clock, dice, migrations, fetch, log } = seams;
-  const files = { migrations, clock, dice, onDistrust: seams.onFatal };
-  const mirror = await openMirror({ ...files, path: settings.database, lockProcess: seams.lockProcess });
-  const serviceName = seams.serviceName ?? nameOf(baseUrl);
+  const { clock, random, migrations, fetch, log } = dependencies;
+  const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
+  const mirror = await openMirror({ ...files, path: settings.database, lockProcess: dependencies.lockProcess });
+  const serviceName = dependencies.serviceName ?? nameOf(baseUrl);
   let secrets: Secrets | undefined;
   try {
     const { mirrorId, service: known } = await mirror.identity();
-    if (!seams.anyService) refuseOther(known, serviceName, mirror);
+    if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
     await mirror.addAccounts(accounts);
@@ -139,25 +142,25 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
   const sourceOf = (chosen: AuthSettings): TokenSource => {
     const client = 'oauth' in chosen ? `${chosen.oauth.tokenUrl} ${chosen.oauth.clientId}` : '';
     const onWait = (): void => log.warn('another process renews the access token: waiting until it has ended');
-    return tokenSource(chosen, held.vault(client, { process: mirror.process, onWait }), {
+    return tokenSource(chosen, held.tokenStore(client, { process: mirror.process, onWait }), {
       fetch,
       clock,
       timeout: service.timeout,
     });
   };
   const tokens = exchangeable(sourceOf(auth));
-  const api: ApiSeams = {
+  const api: ApiDependencies = {
     clock,
-    dice,
+    random,
     fetch,
     log,
     tokens,
     takeTurn: mirror.takeTurn,
-    ...(!seams.anyService && {
+    ...(!dependencies.anyService && {
       onAnswer: once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror)),
     }),
-    ...(seams.observe && { observe: seams.observe }),
-    ...(seams.patience && { patience: seams.patience }),
+    ...(dependencies.observe && { observe: dependencies.observe }),
+    ...(dependencies.retryLimits && { retryLimits: dependencies.retryLimits }),
   };
   const open = (id: string): Account => {
     const client = connect({ ...service, baseUrl }, id, api);
@@ -168,7 +171,7 @@ export async function openInstallation(settings: Settings, seams: InstallationSe
       mirror,
       reader: new OneReader({ vendors, mirror, clock, setting: service.readOne }),
       clock,
-      dice,
+      random,
       log,
       sync: settings.sync,
       concurrency: service.paging.concurrency,

@@ -2,7 +2,7 @@
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import { lookThrough } from '../store/files/full-check.ts';
+import { checkWholeFile } from '../store/files/full-check.ts';
 
 export interface IntegrityCheckOptions {
   /** The mirror. */
@@ -26,7 +26,7 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
   const check = async (signal: AbortSignal): Promise<void> => {
     log.info({ reason }, 'looking through the mirror');
     try {
-      const faults = await lookThrough(path, signal);
+      const faults = await checkWholeFile(path, signal);
       passed = faults.length === 0;
       if (passed) log.info('the mirror is sound');
       else onFatal(new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));

@@ -7,7 +7,7 @@ import type { Log } from '../domain/log.ts';
 import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
-export interface ChoreOptions {
+export interface MaintenanceOptions {
   readonly mirror: Pick<Mirror, 'prune' | 'files' | 'path'>;
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
   readonly retention: Settings['retention'];
@@ -33,7 +33,7 @@ export function lostFile(...files: readonly Pick<Secrets, 'files' | 'path'>[]): 
   return lost && `${lost.path} was moved or deleted while it was in use.`;
 }
 
-export function createChores({ mirror, secrets, retention, clock, log, onFatal }: ChoreOptions): Service {
+export function createMaintenance({ mirror, secrets, retention, clock, log, onFatal }: MaintenanceOptions): Service {
   let life: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined;
   let warned = false;
 
@@ -68,10 +68,10 @@ export function createChores({ mirror, secrets, retention, clock, log, onFatal }
       () => true,
     );
 
-  const repeat = async (ms: number, signal: AbortSignal, chore: (signal: AbortSignal) => Promise<void> | void) => {
+  const repeat = async (ms: number, signal: AbortSignal, task: (signal: AbortSignal) => Promise<void> | void) => {
     do
       try {
-        await chore(signal);
+        await task(signal);
       } catch (error) {
         log.warn({ err: asMirrorError(error) }, 'a chore failed and will be tried again');
       }

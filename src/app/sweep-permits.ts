@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 
 /** How long an answer may take until the sweep that waits for it gives its permit to another, in milliseconds. */
-const patience = 1_000;
+const lapseAfter = 1_000;
 
 export interface Permit {
   /**
@@ -61,7 +61,7 @@ export class SweepPermits implements Service {
     };
     const watch = (): void => {
       cancel();
-      cancel = this.#clock.timer(patience, lapse);
+      cancel = this.#clock.timer(lapseAfter, lapse);
     };
     const takeAgain = async (): Promise<void> => {
       await this.#take(signal, 'first');

@@ -8,10 +8,10 @@ import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
 import { declareRuns } from './runs/declare-runs.ts';
 import { declareVendors } from './vendors/declare-vendors.ts';
-import type { Edge } from './process/process-context.ts';
+import type { ProcessContext } from './process/process-context.ts';
 import { sandboxCommand } from './sandbox/sandbox-command.ts';
 
-export function declareCommands(program: Command, edge: Edge, does: Does): void {
+export function declareCommands(program: Command, context: ProcessContext, does: Does): void {
   declareRuns(program, does);
   declareStatus(program, does);
   declareVendors(program, does);
@@ -20,7 +20,7 @@ export function declareCommands(program: Command, edge: Edge, does: Does): void 
   declareDeliveries(program, does);
   declareFeeds(program, does);
   for (const command of leaves(program)) addCommonOptions(command);
-  program.addCommand(sandboxCommand(edge).copyInheritedSettings(program));
+  program.addCommand(sandboxCommand(context).copyInheritedSettings(program));
 }
 
 /** The commands that do something themselves. */

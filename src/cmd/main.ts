@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import { processEdge } from './process/process-context.ts';
+import { processContext } from './process/process-context.ts';
 import { runProgram } from './program.ts';
 
 // Left to itself, V8 looks for garbage when the heap has grown to up to four times what is alive, by how fast the machine was just now: the
@@ -71,7 +71,7 @@ process.on('uncaughtException', (error: Error) => {
   process.exit(exitStatus.bug);
 });
 
-leaveWith(await runProgram(process.argv.slice(2), processEdge(interruption.signal, packageRoot)));
+leaveWith(await runProgram(process.argv.slice(2), processContext(interruption.signal, packageRoot)));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
 // nobody has read yet may.

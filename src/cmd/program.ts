@@ -6,23 +6,23 @@ import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../doma
 import type { CommonOptions, Run } from './process/command.ts';
 import { addCommonOptions, helpOption } from './options/common-options.ts';
 import { declareCommands } from './commands.ts';
-import type { Edge } from './process/process-context.ts';
+import type { ProcessContext } from './process/process-context.ts';
 import { examples } from './terminal/help-text.ts';
 import { settingsOption } from './process/settings-option.ts';
-import { complain, errorReport, printJson, remark } from './terminal/print.ts';
+import { printError, errorReport, printJson, printNotice } from './terminal/print.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
-export async function runProgram(argv: readonly string[], edge: Edge): Promise<ExitStatus> {
+export async function runProgram(argv: readonly string[], context: ProcessContext): Promise<ExitStatus> {
   let status: ExitStatus = exitStatus.done;
-  let around = edge;
-  const program = rootCommand(edge);
-  declareCommands(program, edge, <Options extends object>(load: () => Promise<Run<Options>>) => {
+  let around = context;
+  const program = rootCommand(context);
+  declareCommands(program, context, <Options extends object>(load: () => Promise<Run<Options>>) => {
     return async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const options = command.optsWithGlobals<CommonOptions & Options>();
-      around = inheriting(edge, { settingsOption: settingsOption(options) });
+      around = inheriting(context, { settingsOption: settingsOption(options) });
       const run = await load();
-      status = await run({ edge: around, options, args: command.args });
+      status = await run({ context: around, options, args: command.args });
     };
   });
   try {
@@ -36,22 +36,22 @@ export async function runProgram(argv: readonly string[], edge: Edge): Promise<E
 }
 
 /** The edge with something more in it; what nobody looks at stays unopened. */
-function inheriting(edge: Edge, more: Partial<Edge>): Edge {
-  return Object.assign(Object.create(edge) as Edge, more);
+function inheriting(context: ProcessContext, more: Partial<ProcessContext>): ProcessContext {
+  return Object.assign(Object.create(context) as ProcessContext, more);
 }
 
-function rootCommand(edge: Edge): Command {
+function rootCommand(context: ProcessContext): Command {
   return addCommonOptions(new Command('vendor-mirror'))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
-    .version(packageVersion(edge.packageRoot), '--version', 'print the version')
+    .version(packageVersion(context.packageRoot), '--version', 'print the version')
     .addHelpOption(helpOption())
     .enablePositionalOptions()
     .configureOutput({
-      writeOut: (text) => edge.stdout.write(text),
-      writeErr: (text) => edge.stderr.write(text),
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => edge.stdout.columns ?? 100,
-      getErrHelpWidth: () => edge.stderr.columns ?? 100,
+      getOutHelpWidth: () => context.stdout.columns ?? 100,
+      getErrHelpWidth: () => context.stderr.columns ?? 100,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -78,10 +78,10 @@ function usageError({ message }: CommanderError): MirrorError {
 }
 
 /** Prints what went wrong; with `--json`, also as a document. */
-function report(thrown: unknown, json: boolean, edge: Edge): ExitStatus {
+function report(thrown: unknown, json: boolean, context: ProcessContext): ExitStatus {
   const error = asMirrorError(thrown);
-  if (error.code === 'bug' && thrown instanceof Error && thrown.stack) remark(edge, thrown.stack);
-  complain(edge, error);
-  if (json) printJson(edge, { ok: false, error: errorReport(edge, error) });
+  if (error.code === 'bug' && thrown instanceof Error && thrown.stack) printNotice(context, thrown.stack);
+  printError(context, error);
+  if (json) printJson(context, { ok: false, error: errorReport(context, error) });
   return error.exit;
 }

@@ -15,7 +15,7 @@ export interface Clock {
   yield(): Promise<void>;
 }
 
-export interface Dice {
+export interface Random {
   bytes(count: number): Uint8Array;
   /** A number from 0 up to, but not including, 1. */
   fraction(): number;
@@ -38,7 +38,7 @@ export const systemClock: Clock = {
   yield: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-export const systemDice: Dice = {
+export const systemRandom: Random = {
   bytes: (count) => randomBytes(count),
   fraction: () => Math.random(),
 };

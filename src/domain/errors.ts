@@ -27,7 +27,7 @@ const { notWhole, usage, unavailable, bug, file, locked, refused, settings } = e
 
 export const catalogue = {
   usage: entry(usage, false, 'See `vendor-mirror --help`.'),
-  settings_invalid: entry(settings, false, 'Mend the settings named above; config/default.yaml documents every key.'),
+  settings_invalid: entry(settings, false, 'Fix the settings named above; config/default.yaml documents every key.'),
   settings_unreadable: entry(settings, false, 'Name an existing, readable file with -c or VENDOR_MIRROR_CONFIG.'),
 
   other_service: entry(
@@ -120,7 +120,7 @@ export class MirrorError extends Error {
   readonly code: ErrorCode;
   /** HTTP status of the answer that caused it, if one did. */
   readonly status: number | undefined;
-  /** The service's own error number (field notes, Errors and limits), if it gave one. */
+  /** The service's own error number, if it gave one. */
   readonly errno: number | undefined;
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfter: number | undefined;

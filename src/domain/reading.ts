@@ -1,4 +1,4 @@
-/** A reading: one observation of vendors, numbered before its request left (DESIGN 2, rule 3). */
+/** A reading: one observation of vendors, numbered before its request left. */
 import type { Vendor } from './vendor.ts';
 
 /** What a request takes along before it leaves. */
@@ -9,9 +9,9 @@ export interface ReadStamp {
   readonly begun: number;
 }
 
-/** By which road a reading came. */
-export const roads = ['pull', 'delivery', 'reconcile', 'write'] as const;
-export type Road = (typeof roads)[number];
+/** What a reading came from. */
+export const sources = ['pull', 'delivery', 'reconcile', 'write'] as const;
+export type Source = (typeof sources)[number];
 
 /** One vendor of an answer, parsed only when asked: most rows of a sweep are equal to the byte to what we hold. */
 export interface VendorRow {
@@ -30,7 +30,7 @@ export interface VendorReading {
   readonly row: VendorRow;
 }
 
-/** One page of the vendor list (reference 2.5). */
+/** One page of the vendor list. */
 export interface VendorPage {
   readonly stamp: ReadStamp;
   readonly page: number;

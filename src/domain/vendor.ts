@@ -1,9 +1,9 @@
-/** What a bill vendor is (reference 2.1 to 2.3), whatever spelling it came in. */
+/** What a bill vendor is, whatever spelling it came in. */
 
-/** 0 active, 1 deleted, 2 archived (field notes). */
+/** 0 active, 1 deleted, 2 archived. */
 export type VisState = 0 | 1 | 2;
 
-/** Text fields in the order of reference 2.1; the service sends each as text, null, or not at all. */
+/** Text fields in the service's order; the service sends each as text, null, or not at all. */
 export const textFields = [
   'vendor_name',
   'account_number',

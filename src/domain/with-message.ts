@@ -1,7 +1,7 @@
 import { MirrorError } from './errors.ts';
 
 /** The same failure in other words, and with the wait that the service asked for, if that became known later. */
-export function reworded(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
+export function withMessage(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
   const { status, errno, mayBeDone, cause } = error;
   return new MirrorError(error.code, message, {
     ...(status !== undefined && { status }),

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface CrowdLimits {
+export interface ConnectionLimits {
   readonly maxConnections: number;
   /** Of one remote address. This machine's own may have them all: a proxy there speaks for everybody. */
   readonly maxConnectionsPerAddress: number;
@@ -13,7 +13,7 @@ export interface CrowdLimits {
  * A quiet one is closed for a newcomer, rather than the newcomer refused, so that no number of connections which sit and wait
  * keeps a caller out that has something to say. Where every other one is being answered, the newcomer goes.
  */
-export function limitCrowd(server: Server, { maxConnections, maxConnectionsPerAddress }: CrowdLimits): void {
+export function limitConnections(server: Server, { maxConnections, maxConnectionsPerAddress }: ConnectionLimits): void {
   /** Every connection with its unanswered requests; whoever was answered last stands last. */
   const crowd = new Map<Socket, Set<IncomingMessage>>();
 

@@ -1,7 +1,7 @@
 /** How much of a server callers may use. */
-import type { CrowdLimits } from './connection-limits.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 
-export interface HttpLimits extends CrowdLimits {
+export interface HttpLimits extends ConnectionLimits {
   readonly connectionsCheckingInterval: number;
   readonly headersTimeout: number;
   readonly requestTimeout: number;

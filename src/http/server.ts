@@ -1,10 +1,10 @@
-/** The door for whoever calls us: an HTTP server with limits. The only file that knows fastify. */
+/** An HTTP server with limits. The only file that knows fastify. */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
-import { limitCrowd } from './connection-limits.ts';
+import { limitConnections } from './connection-limits.ts';
 import { defaultLimits, type HttpLimits } from './limits.ts';
 import { refuseProtocol } from './protocol-errors.ts';
 import { Arrived, originForm, pathOf, type HttpRequest } from './incoming-request.ts';
@@ -123,7 +123,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
     rewriteUrl: ({ url }) => originForm(url),
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
-  limitCrowd(app.server, limits);
+  limitConnections(app.server, limits);
   // The server itself would cut those beyond a count, and leave the rest as if it were all.
   app.server.maxHeadersCount = 0;
 

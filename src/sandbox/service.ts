@@ -14,7 +14,7 @@ import {
 } from './endpoints/sandbox-call.ts';
 import { answerCallbacks } from './endpoints/callback-endpoints.ts';
 import type { CallbackBook } from './delivery/callback-book.ts';
-import { chance, seedOf, type Chance } from './core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from './core/random.ts';
 import { churn, otherLife } from './account/churn.ts';
 import type { FaultKind } from './faults/fault-kinds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts';
@@ -22,12 +22,12 @@ import type { GatewayBook } from './account/gateway-book.ts';
 import { answerGateways } from './endpoints/gateway-endpoints.ts';
 import type { Memory } from './core/memory.ts';
 import { answerPeople, isOfPeople } from './endpoints/people-endpoints.ts';
-import { PostOffice, type Attempt, type Post } from './delivery/delivery-sender.ts';
+import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sender.ts';
 import { usualLimits, type RateLimits } from './core/rate-limit.ts';
 import { areaOf, nothingThere, Refusal, refusalReply } from './core/refusal.ts';
 import { encodeReply, preflight, type Answer, type Reply } from './core/reply.ts';
 import { answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
-import type { VendorDesk } from './vendors/vendor-service.ts';
+import type { VendorService } from './vendors/vendor-service.ts';
 import { answerVendors } from './endpoints/vendor-endpoints.ts';
 import { defaultWorld, type World } from './core/worlds.ts';
 
@@ -71,9 +71,9 @@ export class Sandbox {
   readonly faults: Faults;
   readonly world: World;
   readonly #clock: Clock;
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
   readonly #terms: TokenTerms;
-  readonly #office: PostOffice;
+  readonly #office: DeliverySender;
   readonly #accounts: ReadonlyMap<string, Account>;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
   readonly #changeListeners = new Set<(change: VendorChange) => void>();
@@ -90,9 +90,9 @@ export class Sandbox {
     const world = options.world ?? defaultWorld;
     this.world = world;
     this.#clock = outside.clock;
-    this.#throws = chance(fresh('service'));
-    this.faults = new Faults(options.faults ?? {}, chance(fresh('faults')));
-    this.#office = new PostOffice(outside.clock, outside.post, world, (account, callbackId) =>
+    this.#throws = seededRandom(fresh('service'));
+    this.faults = new Faults(options.faults ?? {}, seededRandom(fresh('faults')));
+    this.#office = new DeliverySender(outside.clock, outside.post, world, (account, callbackId) =>
       this.#account(account).callbacks.disable(outside.clock.now(), callbackId),
     );
     const around = {
@@ -123,12 +123,12 @@ export class Sandbox {
           { gateways: account.gateways, announce: (event, objectId) => account.announce(event, objectId) },
           options.events,
           outside.clock,
-          chance(fresh(account.id, 'events')),
+          seededRandom(fresh(account.id, 'events')),
           this.#stopped.signal,
         );
     if (options.churn)
       for (const { id, vendors } of this.#accounts.values())
-        void churn(vendors, options.churn, outside.clock, chance(fresh(id, 'churn')), this.#stopped.signal);
+        void churn(vendors, options.churn, outside.clock, seededRandom(fresh(id, 'churn')), this.#stopped.signal);
   }
 
   /** Answers one request; never throws for what a caller may send. */
@@ -145,7 +145,7 @@ export class Sandbox {
   }
 
   /** The vendors of an account: the truth, and a hand to change it with. */
-  vendors(account: string): VendorDesk {
+  vendors(account: string): VendorService {
     return this.#account(account).vendors;
   }
 

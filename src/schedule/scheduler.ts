@@ -1,7 +1,7 @@
 /** Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron. */
 import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
-import { sleep, type Clock, type Dice } from '../domain/clock.ts';
+import { sleep, type Clock, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
@@ -128,7 +128,7 @@ export interface ScheduleOptions {
   readonly name: string;
   readonly slots: Slots;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   readonly log: Log;
   /** Wall time at which it last ran, in an earlier life; undefined if it never did. */
   readonly lastRun: number | undefined;
@@ -155,7 +155,7 @@ const longestJitter = 30_000;
  * back, slots that ran already run again only if half their interval has truly gone by since.
  */
 export function createSchedule(options: ScheduleOptions): Schedule {
-  const { name, slots, clock, dice, log } = options;
+  const { name, slots, clock, random, log } = options;
   let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
   let next: number | undefined;
 
@@ -185,7 +185,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     if (slot !== jitter.slot)
       jitter = {
         slot,
-        ms: slot > now ? Math.floor(dice.fraction() * Math.min(longestJitter, interval(slot) / 10)) : 0,
+        ms: slot > now ? Math.floor(random.fraction() * Math.min(longestJitter, interval(slot) / 10)) : 0,
       };
     const ms = Math.max(slot + jitter.ms - now, restUntil - clock.monotonic(), 0);
     next = now + ms;

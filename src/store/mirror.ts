@@ -1,14 +1,14 @@
-/** The mirror file and its deeds. Each deed is one transaction; nobody outside opens one. */
+/** The mirror file and its transactions; nothing outside opens one. */
 import { dirname } from 'node:path';
-import type { Dice } from '../domain/clock.ts';
+import type { Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { TakeTurn } from '../domain/rate-turn.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import { accountStates, type AccountState } from './reports/account-state.ts';
-import { census, type Resident, type VendorTraits } from './rows/vendor-scan.ts';
+import { vendorScan, type ScannedVendor, type VendorTraits } from './rows/vendor-scan.ts';
 import { readingCounter } from './rows/reading-counter.ts';
-import { callbackDeeds, type CallbackDeeds } from './rows/callback-rows.ts';
+import { callbackTransactions, type CallbackTransactions } from './rows/callback-rows.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from './files/daemon-files.ts';
 import { answerSoon, Database } from './sqlite/database.ts';
 import { deliveryJournal, type NewDelivery } from './rows/deliveries.ts';
@@ -16,32 +16,33 @@ import { copyMirror, type CopyOptions } from './files/export.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
 import { findingLedger, type Finding } from './rows/findings.ts';
 import { gatewayRows } from './rows/gateway-rows.ts';
-import { queueDeeds, type QueueDeeds } from './transactions/mark-queue.ts';
+import { queueTransactions, type QueueTransactions } from './transactions/mark-queue.ts';
 import { markWriter } from './rows/marks.ts';
-import { writeDeeds, type WriteDeeds } from './transactions/writes.ts';
-import { hearingOf, type Hearing } from './reports/received-deliveries.ts';
+import { writeTransactions, type WriteTransactions } from './transactions/writes.ts';
+import { receivedDeliveriesOf, type ReceivedDeliveries } from './reports/received-deliveries.ts';
 import { identityRow, type Identity } from './files/identity.ts';
 import { listMoves, type ListMoves } from './rows/list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from './files/process-lock.ts';
 import { rateLedger } from './rows/rate-ledger.ts';
-import { readingDeeds, type ReadingDeeds } from './transactions/apply-reading.ts';
+import { readingTransactions, type ReadingTransactions } from './transactions/apply-reading.ts';
 import { readings } from './transactions/readings.ts';
 import { prune, type Keep } from './transactions/retention.ts';
 import { runLedger, type Run, type RunEnd, type Sweeping } from './rows/runs.ts';
-import { sweepAnswerDeeds, type SweepAnswerDeeds } from './transactions/sweep-answers.ts';
+import { sweepAnswerTransactions, type SweepAnswerTransactions } from './transactions/sweep-answers.ts';
 import { sweepRequests } from './rows/sweep-requests.ts';
 import type { FindingKind, RunKind, RunTrigger } from './sqlite/tables.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {
   /** Gives this process its name among those that work on the file at that path. */
-  readonly lockProcess: (database: string, dice: Dice) => ProcessLock;
+  readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }
 
 export { mirrorMode, mirrorOptions };
 
-export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAnswerDeeds, WriteDeeds {
+export interface Mirror
+  extends ReadingTransactions, QueueTransactions, CallbackTransactions, SweepAnswerTransactions, WriteTransactions {
   readonly path: string;
   /** This process among those that work on the mirror. */
   readonly process: ProcessLock;
@@ -76,7 +77,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAn
   runBefore(accountId: string, readSeq: number, now: number): Promise<string>;
 
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
-  residents(accountId: string): AsyncGenerator<readonly Resident[]>;
+  scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
   countVendors(accountId: string): Promise<number>;
   /** Numbers of a few active vendors, the youngest. */
   someActive(accountId: string): Promise<number[]>;
@@ -101,7 +102,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAn
   replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
 
   /** What an account hears by webhooks, and what it does not. */
-  hearing(accountId: string): Promise<Hearing>;
+  hearing(accountId: string): Promise<ReceivedDeliveries>;
   /** What the mirror holds of an account, and what went on lately; undefined where it does not know it. */
   accountState(accountId: string): Promise<AccountState | undefined>;
   /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
@@ -129,7 +130,7 @@ export interface Mirror extends ReadingDeeds, QueueDeeds, CallbackDeeds, SweepAn
 export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const { clock } = file;
   const database = await Database.open(mirrorOptions(file));
-  const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.dice));
+  const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
   const { sqlite } = database;
   const counter = readingCounter(database, clock);
   const marks = markWriter(sqlite, clock, counter);
@@ -137,24 +138,24 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const findings = findingLedger(sqlite, clock);
   const deliveries = deliveryJournal(sqlite, marks, sweepRequests(sqlite, counter));
   const gateways = gatewayRows(sqlite, clock);
-  const people = census(sqlite);
+  const people = vendorScan(sqlite);
   const identity = identityRow(sqlite, clock);
-  const hearing = hearingOf(sqlite);
+  const hearing = receivedDeliveriesOf(sqlite);
   const moves = listMoves(sqlite);
   let states: ReturnType<typeof accountStates> | undefined;
 
   return {
-    ...readingDeeds(database, clock, {
+    ...readingTransactions(database, clock, {
       readings: readings(sqlite, clock, counter, marks),
       runs,
       findings,
       marks,
       deliveries,
     }),
-    ...queueDeeds(database, { clock, counter, marks, deliveries, findings }),
-    ...callbackDeeds(database, clock),
-    ...sweepAnswerDeeds(database, { clock, marks, deliveries, findings }),
-    ...writeDeeds(database, clock),
+    ...queueTransactions(database, { clock, counter, marks, deliveries, findings }),
+    ...callbackTransactions(database, clock),
+    ...sweepAnswerTransactions(database, { clock, marks, deliveries, findings }),
+    ...writeTransactions(database, clock),
     path: database.path,
     process,
     takeStamp: () => counter.take(),
@@ -184,7 +185,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     lastCompletes: () => database.read(() => runs.lastCompletes()),
     runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),
 
-    async *residents(accountId) {
+    async *scannedVendors(accountId) {
       for (let last = 0; ;) {
         const chunk = await database.read(() => people.after(accountId, last));
         const end = chunk.at(-1);
@@ -223,7 +224,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     unwritable: () => database.unwritable(),
     forgetDaemonFiles: () => database.write(() => forgetDaemonFiles(sqlite), answerSoon),
     freeBytes: () => freeBytes(dirname(database.path)),
-    publish: (path, own) => copyMirror(database, path, { dice: file.dice, own }),
+    publish: (path, own) => copyMirror(database, path, { random: file.random, own }),
 
     async close() {
       try {

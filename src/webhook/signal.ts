@@ -1,7 +1,7 @@
 /** Tells those who wait that something arrived; who asks with an old count hears of what came in between. */
 import { sleep, type Clock } from '../domain/clock.ts';
 
-export class Bell {
+export class ArrivalSignal {
   #count = 0;
   readonly #waiting = new Set<() => void>();
 

@@ -1,5 +1,5 @@
 /** The start of a daemon with many accounts that the service has not answered yet: from its settings to the first answer of its listener. */
-import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openDaemon } from '../../src/app/daemon.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { lockProcess } from '../../src/store/files/process-lock.ts';
@@ -26,7 +26,7 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
     },
     {
       clock: systemClock,
-      dice: systemDice,
+      random: systemRandom,
       // Nothing is ever answered: what is measured is the program.
       fetch: (_, init) =>
         new Promise((_resolve, reject) => {

@@ -37,7 +37,7 @@ async function run(only: readonly string[]): Promise<{ printed: string; picture:
   const picture = join(temporaryFolder(), 'growth.svg');
   let printed = '';
   const print = (text: string): void => void (printed += text);
-  await bench({ only, json: true, picture, sizes: tiny, print, remark: () => undefined });
+  await bench({ only, json: true, picture, sizes: tiny, print, printNotice: () => undefined });
   return { printed, picture };
 }
 

@@ -17,24 +17,24 @@ export interface BenchOptions {
   readonly picture: string | undefined;
   readonly sizes: Sizes;
   readonly print: (text: string) => void;
-  readonly remark: (text: string) => void;
+  readonly printNotice: (text: string) => void;
 }
 
 export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...operatorRows, ...programRows, ...longLifeRows];
 
-export async function bench({ only, json, picture, sizes, print, remark }: BenchOptions): Promise<void> {
+export async function bench({ only, json, picture, sizes, print, printNotice }: BenchOptions): Promise<void> {
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
 
   const results: object[] = [];
   for (const row of rows.filter(({ name }) => isWanted(name))) {
-    remark(`measuring ${row.name}\n`);
+    printNotice(`measuring ${row.name}\n`);
     const figures = await row.measure(sizes);
     results.push(documentOf(row, figures));
     if (!json) print(`${lineOf(row, figures)}\n`);
   }
   let growth: readonly Curve[] = [];
   if (only.includes('growth') || (picture !== undefined && isWanted('growth'))) {
-    growth = await measureGrowth(sizes, remark);
+    growth = await measureGrowth(sizes, printNotice);
     if (picture !== undefined) writeFileSync(picture, growthPicture(growth));
     if (!json) for (const curve of growth) print(`${growthLine(curve)}\n`);
   }

@@ -26,12 +26,12 @@ export function rises({ points }: Pick<Curve, 'points'>): number[] {
 }
 
 /** Samples go round all sizes, so that all meet the same weather. */
-export async function measureGrowth(sizes: Sizes, remark: (text: string) => void): Promise<Curve[]> {
+export async function measureGrowth(sizes: Sizes, printNotice: (text: string) => void): Promise<Curve[]> {
   const vendors = { first: new Samples(), newborn: new Samples(), again: new Samples() };
   const accounts = new Samples();
   for (let round = 1; round <= sizes.samples; round += 1) {
     for (const size of decades(1_000, sizes.vendors * 10)) {
-      remark(`round ${round}: ${size} vendors\n`);
+      printNotice(`round ${round}: ${size} vendors\n`);
       const each = (ms: number): number => (ms / size) * 1_000;
       const [first, again] = await pulls({ ...sizes, vendors: size }, 2);
       const [newborn] = await pulls({ ...sizes, vendors: size, newborn: true }, 1);
@@ -40,7 +40,7 @@ export async function measureGrowth(sizes: Sizes, remark: (text: string) => void
       vendors.newborn.add(size, each(newborn!));
     }
     for (const size of decades(1, sizes.accounts)) {
-      remark(`round ${round}: ${size} accounts\n`);
+      printNotice(`round ${round}: ${size} accounts\n`);
       accounts.add(size, (await accountPulls(sizes, size)) / size);
     }
   }

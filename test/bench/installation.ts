@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../src/app/installation.ts';
 import { silentLog } from '../../src/domain/log.ts';
@@ -51,7 +51,7 @@ export function settingsOf(place: Place): Settings {
 export function open(place: Place): Promise<Installation> {
   return openInstallation(settingsOf(place), {
     clock: systemClock,
-    dice: systemDice,
+    random: systemRandom,
     fetch: (...request) => globalThis.fetch(...request),
     log: silentLog,
     lockProcess,

@@ -33,7 +33,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     signatureHeader: 'auto',
     onDelivery: params.worker ? () => worker.nudge() : nothing,
     onCode: nothing,
-    onDeaf: nothing,
+    onSilence: nothing,
     observe: nothing,
   });
   await listener.start();

@@ -43,5 +43,5 @@ await bench({
   picture,
   sizes: { host: ownProcesses, ...sizes },
   print: (text) => process.stdout.write(text),
-  remark: (text) => process.stderr.write(text),
+  printNotice: (text) => process.stderr.write(text),
 });

@@ -2,7 +2,7 @@
 import Driver from 'better-sqlite3';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as later } from 'node:timers/promises';
-import { createChores } from '../../src/app/maintenance.ts';
+import { createMaintenance } from '../../src/app/maintenance.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/domain/log.ts';
 import { open, type Place } from './installation.ts';
@@ -31,19 +31,19 @@ export async function job({ vendors, ...place }: OldRowsParams): Promise<JobResu
   const removing = await longestDelay(
     () =>
       new Promise<void>((resolve) => {
-        const chores = createChores({
+        const maintenance = createMaintenance({
           mirror,
           secrets,
           retention: { deliveries: day, versions: day },
           clock: systemClock,
           log: createLog('info', {
-            write: (line) => line.includes('old rows were removed') && void chores.stop().then(resolve),
+            write: (line) => line.includes('old rows were removed') && void maintenance.stop().then(resolve),
           }),
           onFatal: (error) => {
             throw error;
           },
         });
-        void chores.start();
+        void maintenance.start();
       }),
   );
   await installation.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createMetrics } from '../../src/admin/metrics/metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
-import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { healthSource } from '../../src/app/health-source.ts';
 import { openMirror } from '../../src/store/mirror.ts';
 import { lockProcess } from '../../src/store/files/process-lock.ts';
@@ -40,7 +40,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
     path: join(params.folder, 'vendors.db'),
     migrations,
     clock: systemClock,
-    dice: systemDice,
+    random: systemRandom,
     lockProcess,
   });
   const admin = createAdminServer({
@@ -50,7 +50,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
       startedAt: systemClock.now(),
       mirror,
       secrets: mirror,
-      desks: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null }])),
+      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null }])),
       clock: systemClock,
       listener: { listening: true },
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),

@@ -1,5 +1,5 @@
 /** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
-import { chance, mix } from '../../src/sandbox/core/random.ts';
+import { seededRandom, mix } from '../../src/sandbox/core/random.ts';
 import { inventMoney, inventVendor } from '../../src/sandbox/vendors/invent.ts';
 import { vendorOnWire } from '../../src/sandbox/core/vendor-record.ts';
 import { parseWorld } from '../../src/sandbox/core/worlds.ts';
@@ -42,7 +42,7 @@ function templatesOf(created: number | undefined): readonly (readonly [before: T
     const world = parseWorld([]);
     const invented = inventVendor(seed, index, different);
     const before = created === undefined ? invented : { ...invented, created, updated: created };
-    const throws = chance(mix(seed, index));
+    const throws = seededRandom(mix(seed, index));
     const after = {
       ...before,
       outstanding: before.outstanding.length > 0 ? [inventMoney(throws, 'EUR')] : [],

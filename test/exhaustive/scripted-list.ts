@@ -4,7 +4,7 @@
  */
 import { timestamp, type Clock } from '../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../src/domain/reading.ts';
-import { chance, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import type { Verdict } from '../../src/store/decide/verdict.ts';
 import type { VisState } from '../../src/domain/vendor.ts';
 
@@ -73,7 +73,7 @@ const second = 1_000;
 export class ScriptedList {
   readonly #world: ListWorld;
   readonly #script: Script;
-  readonly #random: Chance;
+  readonly #random: SeededRandom;
   readonly #held = new Map<number, Held>();
   readonly #changed = new Set<number>();
   /** The rows after each change, the latest last, and when they became so. */
@@ -85,7 +85,7 @@ export class ScriptedList {
   constructor(world: ListWorld, script: Script, seed: number) {
     this.#world = world;
     this.#script = script;
-    this.#random = chance(seed);
+    this.#random = seededRandom(seed);
     const rows = Array.from({ length: world.vendors + world.unshown }, (_, index) => this.#invent(index));
     this.#states = [{ at: -Infinity, rows }];
     for (const row of rows) if (row.shown && this.#isHeldAtFirst()) this.#hold(row);

@@ -1,5 +1,5 @@
 /** Sweeps of scripted lists: each run asks whether a vendor that stood still was missed by a sweep that calls itself complete. */
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import type { ProofKind } from '../../src/store/sqlite/tables.ts';
 import { sweep } from '../../src/sync/sweep/sweep.ts';
 import { orders, ScriptedList, type Change, type ListWorld, type Script } from './scripted-list.ts';
@@ -40,7 +40,7 @@ export async function swept(world: ListWorld, script: Script, seed: number): Pro
 
 /** The world of a seed. */
 export function worldOf(seed: number): ListWorld {
-  const random = chance(seedOf(seed, 'world'));
+  const random = seededRandom(seedOf(seed, 'world'));
   const isPlain = random.happens(0.4);
   const seldom = (value: number): number => (isPlain || random.happens(0.6) ? 0 : value);
   return {
@@ -62,11 +62,11 @@ export function worldOf(seed: number): ListWorld {
 
 /** So many changes, each somewhere before one of the first requests. */
 export function scriptOf(seed: number, changes: number): Script {
-  const random = chance(seedOf(seed, 'script'));
+  const random = seededRandom(seedOf(seed, 'script'));
   return Array.from({ length: changes }, () => ({ before: random.below(9), change: changeOf(random) }));
 }
 
-function changeOf(random: Chance): Change {
+function changeOf(random: SeededRandom): Change {
   const kind = random.pick(['insert', 'delete', 'restore', 'touch', 'touch'] as const);
   return kind === 'insert' ? { kind } : { kind, nth: random.below(9) };
 }

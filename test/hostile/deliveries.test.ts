@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { Secret } from '../../src/domain/log.ts';
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { parseForm } from '../../src/webhook/receive/form.ts';
 import { isSigned } from '../../src/webhook/receive/signature.ts';
 import { asked } from '../support/test-size.ts';
@@ -23,7 +23,7 @@ const characters = 'abc019 &=%+/\\"\'[]{}:,;.-_~!*()';
 const escapes = ['%00', '%FF', '%C3%28', '%ED%A0%80', '%F0%9F%98%80', '%', '%2', '%zz', '%0d%0a', '+', '%26', '%3D'];
 
 /** One way each to make a true delivery a bad one. */
-const spoilings: readonly ((letter: Letter, throws: Chance) => Letter)[] = [
+const spoilings: readonly ((letter: Letter, throws: SeededRandom) => Letter)[] = [
   (_, throws) => signed({ ...delivery, object_id: String(throws.below(1e6)) }, throws.text(32, 'abcdef0123456789')),
   (letter, throws) => ({ ...letter, body: `${letter.body}&${throws.text(4, 'wxyz')}=${throws.pick(escapes)}` }),
   (letter, throws) => ({ ...letter, body: letter.body.slice(0, throws.below(letter.body.length)) }),
@@ -58,7 +58,7 @@ describe('H1 bad deliveries', () => {
     `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`,
     async () => {
       const place = await hall({ clock: systemClock });
-      const throws = chance(seedOf(seed, 'bad deliveries'));
+      const throws = seededRandom(seedOf(seed, 'bad deliveries'));
       let answered = 0;
       while (answered < bad) {
         const letters = Array.from({ length: Math.min(atOnce, bad - answered) }, (_, index) =>

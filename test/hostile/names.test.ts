@@ -25,9 +25,9 @@ const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 
 it('H9 H10 what stands in a name steers no terminal, forges no line, and is no formula', async () => {
   const sandbox = await service({ vendors: 5 });
-  const desk = sandbox.sandbox.vendors(sandbox.account);
+  const vendorService = sandbox.sandbox.vendors(sandbox.account);
   const numbers = names.map((vendor_name) =>
-    Number(desk.create({ vendor_name, city: vendor_name, note: vendor_name, language: 'en' })['vendorid']),
+    Number(vendorService.create({ vendor_name, city: vendor_name, note: vendor_name, language: 'en' })['vendorid']),
   );
   const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
   const csv = join(at.folder, 'vendors.csv');

@@ -7,13 +7,13 @@ import { Secret, silentLog } from '../../src/domain/log.ts';
 import { freeTurns, loaded } from '../unit/api/scripted.ts';
 import { build, place, service } from '../process/program.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
-import { roadTo, type Weather } from './network.ts';
+import { roadTo, type NetworkFaults } from './network.ts';
 
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];
 
 /** Lets nobody wait. */
-const dice = loaded(0);
+const random = loaded(0);
 
 beforeAll(build);
 
@@ -34,12 +34,12 @@ describe('A25 an answer that is cut off', () => {
       account,
       {
         clock: systemClock,
-        dice,
+        random,
         fetch: (...sent) => globalThis.fetch(...sent),
         log: silentLog,
         takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
         tokens: fixedToken(new Secret(token)),
-        patience: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+        retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
       },
     );
     const asked = (): Promise<string> =>
@@ -50,14 +50,14 @@ describe('A25 an answer that is cut off', () => {
     expect(await asked()).toBe('2 rows');
     const whole = road.sent();
     expect(whole).toBeGreaterThan(1_000);
-    Object.assign(road.weather, { cutAfter: 0, ending } satisfies Weather);
+    Object.assign(road.faults, { cutAfter: 0, ending } satisfies NetworkFaults);
     // The connection that is still open ends with the next answer, whatever is cut.
     await asked();
     for (let cutAfter = 0; cutAfter < whole; cutAfter++) {
-      road.weather.cutAfter = cutAfter;
+      road.faults.cutAfter = cutAfter;
       expect(refused, `cut after ${cutAfter} of ${whole} bytes`).toContain(await asked());
     }
-    delete road.weather.cutAfter;
+    delete road.faults.cutAfter;
     expect(await asked()).toBe('2 rows');
   });
 
@@ -67,7 +67,7 @@ describe('A25 an answer that is cut off', () => {
     const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     const before = at.query('SELECT * FROM vendors ORDER BY vendorid');
-    road.weather.cutAfter = 700;
+    road.faults.cutAfter = 700;
     const { status, stdout } = await at.run('sync', '--json');
     expect([status, JSON.parse(stdout)]).toEqual([
       69,
@@ -81,7 +81,7 @@ describe('C14 A25 a slow and bumpy road', () => {
   it.each([1, 7, 1_000])('in slices of %i bytes brings everything', async (slice) => {
     const sandbox = await service({ vendors: 60 });
     const road = await roadTo(sandbox.baseUrl);
-    road.weather.slice = slice;
+    road.faults.slice = slice;
     const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
@@ -91,7 +91,7 @@ describe('C14 A25 a slow and bumpy road', () => {
     const sandbox = await service({ vendors: 60 });
     const road = await roadTo(sandbox.baseUrl);
     // A connection carries some pages, and breaks in the middle of another.
-    Object.assign(road.weather, { cutAfter: 30_000, ending: 'reset' } satisfies Weather);
+    Object.assign(road.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);
     const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
     const { status, stderr } = await at.run('sync', '--json');
     expect(status, stderr).toBe(0);

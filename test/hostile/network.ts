@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-export interface Weather {
+export interface NetworkFaults {
   /** After so many bytes of answers on a connection it ends; undefined where it does not. */
   cutAfter?: number | undefined;
   /** How a connection ends: in good order, or by a reset. */
@@ -15,14 +15,14 @@ export interface Weather {
 export interface Road {
   readonly baseUrl: string;
   /** May be changed on the way; connections look at it as bytes come. */
-  readonly weather: Weather;
+  readonly faults: NetworkFaults;
   /** Bytes of answers that the service sent on the latest connection. */
   sent(): number;
 }
 
 export async function roadTo(baseUrl: string): Promise<Road> {
   const { hostname, port } = new URL(baseUrl);
-  const weather: Weather = {};
+  const faults: NetworkFaults = {};
   const open = new Set<Socket>();
   let sent = 0;
   const server = createServer((near) => {
@@ -42,13 +42,13 @@ export async function roadTo(baseUrl: string): Promise<Road> {
     near.pipe(far);
     far.on('data', (bytes) => {
       sent += bytes.length;
-      const left = (weather.cutAfter ?? Infinity) - passed;
+      const left = (faults.cutAfter ?? Infinity) - passed;
       passed += bytes.length;
       const through = bytes.subarray(0, Math.max(0, left));
-      const slice = weather.slice ?? through.length;
+      const slice = faults.slice ?? through.length;
       for (let at = 0; at < through.length; at += slice) near.write(through.subarray(at, at + slice));
       if (left > bytes.length) return;
-      if (weather.ending === 'reset') near.resetAndDestroy();
+      if (faults.ending === 'reset') near.resetAndDestroy();
       else near.end();
     });
     far.on('end', () => near.end());
@@ -60,5 +60,5 @@ export async function roadTo(baseUrl: string): Promise<Road> {
     server.close();
   });
   const here = (server.address() as AddressInfo).port;
-  return { baseUrl: `http://127.0.0.1:${here}`, weather, sent: () => sent };
+  return { baseUrl: `http://127.0.0.1:${here}`, faults, sent: () => sent };
 }

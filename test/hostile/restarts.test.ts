@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { daemonPlace, flow, taken } from '../process/daemon.ts';
 import { build, service } from '../process/program.ts';
 import { drivers, hasShell, shells } from '../process/readers.ts';
@@ -37,7 +37,7 @@ async function pythons(path: string, sql: string, over: AbortSignal): Promise<Se
 }
 
 /** How many vendors there are, and how many of them lack their history or belong to nobody. */
-const census = `SELECT count(*) || ' ' || count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM vendor_versions s
+const vendorScan = `SELECT count(*) || ' ' || count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM vendor_versions s
   WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL AND s.raw = v.raw)) FROM vendors v`;
 
 it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is stopped, killed and started again', async () => {
@@ -47,8 +47,10 @@ it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is
   await first.logged('complete');
   const over = new AbortController();
   const kinds = [drivers, hasShell ? shells : drivers, hasPython ? pythons : drivers];
-  const reading = Promise.all(Array.from({ length: 8 }, (_, nth) => kinds[nth % 3]!(at.database, census, over.signal)));
-  const stopFlow = flow(world, chance(1));
+  const reading = Promise.all(
+    Array.from({ length: 8 }, (_, nth) => kinds[nth % 3]!(at.database, vendorScan, over.signal)),
+  );
+  const stopFlow = flow(world, seededRandom(1));
   try {
     await taken(first, world, 20);
     expect(await first.end('SIGTERM'), first.stderr()).toBe(0);

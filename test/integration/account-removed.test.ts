@@ -1,9 +1,9 @@
 /** An account that was taken out of the settings. */
 import { expect, it } from 'vitest';
-import { account, livingHouse } from './daemon-testbed.ts';
+import { account, liveTestbed } from './daemon-testbed.ts';
 
 it('K12 an account taken out of the settings is verified no more, and the start says how its callback is deleted', async () => {
-  const at = await livingHouse();
+  const at = await liveTestbed();
   const verified = () => at.query('SELECT account_id, callback_verified FROM freshness ORDER BY account_id');
   const { callbackid } = at.query<{ callbackid: number }>('SELECT callbackid FROM callbacks')[0]!;
   expect(verified()).toEqual([{ account_id: account, callback_verified: 1 }]);

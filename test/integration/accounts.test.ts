@@ -1,16 +1,16 @@
 /** Two accounts in one daemon, whose vendors bear the same numbers; and when the daemon looks at each. */
 import { expect, it } from 'vitest';
-import { account, house, livingHouse, type House } from './daemon-testbed.ts';
+import { account, testbed, liveTestbed, type Testbed } from './daemon-testbed.ts';
 
 const other = '7CBql';
 
-function nameOf(at: House, accountId: string, vendorid: number): unknown {
+function nameOf(at: Testbed, accountId: string, vendorid: number): unknown {
   const sql = 'SELECT vendor_name FROM vendors WHERE account_id = ? AND vendorid = ?';
   return at.query<{ vendor_name: string }>(sql, accountId, vendorid)[0]?.vendor_name;
 }
 
 it('K28 a delivery has the vendor of its own account read, and no other of that number', async () => {
-  const at = await livingHouse({ accounts: [account, other] });
+  const at = await liveTestbed({ accounts: [account, other] });
   await at.clock.until('both were swept', () => new Set(at.runs.map(({ run }) => run.accountId)).size === 2);
   await at.untilQuiet();
   await at.clock.pass(at.settings.sync.lag);
@@ -33,7 +33,7 @@ it('K28 a delivery has the vendor of its own account read, and no other of that 
 
 it('K28 an account that was never swept whole is swept at once after a restart, although another one just was', async () => {
   let isOut = true;
-  const at = await house({
+  const at = await testbed({
     accounts: [account, other],
     road: (fetch) => (input, init) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
@@ -58,7 +58,7 @@ it('K28 an account that was never swept whole is swept at once after a restart, 
 });
 
 it('schedules run by the time zone of the settings', async () => {
-  const at = await livingHouse({ settings: { schedule: { pull: '0 3 * * *', timezone: 'Pacific/Auckland' } } });
+  const at = await liveTestbed({ settings: { schedule: { pull: '0 3 * * *', timezone: 'Pacific/Auckland' } } });
   const { next } = JSON.parse((await at.look('/api/status')).body) as { next: { pull: string } };
   // 03:00 in Auckland, in summer; a few seconds later, so that installations do not all call at once.
   expect(next.pull).toMatch(/ 14:00:/);

@@ -1,9 +1,9 @@
 /** Life at its worst, in virtual time: what is lost is found and counted, and nothing else. */
 import { expect, it } from 'vitest';
-import { chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { balance } from './bookkeeping.ts';
-import { account, livingHouse } from './daemon-testbed.ts';
+import { account, liveTestbed } from './daemon-testbed.ts';
 
 const planted = 0.2;
 const changes = 20 * 300;
@@ -11,7 +11,7 @@ const changes = 20 * 300;
 it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
   'C1 C2 C10 B1 under churn, losses, repeats and faults every loss is found, and none invented (seed %i)',
   async (seed) => {
-    const at = await livingHouse({
+    const at = await liveTestbed({
       seed: String(seed),
       // Few change twice between two sweeps: a later delivery would hide that an earlier one was lost.
       vendors: 10_000,
@@ -27,7 +27,7 @@ it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
         schedule: { reconcile: '* * * * *' },
       },
     });
-    const throws = chance(seed);
+    const throws = seededRandom(seed);
     for (let change = 0; change < changes; change += 1) {
       changeSomething(at.sandbox.vendors(account), throws);
       await at.clock.pass(50);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { Dice } from '../../src/domain/clock.ts';
+import type { Random } from '../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../src/settings/parse.ts';
 import { openDaemon, type Daemon } from '../../src/app/daemon.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
@@ -27,7 +27,7 @@ export interface Entry {
   readonly msg: string;
 }
 
-export interface HouseOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
+export interface TestbedOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
   /** `key=value`, as in `sandbox --world`. */
   readonly world?: readonly string[];
   /** Those of the service and of the settings; one unless told. */
@@ -40,7 +40,7 @@ export interface HouseOptions extends Partial<Omit<SandboxOptions, 'accounts' | 
   readonly post?: (post: Post) => Post;
 }
 
-export interface House {
+export interface Testbed {
   readonly clock: PatientClock;
   readonly sandbox: Sandbox;
   readonly settings: Settings;
@@ -70,10 +70,10 @@ export interface House {
 }
 
 /** Dice that fall the same way every time. */
-const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
+const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
 
 /** Opens the daemon, and starts it unless `start` says otherwise. */
-export async function house(options: HouseOptions = {}): Promise<House> {
+export async function testbed(options: TestbedOptions = {}): Promise<Testbed> {
   const clock = patientClock();
   const folder = temporaryFolder(memory);
   const log: Entry[] = [];
@@ -88,7 +88,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
   sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
   const direct = directFetch(sandbox);
   const fetch = options.road?.(direct) ?? direct;
-  const settingsOf = (more: HouseOptions['settings'] = {}): Settings =>
+  const settingsOf = (more: TestbedOptions['settings'] = {}): Settings =>
     parseSettings({
       defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
       name: 'settings',
@@ -104,9 +104,9 @@ export async function house(options: HouseOptions = {}): Promise<House> {
         ...more,
       }),
     });
-  const seams = {
+  const dependencies = {
     clock,
-    dice,
+    random,
     fetch,
     log: createLog('info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
     lockProcess: namedProcess(),
@@ -115,14 +115,14 @@ export async function house(options: HouseOptions = {}): Promise<House> {
   let settings = settingsOf(options.settings);
   const open = (): Promise<Daemon> =>
     openDaemon(settings, {
-      ...seams,
+      ...dependencies,
       version: '0.0.0',
       machine: () => ({ rssBytes: 1, eventLoopLagSeconds: 0 }),
       onRun: (_, report) => runs.push(report),
       onFatal: (error) => fatal.push(error),
     });
   let daemon = await open();
-  const query: House['query'] = (sql, ...values) => ask(settings.database, sql, ...values);
+  const query: Testbed['query'] = (sql, ...values) => ask(settings.database, sql, ...values);
   onTestFinished(async () => {
     sandbox.stop();
     agent.destroy();
@@ -163,7 +163,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     beside: (work) =>
       clock.during(
         (async () => {
-          const installation = await openInstallation(settings, seams);
+          const installation = await openInstallation(settings, dependencies);
           try {
             return await work(installation);
           } finally {
@@ -175,8 +175,8 @@ export async function house(options: HouseOptions = {}): Promise<House> {
 }
 
 /** A house whose daemon runs: subscribed, swept once, and at rest. */
-export async function livingHouse(options: HouseOptions = {}): Promise<House> {
-  const at = await house(options);
+export async function liveTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  const at = await testbed(options);
   await at.start();
   await at.clock.until('the first sweep is over', () => at.runs.length > 0);
   await at.untilQuiet();
@@ -187,7 +187,7 @@ export async function livingHouse(options: HouseOptions = {}): Promise<House> {
 }
 
 /** Whether the daemon says that its accounts may be relied on. */
-export async function isFresh(at: House): Promise<boolean> {
+export async function isFresh(at: Testbed): Promise<boolean> {
   return (JSON.parse((await at.look('/api/status')).body) as { fresh: boolean }).fresh;
 }
 

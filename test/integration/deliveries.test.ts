@@ -1,16 +1,16 @@
 /** What may come to the listener of a running daemon, and what it may cost. */
 import { describe, expect, it } from 'vitest';
-import type { House } from './daemon-testbed.ts';
-import { knock, toldHouse, type Letter } from './recorded-deliveries.ts';
+import type { Testbed } from './daemon-testbed.ts';
+import { knock, recordingTestbed, type Letter } from './recorded-deliveries.ts';
 
 /** Everything in the file that deliveries may move. */
-function contents(at: House): unknown {
+function contents(at: Testbed): unknown {
   return ['vendors', 'vendor_versions', 'deliveries', 'dirty_vendors', 'callbacks'].map((table) =>
     at.query(`SELECT * FROM ${table}`),
   );
 }
 
-async function counted(at: House, outcome: string): Promise<number> {
+async function counted(at: Testbed, outcome: string): Promise<number> {
   // An examination serves a second's callers.
   await at.clock.pass(1_000);
   const { body } = await at.look('/metrics');
@@ -67,7 +67,7 @@ describe('a running daemon refuses', () => {
       ({ path }) => ({ path, headers: { 'content-type': form }, body: strangersCode }),
     ],
   ])('%s with %i, counts it as %s, stores nothing and asks nothing', async (_, status, outcome, change) => {
-    const { at, letter } = await toldHouse();
+    const { at, letter } = await recordingTestbed();
     const before = contents(at);
     expect(await knock(at, change(letter))).toBe(status);
     await at.clock.pass(60_000);
@@ -78,7 +78,7 @@ describe('a running daemon refuses', () => {
 });
 
 it('E7 C1 C3 a true delivery replayed ten thousand times costs a handful of reads and changes nothing', async () => {
-  const { at, letter } = await toldHouse();
+  const { at, letter } = await recordingTestbed();
   const vendors = at.query('SELECT * FROM vendors');
   const answers: Record<number, number> = {};
   for (let round = 0; round < 100; round += 1) {

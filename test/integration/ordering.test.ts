@@ -1,43 +1,43 @@
 /** Who wins, when, and who is waited for: the exact interleavings, through the running daemon. */
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/domain/clock.ts';
-import { account, livingHouse, type House } from './daemon-testbed.ts';
+import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
 import { someVendor } from './recorded-deliveries.ts';
-import { isPage, slowRoad } from './slow-network.ts';
+import { isPage, slowNetwork } from './slow-network.ts';
 
-function nameOf(at: House, vendorid: number): string | undefined {
+function nameOf(at: Testbed, vendorid: number): string | undefined {
   return at.query<{ vendor_name: string }>('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)[0]
     ?.vendor_name;
 }
 
-function desk(at: House): ReturnType<House['sandbox']['vendors']> {
+function supervisor(at: Testbed): ReturnType<Testbed['sandbox']['vendors']> {
   return at.sandbox.vendors(account);
 }
 
-function untilNamed(at: House, vendorid: number, name: string, atMost?: number): Promise<void> {
+function untilNamed(at: Testbed, vendorid: number, name: string, atMost?: number): Promise<void> {
   return at.clock.until(`vendor ${vendorid} is ${name}`, () => nameOf(at, vendorid) === name, atMost);
 }
 
 describe('a change that was told', () => {
   it('is in the mirror within a second of its delivery', async () => {
-    const at = await livingHouse();
+    const at = await liveTestbed();
     const told = new Promise<number>((resolve) => {
       at.sandbox.onDelivery(({ kind }) => {
         if (kind === 'event') resolve(at.clock.monotonic());
       });
     });
-    desk(at).edit(someVendor(at), { vendor_name: 'New' });
+    supervisor(at).edit(someVendor(at), { vendor_name: 'New' });
     await untilNamed(at, someVendor(at), 'New');
     expect(at.clock.monotonic() - (await told)).toBeLessThan(1_000);
   });
 
   it('A13 C2 a page that was read before its re-read, and is applied after it, never wins', async () => {
-    const { road, hold, letGo } = slowRoad();
-    const at = await livingHouse({ road });
+    const { road, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ road });
     const id = someVendor(at);
     hold(isPage);
     await at.clock.until('a page is under way', () => at.requests.some((line) => line.endsWith('/bill_vendors')));
-    desk(at).edit(id, { vendor_name: 'Newer' });
+    supervisor(at).edit(id, { vendor_name: 'Newer' });
     await untilNamed(at, id, 'Newer', 5_000);
     letGo();
     await at.untilRuns();
@@ -46,13 +46,13 @@ describe('a change that was told', () => {
   });
 
   it('C4 is read again where it comes while its vendor is being read', async () => {
-    const { road, hold, letGo } = slowRoad();
-    const at = await livingHouse({ road });
+    const { road, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ road });
     const id = someVendor(at);
     hold((url) => url.pathname.endsWith(`/${id}`));
-    desk(at).edit(id, { vendor_name: 'First' });
+    supervisor(at).edit(id, { vendor_name: 'First' });
     await at.clock.until('it is being read', () => at.requests.some((line) => line.endsWith(String(id))));
-    desk(at).edit(id, { vendor_name: 'Second' });
+    supervisor(at).edit(id, { vendor_name: 'Second' });
     await at.clock.until('both were told', () => at.query('SELECT 1 FROM deliveries').length === 2);
     letGo();
     await untilNamed(at, id, 'Second', 10_000);
@@ -63,11 +63,11 @@ describe('a change that was told', () => {
   it.each([[[]], [['readLag=2', 'listLag=2']], [['readOne=404', 'listLag=2']]])(
     'B1 B2 B3 two changes within one second both land, in the world %j',
     async (world) => {
-      const at = await livingHouse({ world, deliveries: { delay: [50, 60] } });
+      const at = await liveTestbed({ world, deliveries: { delay: [50, 60] } });
       const id = someVendor(at);
-      desk(at).edit(id, { vendor_name: 'First' });
+      supervisor(at).edit(id, { vendor_name: 'First' });
       await at.clock.pass(300);
-      desk(at).edit(id, { city: 'Second' });
+      supervisor(at).edit(id, { city: 'Second' });
       await at.clock.until(
         'both are there',
         () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ? AND city = ?', 'First', 'Second').length > 0,
@@ -78,8 +78,8 @@ describe('a change that was told', () => {
   );
 
   it.each(['readLag=2', 'readLag=20'])('C6 about a vendor that is not visible yet ends visible (%s)', async (lag) => {
-    const at = await livingHouse({ world: [lag] });
-    const { vendorid } = desk(at).create({ vendor_name: 'Brand new', language: 'en', currency_code: 'USD' });
+    const at = await liveTestbed({ world: [lag] });
+    const { vendorid } = supervisor(at).create({ vendor_name: 'Brand new', language: 'en', currency_code: 'USD' });
     await untilNamed(at, Number(vendorid), 'Brand new', 60_000);
     await at.untilQuiet();
     expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'applied' }]);
@@ -89,13 +89,13 @@ describe('a change that was told', () => {
 
 describe('where the service reads no vendor by number', () => {
   it.each(['readOne=404', 'readOne=405'])('C9 one sweep serves all that are marked (%s)', async (readOne) => {
-    const { road, hold, letGo } = slowRoad();
-    const at = await livingHouse({ world: [readOne], road });
-    const ids = desk(at)
+    const { road, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ world: [readOne], road });
+    const ids = supervisor(at)
       .all()
       .slice(0, 20)
       .map(({ vendorid }) => Number(vendorid));
-    for (const id of ids) desk(at).edit(id, { vendor_name: `New ${id}` });
+    for (const id of ids) supervisor(at).edit(id, { vendor_name: `New ${id}` });
     hold(isPage);
     await at.clock.until('all were told', () => at.query('SELECT 1 FROM deliveries').length === 20);
     letGo();
@@ -112,24 +112,24 @@ describe('where the service reads no vendor by number', () => {
     ['nothing new, not by what the first has shown', 'unchanged'],
     ['a change, by what it shows', 'applied'],
   ])('the second sweep of a run answers what came before it: %s', async (_, outcome) => {
-    const at = await livingHouse({ world: ['readOne=405'] });
-    const [edited = 0, vanished = 0, other = 0] = desk(at)
+    const at = await liveTestbed({ world: ['readOne=405'] });
+    const [edited = 0, vanished = 0, other = 0] = supervisor(at)
       .all()
       .map(({ vendorid }) => Number(vendorid));
     const outcomes = (): unknown[] => at.query('SELECT outcome FROM deliveries').map(({ outcome }) => outcome);
-    desk(at).vanish(vanished);
-    desk(at).edit(edited, { vendor_name: 'New' });
+    supervisor(at).vanish(vanished);
+    supervisor(at).edit(edited, { vendor_name: 'New' });
     await at.clock.until('the first sweep has shown it', () => outcomes().includes('applied'), 60_000);
-    if (outcome === 'applied') desk(at).edit(other, { vendor_name: 'Newer' });
+    if (outcome === 'applied') supervisor(at).edit(other, { vendor_name: 'Newer' });
     else at.sandbox.emit(account, 'bill_vendor.update', edited);
     await at.clock.until('both are settled', () => outcomes().length === 2 && !outcomes().includes('pending'), 120_000);
     expect(outcomes()).toEqual(['applied', outcome]);
   });
 
   it('a sweep that met a balance, of which no event tells, is followed by a second look', async () => {
-    const at = await livingHouse({ world: ['readOne=405'] });
-    const id = Number(desk(at).all()[0]!['vendorid']);
-    desk(at).setBalance(id, 'outstanding', [{ amount: '77.00', code: 'USD' }]);
+    const at = await liveTestbed({ world: ['readOne=405'] });
+    const id = Number(supervisor(at).all()[0]!['vendorid']);
+    supervisor(at).setBalance(id, 'outstanding', [{ amount: '77.00', code: 'USD' }]);
     at.sandbox.emit(account, 'bill_vendor.update', id);
     const settled = (): unknown[] => at.query('SELECT outcome FROM deliveries WHERE settled_at IS NOT NULL');
     await at.clock.until('it is settled', () => settled().length > 0, 120_000);
@@ -140,7 +140,7 @@ describe('where the service reads no vendor by number', () => {
 
 describe('a delivery that leads nowhere', () => {
   it('C7 C8 C20 is given up after some tries, woken by a reconciliation, and then ends as not found', async () => {
-    const at = await livingHouse();
+    const at = await liveTestbed();
     at.sandbox.emit(account, 'bill_vendor.update', 999_999);
     await at.clock.until(
       'it is parked',
@@ -159,7 +159,7 @@ describe('a delivery that leads nowhere', () => {
   it.each([[[]], [['readOne=404']]])(
     'C7 C8 C20 that was given up ends as not found by the next reconciliation although another followed, in the world %j',
     async (world) => {
-      const at = await livingHouse({ world });
+      const at = await liveTestbed({ world });
       const outcomes = (): string[] =>
         at.query<{ outcome: string }>('SELECT outcome FROM deliveries ORDER BY id').map(({ outcome }) => outcome);
       const emit = (): void => at.sandbox.emit(account, 'bill_vendor.update', 999_999);
@@ -176,7 +176,7 @@ describe('a delivery that leads nowhere', () => {
   it('C20 is not ended by a list alone where it was given up again while the list was read', async () => {
     let slow = false;
     let refused = false;
-    const at: House = await livingHouse({
+    const at: Testbed = await liveTestbed({
       settings: {
         service: {
           baseUrl: 'https://service.example',
@@ -210,9 +210,9 @@ describe('a delivery that leads nowhere', () => {
   });
 
   it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
-    const at = await livingHouse({ world: ['objectId=callback'] });
+    const at = await liveTestbed({ world: ['objectId=callback'] });
     const id = someVendor(at);
-    desk(at).edit(id, { vendor_name: 'New' });
+    supervisor(at).edit(id, { vendor_name: 'New' });
     await untilNamed(at, id, 'New', 16 * 60_000);
     await at.untilRuns(2);
     expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 40 }]);
@@ -220,8 +220,8 @@ describe('a delivery that leads nowhere', () => {
 });
 
 it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () => {
-  const at = await livingHouse();
-  const ids = desk(at)
+  const at = await liveTestbed();
+  const ids = supervisor(at)
     .all()
     .slice(0, 10)
     .map(({ vendorid }) => Number(vendorid));
@@ -229,7 +229,7 @@ it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () =
   const stop = at.sandbox.onRequest(() => {
     if (at.clock.now() < outage) at.sandbox.faults.next({ kind: '500' });
   });
-  for (const id of ids) desk(at).edit(id, { vendor_name: `New ${id}` });
+  for (const id of ids) supervisor(at).edit(id, { vendor_name: `New ${id}` });
   await at.clock.pass(4 * 3_600_000);
   stop();
   expect(at.query<{ n: number }>('SELECT count(*) AS n FROM deliveries')[0]?.n).toBe(10);
@@ -242,7 +242,7 @@ it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () =
 
 describe('K32 a second look that is set to come before the lag is over', () => {
   it('comes when it is: every change that was told is in the mirror', async () => {
-    const at = await livingHouse({
+    const at = await liveTestbed({
       world: ['readLag=4'],
       settings: { sync: { secondLook: '1s', lag: '5s' } },
       deliveries: { delay: [50, 60] },
@@ -251,7 +251,7 @@ describe('K32 a second look that is set to come before the lag is over', () => {
       .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT 24')
       .map(({ vendorid }) => vendorid);
     for (const id of ids) {
-      desk(at).edit(id, { vendor_name: `New ${id}` });
+      supervisor(at).edit(id, { vendor_name: `New ${id}` });
       await at.clock.pass(200);
     }
     await at.untilQuiet();

@@ -1,6 +1,6 @@
 /** Genuine letters of the service, caught on their way, and a way to send anything at all to the listener. */
 import { request } from 'node:http';
-import { account, livingHouse, publicUrl, type House, type HouseOptions } from './daemon-testbed.ts';
+import { account, liveTestbed, publicUrl, type Testbed, type TestbedOptions } from './daemon-testbed.ts';
 
 export interface Letter {
   readonly path: string;
@@ -9,9 +9,9 @@ export interface Letter {
 }
 
 /** A living house at rest, and an event that the service has told it. */
-export async function toldHouse(options: HouseOptions = {}): Promise<{ at: House; letter: Letter }> {
+export async function recordingTestbed(options: TestbedOptions = {}): Promise<{ at: Testbed; letter: Letter }> {
   const letters: Letter[] = [];
-  const at = await livingHouse({
+  const at = await liveTestbed({
     ...options,
     post:
       (post) =>
@@ -30,12 +30,12 @@ export async function toldHouse(options: HouseOptions = {}): Promise<{ at: House
 }
 
 /** The number of a vendor, always the same one. */
-export function someVendor({ sandbox }: House): number {
+export function someVendor({ sandbox }: Testbed): number {
   return Number(sandbox.vendors(account).all()[7]?.['vendorid']);
 }
 
 /** Sends a request to the listener. @returns the status of the answer. */
-export function knock({ clock, daemon }: House, { path, headers, body }: Letter): Promise<number> {
+export function knock({ clock, daemon }: Testbed, { path, headers, body }: Letter): Promise<number> {
   return clock.busy(
     new Promise((resolve, reject) => {
       const sent = request(daemon.addresses.listener + path, {

@@ -3,20 +3,20 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { activeDifferences } from '../unit/sync/equal.ts';
-import { account, isFresh, livingHouse } from './daemon-testbed.ts';
+import { account, isFresh, liveTestbed } from './daemon-testbed.ts';
 
 it('F12 is not called fresh before it was swept, and then is as the source, deaf to nothing', async () => {
-  const at = await livingHouse();
-  const desk = at.sandbox.vendors(account);
-  const [first, second, third] = desk.all().map(({ vendorid }) => Number(vendorid));
+  const at = await liveTestbed();
+  const supervisor = at.sandbox.vendors(account);
+  const [first, second, third] = supervisor.all().map(({ vendorid }) => Number(vendorid));
   const backup = join(at.folder, 'backup.db');
   await at.stop();
   copyFileSync(at.settings.database, backup);
 
   await at.reopen();
   await at.start();
-  desk.edit(first!, { city: 'After the copy' });
-  desk.delete(second!);
+  supervisor.edit(first!, { city: 'After the copy' });
+  supervisor.delete(second!);
   await at.clock.pass(5 * 3_600_000);
   expect(await isFresh(at)).toBe(true);
 
@@ -31,7 +31,7 @@ it('F12 is not called fresh before it was swept, and then is as the source, deaf
   await at.untilQuiet();
   expect(activeDifferences(at)).toEqual([]);
 
-  desk.edit(third!, { city: 'Heard' });
+  supervisor.edit(third!, { city: 'Heard' });
   await at.clock.until('it is heard', () => at.query(`SELECT 1 FROM vendors WHERE city = 'Heard'`).length > 0);
   expect(at.query(`SELECT source FROM vendors WHERE city = 'Heard'`)).toEqual([{ source: 'delivery' }]);
 });

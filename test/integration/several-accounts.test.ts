@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { parseInstant } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
-import { house } from './daemon-testbed.ts';
+import { testbed } from './daemon-testbed.ts';
 
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
@@ -27,7 +27,7 @@ it.each([
   'K17 thirty accounts of which %s: each other one is swept at most 1.5 intervals after the time before',
   async (_, hung) => {
     const silent = accounts.slice(0, hung);
-    const at = await house({
+    const at = await testbed({
       accounts,
       vendors: 3,
       road: hangs(silent),
@@ -56,7 +56,7 @@ it.each([
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {
     const write = vi.spyOn(Database.prototype, 'write');
-    const at = await house({ accounts: ids, road: hangs(ids) });
+    const at = await testbed({ accounts: ids, road: hangs(ids) });
     await at.start();
     const counted = write.mock.calls.length;
     write.mockRestore();
@@ -69,7 +69,7 @@ it('K24 the start of five hundred accounts commits no more often than that of on
 
 it('K24 the start of many accounts asks about few callbacks at once, while the service does not answer', async () => {
   const asked: string[] = [];
-  const at = await house({
+  const at = await testbed({
     accounts,
     road: (fetch) => {
       const silent = hangs(accounts)(fetch);

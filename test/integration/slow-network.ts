@@ -1,7 +1,7 @@
 /** A road to the service on which answers can be held back: the service has given them, and they are still on their way. */
 type Fetch = typeof globalThis.fetch;
 
-export interface SlowRoad {
+export interface SlowNetwork {
   /** Builds the road over a fetch. */
   readonly road: (fetch: Fetch) => Fetch;
   /** Holds back, from now on, the answers to such requests. */
@@ -10,7 +10,7 @@ export interface SlowRoad {
   readonly letGo: () => void;
 }
 
-export function slowRoad(): SlowRoad {
+export function slowNetwork(): SlowNetwork {
   let isHeld: (url: URL) => boolean = () => false;
   let open = (): void => undefined;
   let gate = Promise.resolve();

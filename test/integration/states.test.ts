@@ -1,6 +1,6 @@
 /** Deleted, archived and restored vendors, in all worlds of what the service says about it. */
 import { expect, it } from 'vitest';
-import { account, livingHouse } from './daemon-testbed.ts';
+import { account, liveTestbed } from './daemon-testbed.ts';
 import { someVendor } from './recorded-deliveries.ts';
 
 const worlds = ['update', 'delete', 'both', 'none'].flatMap((deleted) =>
@@ -14,14 +14,14 @@ const pause = 20 * 60_000;
 it.each(worlds)(
   'B7 B9 each move stands in vis_state_changes once (deleting says %s, archiving %s, restoring %s)',
   async (deleted, archived, restored) => {
-    const at = await livingHouse({
+    const at = await liveTestbed({
       vendors: 12,
       world: [`deleteEvent=${deleted}`, `archiveEvent=${archived}`, `restoreEvent=${restored}`],
     });
     const id = someVendor(at);
-    const desk = at.sandbox.vendors(account);
+    const supervisor = at.sandbox.vendors(account);
     for (const move of ['archive', 'restore', 'delete', 'restore'] as const) {
-      desk[move](id);
+      supervisor[move](id);
       await at.clock.pass(pause);
     }
     const learned = (said: string): object =>
@@ -43,7 +43,7 @@ it.each(worlds)(
 );
 
 it('B7 B9 without reads by number a vendor that is listed no more is deleted by inference, and comes back', async () => {
-  const at = await livingHouse({
+  const at = await liveTestbed({
     vendors: 12,
     world: ['readOne=404', 'visStateFilter=ignored', 'deleteEvent=none', 'restoreEvent=none'],
   });

@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice } from '../../src/domain/clock.ts';
+import { systemRandom } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
-import { chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../src/store/mirror.ts';
-import { setAsideIfDamaged } from '../../src/store/files/quarantine.ts';
+import { quarantineIfDamaged } from '../../src/store/files/quarantine.ts';
 import { migrations, packageRoot, vendor, writeMirror } from '../support/mirror-file.ts';
 import { build, place as placeAt, service } from '../process/program.ts';
 import { clock, place, stranger } from '../unit/store/fresh-file.ts';
@@ -33,7 +33,7 @@ function ruin(path: string): void {
   writeFileSync(path, bytes);
 }
 
-const options = (path: string) => mirrorOptions({ path, migrations, clock, dice: systemDice });
+const options = (path: string) => mirrorOptions({ path, migrations, clock, random: systemRandom });
 
 /** Another process that has the file open. */
 async function readerOf(path: string, statements: string): Promise<ChildProcess> {
@@ -49,7 +49,7 @@ async function readerOf(path: string, statements: string): Promise<ChildProcess>
 
 /** Where the file was moved, the code of why it could not be, or undefined where there was no need. */
 function tried(path: string): Promise<string | undefined> {
-  return setAsideIfDamaged(path, clock).then(
+  return quarantineIfDamaged(path, clock).then(
     (aside) => aside?.to,
     (error: unknown) => (error as MirrorError).code,
   );
@@ -62,7 +62,7 @@ describe('F7 a damaged mirror', () => {
     const path = await filled();
     ruin(path);
     const damaged = readFileSync(path);
-    const said = await setAsideIfDamaged(path, clock);
+    const said = await quarantineIfDamaged(path, clock);
     expect(said?.to.replace(path, '')).toMatch(/^\.corrupt-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}$/);
     expect(said?.faults).not.toEqual([]);
     expect(readFileSync(said!.to).subarray(pageSize)).toEqual(damaged.subarray(pageSize));
@@ -110,7 +110,7 @@ describe('F7 a damaged mirror', () => {
     const sound = readFileSync(path);
     const ends = { moved: 0, refused: 0, opened: 0 };
     for (let seed = 1; seed <= 200; seed++) {
-      const throws = chance(seed);
+      const throws = seededRandom(seed);
       const flipped = Buffer.from(sound);
       // Structure stands at the head of each page; in text a flipped bit is a text like others.
       const at = throws.below(sound.length / pageSize) * pageSize + throws.below(120);

@@ -3,7 +3,7 @@
  * Of the rest, each sector of 512 bytes may be there or not, in any order, and changes of names up to some moment: a journalling
  * file system keeps their order, and promises nothing more.
  */
-import type { Chance } from '../../src/sandbox/core/random.ts';
+import type { SeededRandom } from '../../src/sandbox/core/random.ts';
 import type { Note } from './notes.ts';
 
 const sector = 512;
@@ -63,7 +63,7 @@ class File {
   }
 
   /** What may be left of it. */
-  remains(throws: Chance, survival: number): Buffer {
+  remains(throws: SeededRandom, survival: number): Buffer {
     const left = new Extent(this.#durable.bytes);
     for (const change of this.#pending) for (const part of remainsOf(change, throws, survival)) left.apply(part);
     return left.bytes;
@@ -123,7 +123,7 @@ export class Disk {
   }
 
   /** What could be found after a loss of power now. */
-  cut(throws: Chance): Map<string, Buffer> {
+  cut(throws: SeededRandom): Map<string, Buffer> {
     const names = new Map(this.#durableNames);
     const lasting = throws.pick([0, this.#namings.length, throws.below(this.#namings.length + 1)]);
     for (const naming of this.#namings.slice(0, lasting)) rename(names, naming);
@@ -149,7 +149,7 @@ function rename(names: Map<string, File>, { path, file }: Naming): void {
 }
 
 /** The sectors of a change that reached the disk. A new length is kept or lost as one. */
-function remainsOf(change: Change, throws: Chance, survival: number): Change[] {
+function remainsOf(change: Change, throws: SeededRandom, survival: number): Change[] {
   if ('size' in change) return throws.happens(survival) ? [change] : [];
   if (survival === 1) return [change];
   if (survival === 0) return [];

@@ -1,7 +1,7 @@
 /** What is wrong with a mirror that was found after a loss of power, or after a kill. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../src/store/mirror.ts';
@@ -27,11 +27,11 @@ export async function inspect(
   folder: string,
   expected: { readonly acknowledged: readonly number[]; readonly isWhole: (sqlite: Sqlite) => string | undefined },
 ): Promise<Fault[]> {
-  const seams = { clock: systemClock, dice: systemDice };
-  const secrets = { path: join(folder, 'secrets.db'), mode: 0o600, migrations: secretsMigrations, ...seams };
+  const dependencies = { clock: systemClock, random: systemRandom };
+  const secrets = { path: join(folder, 'secrets.db'), mode: 0o600, migrations: secretsMigrations, ...dependencies };
   return [
     ...(await opened(secrets, () => [])),
-    ...(await opened(mirrorOptions({ path: join(folder, 'vendors.db'), migrations, ...seams }), (sqlite) => [
+    ...(await opened(mirrorOptions({ path: join(folder, 'vendors.db'), migrations, ...dependencies }), (sqlite) => [
       ...lost(sqlite, expected.acknowledged),
       ...torn(expected.isWhole(sqlite)),
     ])),

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { build, service } from '../process/program.ts';
 import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './processes.ts';
@@ -15,7 +15,7 @@ const errnos = ['ENOSPC', 'EIO', 'EDQUOT'] as const;
 
 /** Operations spread over a life, from its first to its last, half of them syncs. */
 function spread(counts: Record<string, number>, name: string): Failure[] {
-  const throws = chance(seedOf(seed, name));
+  const throws = seededRandom(seedOf(seed, name));
   return Array.from({ length: failures }, (_, index) => {
     const kinds = index % 2 === 0 ? 's' : throws.pick(['w', 'w', 'w', 't', 'o']);
     const [from, to] = [index / failures, (index + 1) / failures].map((part) => Math.floor(part * counts[kinds]!)) as [

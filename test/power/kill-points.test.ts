@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
@@ -56,7 +56,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
       const quiet = await daemonLife(stage);
       const counts = countKinds(quiet.notes);
       const all = quiet.notes.length - counts.a;
-      const throws = chance(seedOf(seed, 'kills'));
+      const throws = seededRandom(seedOf(seed, 'kills'));
       const spread = Array.from(
         { length: kills },
         (_, index) => 1 + Math.floor((all * (index + throws.fraction())) / kills),

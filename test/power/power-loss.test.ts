@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
-import { chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../src/sandbox/core/random.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
@@ -82,7 +82,7 @@ async function pulls(): Promise<Lived> {
   const library = compileTap();
   const known: ReadonlyMap<number, string>[] = [];
   const finals: ReadonlyMap<number, number>[] = [];
-  const throws = chance(seed);
+  const throws = seededRandom(seed);
   for (let nth = 0; nth < 2; nth++) {
     const { status, stderr } = await ended(startTapped(at, ['sync', '--json'], { library, log }));
     expect(status, stderr).toBe(0);

@@ -1,7 +1,7 @@
 /** A stretch of the program's life, as the disk saw it, and every state in which a loss of power could have left that disk. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { Disk } from './disk.ts';
 import { readNotes, type Note } from './notes.ts';
 import type { Answer } from './tapped.ts';
@@ -40,7 +40,7 @@ export function recorded(log: string, rest: Omit<Recording, 'notes'>): Recording
 
 /** `count` states, at moments that follow from the seed; half of them right after an answer has left, where there are answers. */
 export function* statesOf({ before, notes, answers }: Recording, seed: number, count: number): Generator<State> {
-  const throws = chance(seedOf(seed, 'moments'));
+  const throws = seededRandom(seedOf(seed, 'moments'));
   const answered = notes.flatMap((note, index) => (note.kind === 'answered' ? [index + 1] : []));
   const moments = Array.from({ length: count }, (_, index) =>
     index % 2 === 0 && answered.length > 0 ? throws.pick(answered) : throws.below(notes.length + 1),
@@ -65,7 +65,7 @@ export function* statesOf({ before, notes, answers }: Recording, seed: number, c
       if (delivery !== undefined) acknowledged.push(delivery);
     }
     const name = `seed ${seed}, state ${index}, after ${moment} of ${notes.length} notes`;
-    const files = disk.cut(chance(seedOf(seed, 'state', index)));
+    const files = disk.cut(seededRandom(seedOf(seed, 'state', index)));
     yield { name, files, acknowledged: [...acknowledged], answered: sofar };
   }
 }

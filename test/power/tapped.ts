@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock, systemDice } from '../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { migrations, packageRoot } from '../support/mirror-file.ts';
 import type { Place } from '../process/program.ts';
@@ -18,7 +18,7 @@ sync: { lag: 0s }`;
 /** Writes a key into the secrets, as if it had been proven. @returns the path of the account's callback. */
 export async function introduce({ folder }: Place): Promise<string> {
   const path = join(folder, 'secrets.db');
-  const secrets = await openSecrets({ path, migrations, clock: systemClock, dice: systemDice });
+  const secrets = await openSecrets({ path, migrations, clock: systemClock, random: systemRandom });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
   const token = await secrets.verifiers.pathToken(account);
   await secrets.close();

@@ -37,9 +37,9 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
     await Promise.all(
       Array.from({ length: 10 }, async () => (await fetch(`${address}/webhooks/6BApk/guess`, stranger)).arrayBuffer()),
     );
-  const desk = sandbox.sandbox.vendors(sandbox.account);
+  const vendorService = sandbox.sandbox.vendors(sandbox.account);
   for (let nth = 0; nth < 10; nth++)
-    for (const { vendorid } of desk.all()) desk.edit(Number(vendorid), { city: `City ${nth}` });
+    for (const { vendorid } of vendorService.all()) vendorService.edit(Number(vendorid), { city: `City ${nth}` });
   const acknowledged = () =>
     sandbox.sandbox.deliveries().filter(({ kind, status }) => kind === 'event' && status === 200);
   await Promise.race([over, until(() => acknowledged().length >= 500)]);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Chance } from '../../src/sandbox/core/random.ts';
+import type { SeededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import type { Attempt } from '../../src/sandbox/delivery/delivery-sender.ts';
@@ -116,7 +116,7 @@ export async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Life at the service: a change every `pace` milliseconds, until told to stop. */
-export function flow({ sandbox, account }: EmbeddedSandbox, throws: Chance, pace = 10): () => void {
+export function flow({ sandbox, account }: EmbeddedSandbox, throws: SeededRandom, pace = 10): () => void {
   const life = new AbortController();
   const stop = (): void => life.abort();
   onTestFinished(stop);

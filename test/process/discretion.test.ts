@@ -70,8 +70,8 @@ describe('no secret is told by a process', () => {
     await until(() => callbacks.all().some(({ verified }) => verified));
 
     const [pathToken] = secretsOf(at, 'SELECT path_token FROM path_tokens');
-    const desk = sandbox.sandbox.vendors(sandbox.account);
-    desk.edit(Number(desk.all()[3]!['vendorid']), { city: 'Oslo' });
+    const vendors = sandbox.sandbox.vendors(sandbox.account);
+    vendors.edit(Number(vendors.all()[3]!['vendorid']), { city: 'Oslo' });
     await until(() =>
       sandbox.sandbox.deliveries().some((attempt) => attempt.kind === 'event' && attempt.status === 200),
     );
@@ -101,7 +101,7 @@ describe('no secret is told by a process', () => {
       ['doctor'],
       ['callbacks', 'list', '--json'],
       ['deliveries', 'list'],
-      ['vendors', 'show', String(desk.all()[3]!['vendorid']), '--json'],
+      ['vendors', 'show', String(vendors.all()[3]!['vendorid']), '--json'],
       ['export', 'copy.db'],
       ['export', 'copy.csv'],
     ])

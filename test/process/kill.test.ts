@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
@@ -18,7 +18,7 @@ beforeAll(build);
 
 /** Kills a sync at some moment: while it opens its files, while pages come, or while it closes. */
 async function killSomewhere(at: Place, sandbox: EmbeddedSandbox, nth: number): Promise<void> {
-  const throws = chance(seedOf(seed, nth));
+  const throws = seededRandom(seedOf(seed, nth));
   const child = at.start('sync', '--json');
   const exited = once(child, 'exit');
   const requests = throws.below(22);
@@ -41,7 +41,7 @@ function heard({ sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
 }
 
 /** What SQLite thinks of the file, by a connection that may mend what a dead writer left. */
-function soundness(path: string): unknown {
+function integrity(path: string): unknown {
   if (!existsSync(path)) return 'ok';
   const sqlite = new Driver(path);
   try {
@@ -56,13 +56,13 @@ async function lane(first: number, step: number): Promise<void> {
   const sandbox = await service({ vendors: 150, seed: `kill ${first}` });
   // The service has no copies that lag, so that nothing must be waited for.
   const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
-  const desk = sandbox.sandbox.vendors(sandbox.account);
-  const throws = chance(seedOf(seed, 'life', first));
+  const vendors = sandbox.sandbox.vendors(sandbox.account);
+  const throws = seededRandom(seedOf(seed, 'life', first));
   for (let nth = first; nth < kills; nth += step) {
     const where = `seed ${seed}, kill ${nth}`;
     await killSomewhere(at, sandbox, nth);
-    expect(soundness(at.database), where).toBe('ok');
-    for (let change = 0; change < 5; change++) changeSomething(desk, throws);
+    expect(integrity(at.database), where).toBe('ok');
+    for (let change = 0; change < 5; change++) changeSomething(vendors, throws);
     const { status, stderr } = await ended(at.start('sync', '--json'));
     expect(status, `${where}: ${stderr}`).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox }), where).toEqual([]);

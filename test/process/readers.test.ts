@@ -12,7 +12,7 @@ const total = perPage * pages;
 beforeAll(build);
 
 /** Vendors, those of the second edition, and those whose parts are not of one edition; in one statement, hence of one moment. */
-const census = `
+const vendorScan = `
   SELECT count(*) || ' ' || count(*) FILTER (WHERE phone = '2') || ' ' || count(*) FILTER (WHERE
     (SELECT group_concat(amount) FROM vendor_balances b WHERE b.vendorid = v.vendorid) IS NOT phone || '.00,' || phone || '.00'
     OR (SELECT raw ->> 'phone' FROM vendor_versions s WHERE s.vendorid = v.vendorid AND valid_to IS NULL) IS NOT phone)
@@ -20,11 +20,11 @@ const census = `
 
 /** Gives every vendor this phone number, and this amount in both balances. */
 function publish({ sandbox, account }: EmbeddedSandbox, edition: string): void {
-  const desk = sandbox.vendors(account);
-  for (const { vendorid } of desk.all()) {
-    desk.edit(Number(vendorid), { phone: edition });
+  const vendorService = sandbox.vendors(account);
+  for (const { vendorid } of vendorService.all()) {
+    vendorService.edit(Number(vendorid), { phone: edition });
     for (const kind of ['outstanding', 'overdue'] as const)
-      desk.setBalance(Number(vendorid), kind, [{ amount: `${edition}.00`, code: 'USD' }]);
+      vendorService.setBalance(Number(vendorid), kind, [{ amount: `${edition}.00`, code: 'USD' }]);
   }
 }
 
@@ -34,8 +34,8 @@ async function syncWatched(at: Place, { sandbox }: EmbeddedSandbox): Promise<Rec
   sandbox.faults.next({ kind: '429', retryAfter: '1', match: ({ query }) => query.get('page') === middle });
   const over = new AbortController();
   const watching = Promise.all([
-    drivers(at.database, census, over.signal),
-    hasShell ? shells(at.database, census, over.signal) : undefined,
+    drivers(at.database, vendorScan, over.signal),
+    hasShell ? shells(at.database, vendorScan, over.signal) : undefined,
   ]);
   try {
     const { status, stderr } = await at.run('sync');
@@ -53,8 +53,8 @@ describe('readers beside a sync', () => {
     const sandbox = await service({ vendors: 0, world: parseWorld(['perPage=ignored']) });
     const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
-    const desk = sandbox.sandbox.vendors(sandbox.account);
-    for (let nth = 0; nth < total; nth++) desk.create({ vendor_name: `Vendor ${nth}`, language: 'en' });
+    const vendorService = sandbox.sandbox.vendors(sandbox.account);
+    for (let nth = 0; nth < total; nth++) vendorService.create({ vendor_name: `Vendor ${nth}`, language: 'en' });
 
     for (const edition of ['1', '2']) {
       publish(sandbox, edition);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
 import { daemonPlace, flow, isTaken, missing, taken } from './daemon.ts';
@@ -32,8 +32,8 @@ it(
   async () => {
     const world = await troubled();
     const at = await daemonPlace(world, settings);
-    const throws = chance(seedOf(seed, 'kills'));
-    const stopFlow = flow(world, chance(seedOf(seed, 'life')));
+    const throws = seededRandom(seedOf(seed, 'kills'));
+    const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')));
     for (let nth = 0; nth < kills; nth++) {
       const daemon = at.launch();
       // The first life lasts until the callback is verified; some later ones end before they have begun.
@@ -62,8 +62,8 @@ it(
   async () => {
     const world = await troubled();
     const at = await daemonPlace(world, settings);
-    const throws = chance(seedOf(seed, 'stops'));
-    flow(world, chance(seedOf(seed, 'stops', 'life')));
+    const throws = seededRandom(seedOf(seed, 'stops'));
+    flow(world, seededRandom(seedOf(seed, 'stops', 'life')));
     for (let nth = 0; nth < stops; nth++) {
       const where = `seed ${seed}, stop ${nth}`;
       const daemon = await at.serve();

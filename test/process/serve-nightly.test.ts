@@ -17,14 +17,15 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
     const at = await daemonPlace(world, 'sync: { lag: 0s }');
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
-    const desk = world.sandbox.vendors(world.account);
+    const vendorService = world.sandbox.vendors(world.account);
     const isFresh = async (): Promise<boolean> => {
       const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
       return ((await answer.json()) as { fresh: boolean }).fresh;
     };
     expect(await isFresh()).toBe(true);
     daemon.child.kill('SIGSTOP');
-    for (const { vendorid } of desk.listed().slice(0, 10)) desk.edit(Number(vendorid), { city: 'Unheard' });
+    for (const { vendorid } of vendorService.listed().slice(0, 10))
+      vendorService.edit(Number(vendorid), { city: 'Unheard' });
     await later(asleep);
     // The run after the gap finds the service down; only the one after that can end the doubt.
     world.sandbox.faults.next({ kind: '401', match: ({ path }) => path.endsWith('/bill_vendors') });

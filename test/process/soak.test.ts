@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
 import { daemonPlace, flow, missing } from './daemon.ts';
@@ -56,7 +56,7 @@ it.runIf(minutes > 0 && process.platform === 'linux')(
     );
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
-    const stopFlow = flow(world, chance(seedOf(seed, 'life')), life);
+    const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')), life);
     const samples: Sample[] = [];
     for (let look = 0; look < (minutes * 60_000) / pace; look++) {
       await later(pace);

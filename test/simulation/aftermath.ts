@@ -4,7 +4,7 @@ import type { RunReport } from '../../src/sync/run/run.ts';
 import type { Auditor } from './auditor.ts';
 import type { Chronicle } from './event-log.ts';
 import type { Follower } from './follower.ts';
-import type { Household } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './network.ts';
 import type { Timeline } from './timeline.ts';
@@ -14,7 +14,7 @@ export interface Aftermath {
   readonly account: string;
   readonly plan: Plan;
   readonly timeline: Timeline;
-  readonly household: Household;
+  readonly supervisor: Supervisor;
   readonly road: Road;
   readonly sandbox: Sandbox;
   readonly chronicle: Chronicle;

@@ -1,6 +1,6 @@
 /** Somebody who knows our address, and no secret: what they send is true to the form, and must never be taken (P6). */
 import { sleep } from '../../src/domain/clock.ts';
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { sign } from '../../src/sandbox/delivery/sign.ts';
 import { statusOf, type Outcome } from '../../src/webhook/receive/outcomes.ts';
 import type { Plan } from './plan.ts';
@@ -13,7 +13,7 @@ export interface Sheet {
   readonly body: string;
 }
 
-export interface StrangerOptions {
+export interface AttackerOptions {
   readonly plan: Plan;
   readonly timeline: Timeline;
   /** @returns undefined where nobody is there. */
@@ -33,13 +33,13 @@ const form = 'application/x-www-form-urlencoded';
 const uses = 4;
 const useWithin = 6_000;
 
-export class Stranger {
-  readonly #options: StrangerOptions;
-  readonly #throws: Chance;
+export class Attacker {
+  readonly #options: AttackerOptions;
+  readonly #throws: SeededRandom;
 
-  constructor(options: StrangerOptions) {
+  constructor(options: AttackerOptions) {
     this.#options = options;
-    this.#throws = chance(seedOf(options.plan.seed, 'stranger'));
+    this.#throws = seededRandom(seedOf(options.plan.seed, 'stranger'));
   }
 
   /** A delivery that no service ever sent, with a signature of nobody; and a true one to an address that is not quite ours. */

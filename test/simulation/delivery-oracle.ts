@@ -4,14 +4,14 @@
  */
 import { sleep } from '../../src/domain/clock.ts';
 import type { HttpRequest } from '../../src/http/server.ts';
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import type { Post } from '../../src/sandbox/delivery/delivery-sender.ts';
 import { sign } from '../../src/sandbox/delivery/sign.ts';
 import { accountBehind } from '../../src/webhook/receive/account-of-path.ts';
 import { statusOf, type Outcome } from '../../src/webhook/receive/outcomes.ts';
 import type { Life } from './process.ts';
 import type { Plan } from './plan.ts';
-import { signatureHeader, Stranger, type Sheet } from './attacker.ts';
+import { signatureHeader, Attacker, type Sheet } from './attacker.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
@@ -27,7 +27,7 @@ export interface MailboxOptions {
   readonly broken: (promise: string, what: string) => void;
 }
 
-/** The longest that an answer may take (reference 6.3). */
+/** The longest that an answer may take. */
 const answerWithin = 10_000;
 
 export class Mailbox {
@@ -39,21 +39,21 @@ export class Mailbox {
   readonly outcomes = new Map<string, number>();
   calm = false;
   readonly #options: MailboxOptions;
-  readonly #throws: Chance;
-  readonly #stranger: Stranger;
+  readonly #throws: SeededRandom;
+  readonly #attacker: Attacker;
   /** Every key that the service ever signed with, and those of them that a signature was believed for. */
   readonly #keys = new Set<string>();
   readonly #believed = new Set<string>();
 
   constructor(options: MailboxOptions) {
     this.#options = options;
-    this.#throws = chance(seedOf(options.plan.seed, 'mailbox'));
+    this.#throws = seededRandom(seedOf(options.plan.seed, 'mailbox'));
     const { life, plan, timeline, broken } = options;
     const receive = async (sheet: Sheet): Promise<Outcome | undefined> => {
       const process = life();
       return process && this.#receive(process, sheet);
     };
-    this.#stranger = new Stranger({ plan, timeline, receive, broken });
+    this.#attacker = new Attacker({ plan, timeline, receive, broken });
   }
 
   /** The wall clock is set: it may make a day of it, and what was believed is so no more. */
@@ -70,7 +70,7 @@ export class Mailbox {
     const later = (copy: Sheet, ms: number): void =>
       void sleep(timeline.clock, this.#throws.below(ms)).then(() => this.#deliver(copy));
     const code = keyOf(body) === undefined ? keys().find((key) => body.includes(key)) : undefined;
-    if (happens(plan.forge)) void (code ? this.#stranger.introduce(sheet, code) : this.#stranger.forge(sheet));
+    if (happens(plan.forge)) void (code ? this.#attacker.introduce(sheet, code) : this.#attacker.forge(sheet));
     if (happens(plan.repeat)) later(sheet, 10_000);
     // Somebody on the way takes it and says thank you.
     if (happens(plan.lose)) return { status: 200 };
@@ -118,7 +118,7 @@ export class Mailbox {
     const account = accountBehind(path, life.tokens);
     if (account === undefined) return 'unknown_path';
     const begun = timeline.now;
-    const outcome = await life.reception.receive(account, requestOf(path, headers, body));
+    const outcome = await life.receiver.receive(account, requestOf(path, headers, body));
     const key = keyOf(body);
     trace.say('post', key ?? 'code', outcome);
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);

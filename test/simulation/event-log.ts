@@ -1,6 +1,6 @@
 /** Everything that was ever true of every vendor of an account, as the service itself knows it, hidden version numbers and all. */
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import type { VendorDesk } from '../../src/sandbox/vendors/vendor-service.ts';
+import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts';
 import type { Timeline } from './timeline.ts';
 
 /** One version of a vendor. */
@@ -16,14 +16,14 @@ export interface Chapter {
 export class Chronicle {
   readonly #chapters = new Map<number, Chapter[]>();
   readonly #timeline: Timeline;
-  readonly #desk: VendorDesk;
+  readonly #vendorService: VendorService;
   /** Vendors that were changed twice or more within one second. */
   readonly doubles = new Set<number>();
 
   constructor(account: string, sandbox: Sandbox, timeline: Timeline) {
     this.#timeline = timeline;
-    this.#desk = sandbox.vendors(account);
-    for (const wire of this.#desk.all()) this.#write(Number(wire['vendorid']), 1);
+    this.#vendorService = sandbox.vendors(account);
+    for (const wire of this.#vendorService.all()) this.#write(Number(wire['vendorid']), 1);
     sandbox.onChange((change) => {
       if (change.account === account) this.#write(change.vendorid, change.version);
     });
@@ -50,12 +50,12 @@ export class Chronicle {
     const before = chapters.at(-1);
     if (before && before.version > 0 && Math.floor(before.at / 1_000) === Math.floor(at / 1_000))
       this.doubles.add(vendorid);
-    const record = this.#desk.find(vendorid, 0);
+    const record = this.#vendorService.find(vendorid, 0);
     if (version === 0 || typeof record !== 'object') {
       chapters.push({ at, version, state: 'vanished', key: undefined });
       return;
     }
-    const key = contentKey(this.#desk.wire(record, 'list'));
+    const key = contentKey(this.#vendorService.wire(record, 'list'));
     // What nobody can see is no change.
     if (key !== before?.key) chapters.push({ at, version, state: record.state, key });
   }

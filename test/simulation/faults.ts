@@ -1,7 +1,7 @@
 /** What happens to the process and its machine while there are faults: when, and how bad. */
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import type { Household } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 import { publicUrl } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './network.ts';
@@ -11,7 +11,7 @@ import type { Trace } from './trace.ts';
 export interface Scene {
   readonly plan: Plan;
   readonly timeline: Timeline;
-  readonly household: Household;
+  readonly supervisor: Supervisor;
   readonly road: Road;
   readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
@@ -21,8 +21,8 @@ export interface Scene {
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planTroubles({ plan, timeline, household, road, accounts, sandbox, trace }: Scene): void {
-  const throws = chance(seedOf(plan.seed, 'troubles'));
+export function planTroubles({ plan, timeline, supervisor, road, accounts, sandbox, trace }: Scene): void {
+  const throws = seededRandom(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
     for (let nth = 0; nth < times; nth += 1)
@@ -34,14 +34,14 @@ export function planTroubles({ plan, timeline, household, road, accounts, sandbo
   // The first minute is the handshake's and the first pull's.
   for (let nth = 0; nth < plan.crashes; nth += 1) {
     const edges = throws.happens(0.8) ? 1 + throws.below(40) : 0;
-    timeline.timer(throws.below(throws.happens(0.5) ? minute : length), () => household.crash(edges));
+    timeline.timer(throws.below(throws.happens(0.5) ? minute : length), () => supervisor.crash(edges));
   }
-  sometime(plan.restarts, 'restart', () => household.restart());
-  sometime(plan.stops, 'stopped', () => household.clock.pause(throws.below(3 * minute), false));
-  sometime(plan.suspends, 'suspended', () => household.clock.pause(throws.below(10 * minute), true));
-  sometime(plan.jumps, 'jump', () => household.stray((throws.below(2 * 86_400) - 86_400) * 1_000));
-  sometime(plan.busy, 'locked', () => (household.lockedUntil = timeline.now + throws.below(40_000)));
-  sometime(plan.full, 'full', () => (household.fullUntil = timeline.now + throws.below(2 * minute)));
+  sometime(plan.restarts, 'restart', () => supervisor.restart());
+  sometime(plan.stops, 'stopped', () => supervisor.clock.pause(throws.below(3 * minute), false));
+  sometime(plan.suspends, 'suspended', () => supervisor.clock.pause(throws.below(10 * minute), true));
+  sometime(plan.jumps, 'jump', () => supervisor.stray((throws.below(2 * 86_400) - 86_400) * 1_000));
+  sometime(plan.busy, 'locked', () => (supervisor.lockedUntil = timeline.now + throws.below(40_000)));
+  sometime(plan.full, 'full', () => (supervisor.fullUntil = timeline.now + throws.below(2 * minute)));
   const { outage } = plan;
   if (outage !== 'none') {
     // Some have no access from the very start, before anything is known.

@@ -25,8 +25,8 @@ export interface Calm {
 const nothing: Calm = { told: false, renewed: false };
 
 export async function comeRight(scene: Aftermath): Promise<Calm> {
-  const { plan, timeline, auditor, follower, broken, household, trace } = scene;
-  const runsAgain = (): boolean => household.life !== undefined && household.clock.paused === 0;
+  const { plan, timeline, auditor, follower, broken, supervisor, trace } = scene;
+  const runsAgain = (): boolean => supervisor.life !== undefined && supervisor.clock.paused === 0;
   if (!(await timeline.until(runsAgain, 15 * minute))) {
     broken('P1', 'the process does not start again');
     return nothing;
@@ -109,8 +109,8 @@ function looksBlind(plan: Plan): boolean {
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
  * parameter is ignored. @returns whether it said anything in the end.
  */
-async function approve({ account, plan, household, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
-  const { life } = household;
+async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
+  const { life } = supervisor;
   if (!life) return false;
   follower.allowed = true;
   for (let tries = 1; tries <= mostApprovals; tries += 1) {

@@ -1,11 +1,11 @@
 /** The road to the service: requests and answers that take their time, get lost and broken, and are counted. */
 import { sleep } from '../../src/domain/clock.ts';
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
 import type { FaultKind } from '../../src/sandbox/faults/fault-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import { aborted, connectionReset, responseOf } from './answer.ts';
-import type { LifeClock } from './process-clock.ts';
+import type { ProcessClock } from './process-clock.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
@@ -56,16 +56,16 @@ export class Road {
   /** Nothing goes wrong any more. */
   calm = false;
   readonly #options: RoadOptions;
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
 
   constructor(options: RoadOptions) {
     this.#options = options;
-    this.#throws = chance(seedOf(options.plan.seed, 'road'));
+    this.#throws = seededRandom(seedOf(options.plan.seed, 'road'));
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
   /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
-  fetchFor(life: number, clock: LifeClock): typeof globalThis.fetch {
+  fetchFor(life: number, clock: ProcessClock): typeof globalThis.fetch {
     return async (input, init) => {
       const url = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
       const signal = init?.signal ?? new AbortController().signal;

@@ -1,6 +1,6 @@
 /** What one seed holds: a world, a program's settings, what people do, and what goes wrong. Every point is a knob with a plain value. */
 import { InvalidArgumentError } from 'commander';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { faultKinds, type FaultKind } from '../../src/sandbox/faults/fault-kinds.ts';
 import { parseWorld, worldAxes, type World } from '../../src/sandbox/core/worlds.ts';
 
@@ -97,7 +97,7 @@ export type Drawn = Readonly<Record<string, Value>>;
 /** What a seed draws. Each knob has a stream of its own, so that a new one changes no other. */
 export function drawnBy(seed: number): Drawn {
   return Object.fromEntries(
-    Object.entries(knobs).map(([name, values]) => [name, chance(seedOf(seed, 'knob', name)).pick(values)]),
+    Object.entries(knobs).map(([name, values]) => [name, seededRandom(seedOf(seed, 'knob', name)).pick(values)]),
   );
 }
 

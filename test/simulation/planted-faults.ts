@@ -68,9 +68,9 @@ export const sabotages: readonly Sabotage[] = [
     changes: [
       {
         search:
-          "const judgement = judge(held, stamp, context);\n    if (judgement !== 'believed') return judged(judgement, difference);\n\n",
+          "const ruling = guard(held, stamp, context);\n    if (ruling !== 'believed') return outcomeOf(ruling, difference);\n\n",
         replace:
-          "const judgement = (vendor.updated_at ?? '') >= (held.updated_at ?? '') ? 'believed' : judge(held, stamp, context);\n    if (judgement !== 'believed') return judged(judgement, difference);\n\n",
+          "const ruling = (vendor.updated_at ?? '') >= (held.updated_at ?? '') ? 'believed' : guard(held, stamp, context);\n    if (ruling !== 'believed') return outcomeOf(ruling, difference);\n\n",
       },
     ],
   },
@@ -85,8 +85,8 @@ export const sabotages: readonly Sabotage[] = [
     'deliveries told apart by content',
     'P2',
     1,
-    'this.#deafness.right(accountId);',
-    "this.#deafness.right(accountId);\n    const told = JSON.stringify(delivery);\n    const all = ((this as unknown as { told?: Set<string> }).told ??= new Set());\n    if (all.has(told)) return 'accepted';\n    all.add(told);",
+    'this.#monitor.right(accountId);',
+    "this.#monitor.right(accountId);\n    const told = JSON.stringify(delivery);\n    const all = ((this as unknown as { told?: Set<string> }).told ??= new Set());\n    if (all.has(told)) return 'accepted';\n    all.add(told);",
   ),
   sabotage(
     'acknowledged before the commit',
@@ -169,7 +169,7 @@ export const sabotages: readonly Sabotage[] = [
     seed: 6,
     changes: [
       {
-        search: 'await Promise.race([this.keeper.checkVendors(), enough]);',
+        search: 'await Promise.race([this.subscriptions.checkVendors(), enough]);',
         replace: 'await Promise.race([Promise.resolve(), enough]);',
       },
       {
@@ -286,8 +286,8 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'crashes=4 changes=20',
     changes: [
       {
-        search: 'kin.replace(held, vendor, false);',
-        replace: 'queueMicrotask(() => sqlite.open && kin.replace(held, vendor, false));',
+        search: 'childRows.replace(held, vendor, false);',
+        replace: 'queueMicrotask(() => sqlite.open && childRows.replace(held, vendor, false));',
       },
     ],
   },

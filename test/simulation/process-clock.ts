@@ -2,7 +2,7 @@
 import { sleep, type Clock } from '../../src/domain/clock.ts';
 import { epoch, type Timeline } from './timeline.ts';
 
-export class LifeClock implements Clock {
+export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
   /** What monotonic time lacks: the machine slept, or was started anew. */
   #behind: number;

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountServices, type AccountServices } from '../../src/app/account-services.ts';
 import { createMetrics } from '../../src/admin/metrics/metrics.ts';
-import type { Dice } from '../../src/domain/clock.ts';
+import type { Random } from '../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../src/app/installation.ts';
 import { startAll, stopAll } from '../../src/domain/lifecycle.ts';
 import { silentLog } from '../../src/domain/log.ts';
-import { chance, seedOf } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/decide/verdict.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { PathTokens } from '../../src/webhook/receive/account-of-path.ts';
-import { Reception } from '../../src/webhook/receive/delivery-receiver.ts';
+import { DeliveryReceiver } from '../../src/webhook/receive/delivery-receiver.ts';
 import { namedProcess } from '../support/mirror-file.ts';
-import type { LifeClock } from './process-clock.ts';
+import type { ProcessClock } from './process-clock.ts';
 import { accounts, publicUrl, token } from './names.ts';
 import type { Plan } from './plan.ts';
 
@@ -30,7 +30,7 @@ export interface LifeOptions {
   readonly settings: Settings;
   /** Which life of the installation this is, from 1. */
   readonly number: number;
-  readonly clock: LifeClock;
+  readonly clock: ProcessClock;
   readonly fetch: typeof globalThis.fetch;
   readonly onRun: (report: RunReport) => void;
   /** Hears what became of every reading. */
@@ -39,10 +39,10 @@ export interface LifeOptions {
 
 export interface Life {
   readonly number: number;
-  readonly clock: LifeClock;
+  readonly clock: ProcessClock;
   readonly installation: Installation;
-  readonly desks: AccountServices['desks'];
-  readonly reception: Reception;
+  readonly supervisors: AccountServices['supervisors'];
+  readonly receiver: DeliveryReceiver;
   readonly tokens: PathTokens;
   /** Milliseconds until a schedule begins a run; 0 while one is under way. */
   untilNextRun(): number;
@@ -82,14 +82,14 @@ export function settingsOf(plan: Plan, folder: string): Settings {
 /** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
 export async function live(options: LifeOptions): Promise<Life> {
   const { plan, settings, number, clock, fetch, onRun } = options;
-  const throws = chance(seedOf(plan.seed, 'dice', number));
-  const dice: Dice = {
+  const throws = seededRandom(seedOf(plan.seed, 'dice', number));
+  const random: Random = {
     bytes: (count) => Uint8Array.from({ length: count }, () => throws.below(256)),
     fraction: () => throws.fraction(),
   };
   const installation = await openInstallation(settings, {
     clock,
-    dice,
+    random,
     fetch,
     log: silentLog,
     lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
@@ -100,20 +100,20 @@ export async function live(options: LifeOptions): Promise<Life> {
     installation,
     metrics,
     clock,
-    dice,
+    random,
     log: silentLog,
     onRun: (_, report) => onRun(report),
     onFatal: () => undefined,
   });
-  const { desks, services, receiving } = running;
+  const { supervisors, services, receiving } = running;
   await startAll(services);
   const untilNext = (kind: 'pull' | 'reconcile'): number => (running.next(kind) ?? clock.now()) - clock.now();
   return {
     number,
     clock,
     installation,
-    desks,
-    reception: new Reception(receiving),
+    supervisors,
+    receiver: new DeliveryReceiver(receiving),
     tokens: receiving.tokens,
     untilNextRun: () => Math.min(untilNext('pull'), untilNext('reconcile')),
     async stop() {

@@ -2,7 +2,7 @@
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { Chronicle } from './event-log.ts';
 import type { Follower } from './follower.ts';
-import type { Household } from './supervisor.ts';
+import type { Supervisor } from './supervisor.ts';
 import type { Calm } from './liveness.ts';
 import type { Mailbox } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
@@ -15,22 +15,22 @@ export interface Witnesses {
   readonly plan: Plan;
   readonly road: Road;
   readonly mailbox: Mailbox;
-  readonly household: Household;
+  readonly supervisor: Supervisor;
   readonly chronicles: readonly Chronicle[];
   readonly followers: readonly Follower[];
   readonly runs: readonly RunReport[];
   readonly calms: readonly Calm[];
 }
 
-export function reachOf({ plan, road, mailbox, household, chronicles, followers, runs, calms }: Witnesses): Reach {
+export function reachOf({ plan, road, mailbox, supervisor, chronicles, followers, runs, calms }: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
     ...Object.fromEntries([...road.met].map(([kind, times]) => [`fault ${kind}`, times])),
     ...Object.fromEntries([...mailbox.outcomes].map(([outcome, times]) => [`delivery ${outcome}`, times])),
-    ...Object.fromEntries([...household.verdicts].map(([kind, times]) => [`reading ${kind}`, times])),
-    ...Object.fromEntries(Object.entries(household.counts).map(([what, times]) => [`process ${what}`, times])),
+    ...Object.fromEntries([...supervisor.verdicts].map(([kind, times]) => [`reading ${kind}`, times])),
+    ...Object.fromEntries(Object.entries(supervisor.counts).map(([what, times]) => [`process ${what}`, times])),
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),

@@ -1,6 +1,6 @@
 /**
  * The callback is proven anew while a run is under way. What changed when nobody was told, the run has passed already: it is found by one that
- * begins after the proof, for nobody joins a sweep that has begun (DESIGN 2, rule 10).
+ * begins after the proof, for nobody joins a sweep that has begun.
  */
 import type { Aftermath } from './aftermath.ts';
 import { isHeard, reading } from './secret-probe.ts';
@@ -9,7 +9,7 @@ import { rowsOnPage } from './plan.ts';
 
 const minute = 60_000;
 /** The service answers a request that is held back before the program gives it up. */
-const patience = 20_000;
+const renewalWait = 20_000;
 
 /** @returns whether there was such a moment. */
 export async function renewed(scene: Aftermath): Promise<boolean> {
@@ -29,17 +29,17 @@ export async function renewed(scene: Aftermath): Promise<boolean> {
 }
 
 async function overtake(scene: Aftermath, release: () => void): Promise<boolean> {
-  const { account, timeline, household, sandbox, chronicle, follower, auditor, trace, broken } = scene;
-  const desk = sandbox.vendors(account);
-  const alive = desk.all().find((wire) => Number(wire['vis_state']) === 0);
-  if (!household.life || !alive) return false;
-  void household.life.desks.get(account)?.keeper.resendIfSilent();
-  if (!(await timeline.until(() => !isHeard(scene), patience / 4))) return false;
+  const { account, timeline, supervisor, sandbox, chronicle, follower, auditor, trace, broken } = scene;
+  const vendorService = sandbox.vendors(account);
+  const alive = vendorService.all().find((wire) => Number(wire['vis_state']) === 0);
+  if (!supervisor.life || !alive) return false;
+  void supervisor.life.supervisors.get(account)?.subscriptions.resendIfSilent();
+  if (!(await timeline.until(() => !isHeard(scene), renewalWait / 4))) return false;
   const vendorid = Number(alive['vendorid']);
-  desk.edit(vendorid, { phone: '+1 renewal' });
+  vendorService.edit(vendorid, { phone: '+1 renewal' });
   trace.say('renewal', vendorid);
   const due = chronicle.at(vendorid, timeline.now);
-  if (!(await timeline.until(() => isHeard(scene), patience / 2))) return false;
+  if (!(await timeline.until(() => isHeard(scene), renewalWait / 2))) return false;
   await timeline.pass(1_000);
   release();
   await timeline.pass(reading(scene));

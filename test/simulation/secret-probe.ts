@@ -53,25 +53,25 @@ export async function hears(scene: Aftermath): Promise<boolean> {
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
 export async function canary(scene: Aftermath): Promise<boolean> {
-  const { account, plan, timeline, household, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
+  const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
   if (plan.world.objectId === 'callback') return false;
-  const desk = sandbox.vendors(account);
+  const vendorService = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
   const free = (): number | undefined => {
     const marked = new Set(auditor.marked());
-    const alive = desk.all().filter((wire) => Number(wire['vis_state']) === 0);
+    const alive = vendorService.all().filter((wire) => Number(wire['vis_state']) === 0);
     return alive.map(({ vendorid }) => Number(vendorid)).find((vendorid) => !marked.has(vendorid));
   };
   if (free() === undefined) return false;
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
   const isNew = (): boolean => runs.length > last && runs.at(-1)!.trigger === 'schedule';
-  const isFar = (): boolean => (household.life?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
+  const isFar = (): boolean => (supervisor.life?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
   await timeline.until(() => isNew() || (plan.world.readOne === 'yes' && isFar()), 2 * interval * minute);
   await timeline.pass(rest);
   const vendorid = free();
   if (!isHeard(scene) || vendorid === undefined) return false;
-  desk.edit(vendorid, { phone: '+1 canary' });
+  vendorService.edit(vendorid, { phone: '+1 canary' });
   trace.say('canary', vendorid);
   const due = chronicle.at(vendorid, timeline.now);
   const before = runs.length;

@@ -7,7 +7,7 @@ import { memory } from '../support/memory.ts';
 import { Auditor } from './auditor.ts';
 import { Chronicle } from './event-log.ts';
 import { Follower } from './follower.ts';
-import { Household } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 import { settingsOf } from './process.ts';
 import { comeRight, type Calm } from './liveness.ts';
 import { Mailbox } from './delivery-oracle.ts';
@@ -51,7 +51,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const accounts = allAccounts.slice(0, plan.accounts);
   const keys = (): string[] =>
     accounts.flatMap((account) => sandbox.callbacks(account).all()).map(({ verifier }) => verifier);
-  const mailbox = new Mailbox({ plan, timeline, trace, life: () => household.life, keys, broken: say });
+  const mailbox = new Mailbox({ plan, timeline, trace, life: () => supervisor.life, keys, broken: say });
   const sandbox = new Sandbox(
     {
       seed: String(plan.seed),
@@ -74,13 +74,13 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const settings = settingsOf(plan, folder);
   const { database, secrets } = settings;
   const { lag } = settings.sync;
-  const serves = (): boolean => household.life !== undefined;
+  const serves = (): boolean => supervisor.life !== undefined;
   const witnesses = accounts.map((account) => {
     const chronicle = new Chronicle(account, sandbox, timeline);
     const view = road.views.get(account)!;
     const seen = { account, plan, view, lag, broken: say };
-    const follower = new Follower({ ...seen, chronicle, strayed: () => household.clock.strayed });
-    const strayed = (): number => household.clock.strayed;
+    const follower = new Follower({ ...seen, chronicle, strayed: () => supervisor.clock.strayed });
+    const strayed = (): number => supervisor.clock.strayed;
     const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves, strayed });
     const runs: RunReport[] = [];
     return { account, chronicle, follower, auditor, runs };
@@ -88,7 +88,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const lookAtAll = (): void => {
     for (const { auditor } of witnesses) auditor.look();
   };
-  const household: Household = new Household({
+  const supervisor: Supervisor = new Supervisor({
     plan,
     folder,
     settings,
@@ -120,9 +120,9 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   process.on('unhandledRejection', unheard);
   try {
     for (const [nth, account] of accounts.entries())
-      planWorkload({ plan, nth, desk: sandbox.vendors(account), timeline, trace });
-    planTroubles({ plan, timeline, household, road, accounts, sandbox, trace });
-    household.start();
+      planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
+    planTroubles({ plan, timeline, supervisor, road, accounts, sandbox, trace });
+    supervisor.start();
     const look = (): void => {
       if (!road.calm) lookAtAll();
       timeline.timer(betweenLooks, look);
@@ -132,15 +132,15 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
 
     road.calm = mailbox.calm = true;
     road.outage = undefined;
-    household.calm();
+    supervisor.calm();
     for (const witness of witnesses) {
-      const scene = { ...witness, plan, timeline, household, road, sandbox, trace, broken: say };
+      const scene = { ...witness, plan, timeline, supervisor, road, sandbox, trace, broken: say };
       calms.push(await comeRight(scene));
     }
 
     for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
-    const pathTokens = [...(household.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
-    household.close();
+    const pathTokens = [...(supervisor.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
+    supervisor.close();
     const known = [token, ...keys(), ...pathTokens];
     for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db'))) {
       const bytes = readFileSync(join(folder, name));
@@ -150,7 +150,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     process.off('unhandledRejection', unheard);
-    household.close();
+    supervisor.close();
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -158,7 +158,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     plan,
     road,
     mailbox,
-    household,
+    supervisor,
     chronicles: witnesses.map(({ chronicle }) => chronicle),
     followers: witnesses.map(({ follower }) => follower),
     runs: witnesses.flatMap(({ runs }) => runs),

@@ -2,7 +2,7 @@
 import type Driver from 'better-sqlite3';
 import type { Settings } from '../../src/settings/parse.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
-import { LifeClock } from './process-clock.ts';
+import { ProcessClock } from './process-clock.ts';
 import { live, type Life } from './process.ts';
 import type { Plan } from './plan.ts';
 import type { Road } from './network.ts';
@@ -10,7 +10,7 @@ import { busy, full, tapInto } from './sqlite-tap.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
-export interface HouseholdOptions {
+export interface SupervisorOptions {
   readonly plan: Plan;
   readonly folder: string;
   readonly settings: Settings;
@@ -27,7 +27,7 @@ export interface HouseholdOptions {
 /** How long a start that failed waits for the next one. */
 const startAgainAfter = 5_000;
 
-export class Household {
+export class Supervisor {
   /** The process, while it serves. */
   life: Life | undefined;
   /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
@@ -36,17 +36,17 @@ export class Household {
   readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
   /** What became of readings, by kind. */
   readonly verdicts = new Map<string, number>();
-  readonly #options: HouseholdOptions;
+  readonly #options: SupervisorOptions;
   readonly #untap: () => void;
-  readonly #connections = new Map<Driver.Database, LifeClock>();
-  #clock: LifeClock;
+  readonly #connections = new Map<Driver.Database, ProcessClock>();
+  #clock: ProcessClock;
   #number = 0;
   /** The process dies at so many more edges of transactions. */
   #edgesLeft: number | undefined;
 
-  constructor(options: HouseholdOptions) {
+  constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#clock = new LifeClock(options.timeline, 0, 0);
+    this.#clock = new ProcessClock(options.timeline, 0, 0);
     this.#untap = tapInto(options.folder, {
       opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
       before: (sqlite, writes) => {
@@ -62,7 +62,7 @@ export class Household {
     });
   }
 
-  get clock(): LifeClock {
+  get clock(): ProcessClock {
     return this.#clock;
   }
 
@@ -71,7 +71,7 @@ export class Household {
     const { plan, settings, timeline, road, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
-    const clock = new LifeClock(timeline, this.#clock.behind, this.#clock.strayed);
+    const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.strayed);
     this.#clock = clock;
     trace.say('start', number);
     const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);

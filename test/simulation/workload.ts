@@ -1,8 +1,8 @@
 /** What people do in the account: one thing after the other, some of them several within a second. */
-import { chance, seedOf, type Chance } from '../../src/sandbox/core/random.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { inventMoney, inventTexts } from '../../src/sandbox/vendors/invent.ts';
-import type { VendorDesk } from '../../src/sandbox/vendors/vendor-service.ts';
+import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
@@ -11,7 +11,7 @@ export interface WorkloadOptions {
   readonly plan: Plan;
   /** What happens on the first account stays the same, whatever others there are. */
   readonly nth: number;
-  readonly desk: VendorDesk;
+  readonly vendorService: VendorService;
   readonly timeline: Timeline;
   readonly trace: Trace;
 }
@@ -21,8 +21,8 @@ const minute = 60_000;
 const secondLook = 30_000;
 
 /** Plans all changes of an account in the safety phase. */
-export function planWorkload({ plan, nth: account, desk, timeline, trace }: WorkloadOptions): void {
-  const throws = chance(seedOf(plan.seed, 'workload', ...(account === 0 ? [] : [account])));
+export function planWorkload({ plan, nth: account, vendorService, timeline, trace }: WorkloadOptions): void {
+  const throws = seededRandom(seedOf(plan.seed, 'workload', ...(account === 0 ? [] : [account])));
   const length = plan.minutes * minute;
   const at = (moment: number, what: string, happen: () => void): void =>
     void timeline.timer(moment, () => {
@@ -30,55 +30,55 @@ export function planWorkload({ plan, nth: account, desk, timeline, trace }: Work
       happen();
     });
   for (let nth = 0; nth < plan.changes * plan.minutes; nth += 1)
-    at(throws.below(length), 'change', () => happen(desk, throws));
+    at(throws.below(length), 'change', () => happen(vendorService, throws));
   if (plan.hot !== 'no')
     for (let nth = 0; nth < plan.bursts; nth += 1) {
       const begin = throws.below(length);
       const hot = throws.below(1_000_000);
       for (let edit = 0; edit < 2 + throws.below(4); edit += 1)
-        at(begin + throws.below(900), 'hot', () => editHot(desk, hot, throws));
+        at(begin + throws.below(900), 'hot', () => editHot(vendorService, hot, throws));
       if (plan.hot !== 'again') continue;
       const again = begin + secondLook + throws.below(2 * plan.latency + 5_000);
       // Afterwards there is calm.
-      if (again < length) at(again, 'hot again', () => editHot(desk, hot, throws));
+      if (again < length) at(again, 'hot again', () => editHot(vendorService, hot, throws));
     }
   if (plan.mass === 'import' || plan.mass === 'both')
     at(throws.below(length), 'import', () => {
-      for (let nth = 0; nth < 10 + throws.below(20); nth += 1) desk.create(inventTexts(throws));
+      for (let nth = 0; nth < 10 + throws.below(20); nth += 1) vendorService.create(inventTexts(throws));
     });
   const deletes = { none: 0, import: 0, delete_few: 3, delete_many: 0.4, both: 0.4 }[plan.mass];
   if (deletes > 0)
     at(throws.below(length), 'mass delete', () => {
-      const alive = desk.all().filter((wire) => Number(wire['vis_state']) !== 1);
+      const alive = vendorService.all().filter((wire) => Number(wire['vis_state']) !== 1);
       const count = deletes < 1 ? Math.ceil(deletes * alive.length) : deletes;
       for (const wire of throws.shuffle(alive).slice(0, count)) {
-        if (throws.happens(0.3)) desk.vanish(Number(wire['vendorid']));
-        else desk.delete(Number(wire['vendorid']));
+        if (throws.happens(0.3)) vendorService.vanish(Number(wire['vendorid']));
+        else vendorService.delete(Number(wire['vendorid']));
       }
     });
 }
 
 /** One thing, as often as it teaches something: those that move rows through a list more often than in life. */
-function happen(desk: VendorDesk, throws: Chance): void {
-  const id = desk.someId(throws);
+function happen(vendorService: VendorService, throws: SeededRandom): void {
+  const id = vendorService.someId(throws);
   const kind = throws.below(100);
-  if (id === undefined || kind < 12) desk.create(inventTexts(throws));
-  else if (kind < 22) desk.delete(id);
-  else if (kind < 26) desk.vanish(id);
-  else if (kind < 34) desk.restore(id);
-  else if (kind < 40) desk.edit(id, { tax_defaults: [{ system_taxid: 36859, enabled: throws.happens(0.5) }] });
-  else changeSomething(desk, throws);
+  if (id === undefined || kind < 12) vendorService.create(inventTexts(throws));
+  else if (kind < 22) vendorService.delete(id);
+  else if (kind < 26) vendorService.vanish(id);
+  else if (kind < 34) vendorService.restore(id);
+  else if (kind < 40) vendorService.edit(id, { tax_defaults: [{ system_taxid: 36859, enabled: throws.happens(0.5) }] });
+  else changeSomething(vendorService, throws);
 }
 
 /** The vendor that everybody works on: the same for the same `hot`, while it lives. */
-function editHot(desk: VendorDesk, hot: number, throws: Chance): void {
-  const all = desk.all();
+function editHot(vendorService: VendorService, hot: number, throws: SeededRandom): void {
+  const all = vendorService.all();
   const wire = all[hot % Math.max(1, all.length)];
   if (!wire) return;
   const id = Number(wire['vendorid']);
   const kind = throws.below(10);
-  if (kind < 6) desk.edit(id, { account_number: throws.text(10, '0123456789') });
-  else if (kind < 8) desk.setBalance(id, 'outstanding', [inventMoney(throws, 'USD')]);
-  else if (kind < 9) desk.delete(id);
-  else desk.restore(id);
+  if (kind < 6) vendorService.edit(id, { account_number: throws.text(10, '0123456789') });
+  else if (kind < 8) vendorService.setBalance(id, 'outstanding', [inventMoney(throws, 'USD')]);
+  else if (kind < 9) vendorService.delete(id);
+  else vendorService.restore(id);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { systemDice, type Clock } from '../../src/domain/clock.ts';
+import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { mirrorOptions, type MirrorFile } from '../../src/store/mirror.ts';
 
@@ -25,7 +25,7 @@ export type Rows = Readonly<Record<string, readonly Row[]>>;
 
 /** Makes a mirror at `path`, or adds to the one that is there. */
 export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
-  const database = await Database.open(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+  const database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
   await database.write(() => {
     for (const [table, list] of Object.entries(rows))
       for (const row of list) {
@@ -42,7 +42,7 @@ export async function writeMirror(path: string, clock: Clock, rows: Rows): Promi
 
 /** Opens what `writeMirror` made, to read it; closed with the test. */
 export function readMirror(path: string, clock: Clock): Database {
-  const database = Database.openToRead(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+  const database = Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }));
   if (!database) throw new Error(`There is no mirror at ${path}.`);
   onTestFinished(() => database.close());
   return database;

@@ -2,7 +2,7 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { inSlices } from './in-slices.ts';
 import { worstFirst, type AccountHealth, type Health, type Readiness } from './readiness.ts';
-import { tally } from './vendor-counts.ts';
+import { vendorCounts } from './vendor-counts.ts';
 
 /** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days, on one line. */
 const wholeAccounts = 50;
@@ -94,7 +94,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): object {
   } = health.facts;
   return {
     ...readinessOf(health),
-    vendors: tally(counts),
+    vendors: vendorCounts(counts),
     freshness,
     queue: { ...queue, oldest: oldestMark },
     callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),

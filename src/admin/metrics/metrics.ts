@@ -26,7 +26,7 @@ export interface Metrics {
   render(health: Health): Promise<string>;
 }
 
-/** A delivery must be answered within ten seconds (reference 6.3). */
+/** A delivery must be answered within ten seconds. */
 const answerBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const requestBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const runBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400];

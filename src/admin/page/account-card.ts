@@ -2,7 +2,7 @@
 import { catalogue } from '../../domain/errors.ts';
 import type { AccountFacts } from '../health/health.ts';
 import type { AccountHealth } from '../health/readiness.ts';
-import { tally } from '../health/vendor-counts.ts';
+import { vendorCounts } from '../health/vendor-counts.ts';
 import { html, type Html } from './html.ts';
 import { lossChart, lossSentence } from './loss-chart.ts';
 import { runTable } from './run-table.ts';
@@ -53,7 +53,7 @@ function warnings({ facts, reasons, error }: AccountHealth): Html | null {
 }
 
 function numbers({ counts, queue, oldestMark }: AccountFacts, now: number): Html {
-  const { active, archived, deleted, unknown, suspect, missing, gone } = tally(counts);
+  const { active, archived, deleted, unknown, suspect, missing, gone } = vendorCounts(counts);
   return html`<dl class="tiles">
     ${tile('Active', count(active), 'main')} ${tile('Archived', count(archived))} ${tile('Deleted', count(deleted))}
     ${unknown > 0 ? tile('Unknown', count(unknown), 'odd') : null}

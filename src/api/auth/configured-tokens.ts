@@ -1,7 +1,7 @@
 /** The source of access tokens that the settings choose. */
 import type { AuthSettings } from '../../settings/parse.ts';
-import { oauthTokens, type TokenVault } from './oauth-tokens.ts';
-import type { ExchangeSeams } from '../http/request.ts';
+import { oauthTokens, type TokenStore } from './oauth-tokens.ts';
+import type { ExchangeDependencies } from '../http/request.ts';
 import { fileToken, fixedToken, type TokenSource } from './token-source.ts';
 
 /** A source that can be exchanged for another while requests are under way. */
@@ -20,9 +20,13 @@ export function exchangeable(first: TokenSource): ExchangeableTokens {
   };
 }
 
-/** One source serves all accounts. The vault and the network are used for OAuth only. */
-export function tokenSource(auth: AuthSettings, vault: TokenVault, seams: ExchangeSeams): TokenSource {
+/** One source serves all accounts. The token store and the network are used for OAuth only. */
+export function tokenSource(
+  auth: AuthSettings,
+  tokenStore: TokenStore,
+  dependencies: ExchangeDependencies,
+): TokenSource {
   if ('accessToken' in auth) return fixedToken(auth.accessToken);
   if ('accessTokenFile' in auth) return fileToken(auth.accessTokenFile);
-  return oauthTokens(auth.oauth, vault, seams);
+  return oauthTokens(auth.oauth, tokenStore, dependencies);
 }

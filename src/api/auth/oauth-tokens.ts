@@ -1,18 +1,18 @@
 /**
- * OAuth access tokens, renewed with refresh tokens that work once (field notes, Tokens).
+ * OAuth access tokens, renewed with refresh tokens that work once.
  *
- * So: one refresh at a time, in this process by sharing the promise and across processes by the vault's lock; the new
+ * So: one refresh at a time, in this process by sharing the promise and across processes by the token store's lock; the new
  * pair is kept before its first use; and before a refused refresh token counts as the end, a newer pair is looked for
- * in the vault and in the settings.
+ * in the token store and in the settings.
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { refreshGrant, type OAuthSettings, type TokenPair } from './refresh-grant.ts';
-import type { ExchangeSeams } from '../http/request.ts';
+import type { ExchangeDependencies } from '../http/request.ts';
 import type { TokenSource } from './token-source.ts';
 
 /** Keeps the pair on disk, and lets one process at a time replace it. */
-export interface TokenVault {
+export interface TokenStore {
   load(): Promise<TokenPair | undefined>;
   /** Runs `work` while no other process can, with the newest pair; `save` resolves once the new one is durable. */
   exclusively<T>(
@@ -23,7 +23,11 @@ export interface TokenVault {
 /** How long before its end a token is renewed, in milliseconds. */
 const margin = 60_000;
 
-export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: ExchangeSeams): TokenSource {
+export function oauthTokens(
+  settings: OAuthSettings,
+  tokenStore: TokenStore,
+  dependencies: ExchangeDependencies,
+): TokenSource {
   let held: TokenPair | undefined;
   let renewal: Promise<TokenPair> | undefined;
   /** A new pair that could not be kept: its refresh token is the only one that still works. */
@@ -31,20 +35,20 @@ export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: E
   /** Refresh tokens that were refused once are not offered again. */
   const refused = new Set<string>();
 
-  const fresh = (pair: TokenPair): boolean => pair.expiresAt - margin > seams.clock.now();
+  const fresh = (pair: TokenPair): boolean => pair.expiresAt - margin > dependencies.clock.now();
 
-  /** Tries the vault's refresh token, then the one of the settings: a person may have authorized anew. */
+  /** Tries the stored refresh token, then the one of the settings: a person may have authorized anew. */
   const grant = async (pair: TokenPair | undefined): Promise<TokenPair> => {
     let failure: MirrorError | undefined;
     for (const refresh of [pair?.refresh, settings.refreshToken]) {
       if (!refresh || refused.has(refresh.reveal())) continue;
       try {
-        return await refreshGrant(settings, refresh, seams);
+        return await refreshGrant(settings, refresh, dependencies);
       } catch (error) {
         if (!(error instanceof MirrorError) || error.code !== 'token_refresh_failed') throw error;
         refused.add(refresh.reveal());
         failure ??= error;
-        const newer = await vault.load();
+        const newer = await tokenStore.load();
         if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && fresh(newer)) return newer;
       }
     }
@@ -58,7 +62,7 @@ export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: E
   };
 
   const replace = (unwanted: Secret | undefined): Promise<TokenPair> =>
-    vault.exclusively(async (pair, save) => {
+    tokenStore.exclusively(async (pair, save) => {
       if (pair && fresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
       const next = (unkept ??= await grant(pair));
       await save(next);
@@ -74,7 +78,7 @@ export function oauthTokens(settings: OAuthSettings, vault: TokenVault, seams: E
 
   return {
     async current() {
-      held ??= await vault.load();
+      held ??= await tokenStore.load();
       return held && fresh(held) ? held.access : renewed(held?.access);
     },
     async renew(rejected) {

@@ -1,4 +1,4 @@
-/** One refresh at the token endpoint: a refresh token in, a new pair out (field notes, Tokens). */
+/** One refresh at the token endpoint: a refresh token in, a new pair out. */
 import {
   allowInsecureRequests,
   ClientSecretPost,
@@ -13,7 +13,7 @@ import {
 import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
-import { exchange, type ExchangeSeams } from '../http/request.ts';
+import { exchange, type ExchangeDependencies } from '../http/request.ts';
 import { usableToken } from './token-source.ts';
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
@@ -28,7 +28,7 @@ export interface TokenPair {
   readonly expiresAt: number;
 }
 
-/** Life of an access token where the answer does not tell (field notes). */
+/** Life of an access token where the answer does not tell. */
 const usualLife = 43_200;
 /** A shorter life than this is not believed: it would mean a refresh before every request. A 401 still renews. */
 const shortestLife = 120;
@@ -38,10 +38,14 @@ const shortestLife = 120;
  * @throws MirrorError `token_refresh_failed` where the refresh token is refused; otherwise as `exchange` and
  * `unavailable`.
  */
-export async function refreshGrant(settings: OAuthSettings, refresh: Secret, seams: ExchangeSeams): Promise<TokenPair> {
+export async function refreshGrant(
+  settings: OAuthSettings,
+  refresh: Secret,
+  dependencies: ExchangeDependencies,
+): Promise<TokenPair> {
   const server: AuthorizationServer = { issuer: new URL(settings.tokenUrl).origin, token_endpoint: settings.tokenUrl };
   const client: Client = { client_id: settings.clientId };
-  const begun = seams.clock.now();
+  const begun = dependencies.clock.now();
   const response = await refreshTokenGrantRequest(
     server,
     client,
@@ -50,7 +54,7 @@ export async function refreshGrant(settings: OAuthSettings, refresh: Secret, sea
     {
       additionalParameters: { redirect_uri: settings.redirectUri },
       [allowInsecureRequests]: isLoopback(new URL(settings.tokenUrl).hostname),
-      [customFetch]: (url, { method, headers, body }) => boundedFetch(url, method, headers, String(body), seams),
+      [customFetch]: (url, { method, headers, body }) => boundedFetch(url, method, headers, String(body), dependencies),
     },
   );
   if (response.status === 429 || response.status >= 500) {
@@ -73,9 +77,9 @@ async function boundedFetch(
   method: string,
   headers: Record<string, string>,
   body: string,
-  seams: ExchangeSeams,
+  dependencies: ExchangeDependencies,
 ): Promise<Response> {
-  const answer = await exchange({ url: new URL(url), method, headers, body }, seams);
+  const answer = await exchange({ url: new URL(url), method, headers, body }, dependencies);
   return new Response(new Uint8Array(answer.bytes), { status: answer.status, headers: answer.headers });
 }
 

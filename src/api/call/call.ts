@@ -1,15 +1,15 @@
 /** The words of calling the service: what a call is, and what calling it needs. */
-import type { Clock, Dice } from '../../domain/clock.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
 import type { TakeTurn } from '../../domain/rate-turn.ts';
-import type { Patience } from '../http/retry.ts';
+import type { RetryLimits } from '../http/retry.ts';
 import type { Pace } from '../http/rate-limiter.ts';
 import type { Fetch } from '../http/request.ts';
 import type { TokenSource } from '../auth/token-source.ts';
 import type { Answered } from '../wire/document.ts';
 
-/** The kinds of path; each account's vendors and gateways share one gate, its callbacks have another (field notes). */
+/** The kinds of path; each account's vendors and gateways share one gate, its callbacks have another. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
 
 /** What is known of one attempt after it ended: for metrics. `status` is 'error' where no answer came. */
@@ -20,9 +20,9 @@ export interface AttemptFacts {
   readonly ms: number;
 }
 
-export interface ApiSeams {
+export interface ApiDependencies {
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   readonly fetch: Fetch;
   readonly log: Log;
   readonly takeTurn: TakeTurn;
@@ -32,7 +32,7 @@ export interface ApiSeams {
   /** Told of every attempt that left. */
   readonly observe?: (facts: AttemptFacts) => void;
   /** Other limits than the usual ones on trying again. */
-  readonly patience?: Patience;
+  readonly retryLimits?: RetryLimits;
 }
 
 export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & { baseUrl: string };

@@ -3,16 +3,16 @@ import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { unlessAborted } from '../../domain/lifecycle.ts';
 import type { Secret } from '../../domain/log.ts';
 import { sendOnce } from './send-once.ts';
-import type { ApiSeams, Caller, Family, Service } from './call.ts';
+import type { ApiDependencies, Caller, Family, Service } from './call.ts';
 import { neverLeft } from '../http/network-errors.ts';
-import { paced, patience } from '../http/retry.ts';
+import { retried, retryLimits } from '../http/retry.ts';
 import type { RateGate } from '../http/rate-limiter.ts';
 
 export function caller(
   accountId: string,
   service: Service,
   gates: Readonly<Record<Family, RateGate>>,
-  seams: ApiSeams,
+  dependencies: ApiDependencies,
 ): Caller {
   return async (call, read) => {
     const gate = gates[call.family];
@@ -22,17 +22,17 @@ export function caller(
     const attempt = async (number: number): Promise<ReturnType<typeof read>> => {
       const send = (token: Secret): Promise<ReturnType<typeof read>> =>
         sendOnce(
-          { accountId, call, token, service, gate, seams, again: number > 1, onLeave: () => (left = true) },
+          { accountId, call, token, service, gate, dependencies, again: number > 1, onLeave: () => (left = true) },
           read,
         );
       left = false;
-      const token = await unlessAborted(seams.tokens.current(), call.signal);
+      const token = await unlessAborted(dependencies.tokens.current(), call.signal);
       try {
         return await send(token);
       } catch (error) {
         if (renewed || !isMirrorError(error, 'unauthenticated')) throw error;
         renewed = true;
-        const fresh = await unlessAborted(seams.tokens.renew(token), call.signal);
+        const fresh = await unlessAborted(dependencies.tokens.renew(token), call.signal);
         if (!fresh) throw error;
         return await send(fresh);
       }
@@ -42,10 +42,10 @@ export function caller(
     const mayBeDone = (error: MirrorError): boolean => isOnce && left && mayHaveArrived(error);
 
     try {
-      const answered = await paced(attempt, {
-        clock: seams.clock,
-        dice: seams.dice,
-        patience: seams.patience ?? patience,
+      const answered = await retried(attempt, {
+        clock: dependencies.clock,
+        random: dependencies.random,
+        retryLimits: dependencies.retryLimits ?? retryLimits,
         signal: call.signal,
         mayRetry: (error) => error.retry && !mayBeDone(error),
         onWait(error, wait) {
@@ -53,11 +53,11 @@ export function caller(
           const facts = { account: accountId, code, wait: Math.round(wait), method: call.method, family: call.family };
           // Whoever waits at a terminal wants to know for what.
           if (retryAfter !== undefined && wait >= noticeable)
-            seams.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
-          else seams.log.info(facts, message);
+            dependencies.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
+          else dependencies.log.info(facts, message);
         },
       });
-      await seams.onAnswer?.();
+      await dependencies.onAnswer?.();
       return answered;
     } catch (error) {
       throw isMirrorError(error) && mayBeDone(error) ? doubtful(error) : error;

@@ -4,8 +4,8 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { refusal } from '../wire/error-forms.ts';
 import type { Turn } from '../../domain/rate-turn.ts';
-import type { ApiSeams, Call, Service } from './call.ts';
-import { reworded } from '../../domain/with-message.ts';
+import type { ApiDependencies, Call, Service } from './call.ts';
+import { withMessage } from '../../domain/with-message.ts';
 import type { RateGate } from '../http/rate-limiter.ts';
 import { exchange, type Answer, type Exchange } from '../http/request.ts';
 import { retryAfter } from '../http/retry-after.ts';
@@ -17,7 +17,7 @@ export interface Attempt {
   readonly token: Secret;
   readonly service: Service;
   readonly gate: RateGate;
-  readonly seams: ApiSeams;
+  readonly dependencies: ApiDependencies;
   /** Whether the call was sent before: a removal that now finds nothing was carried out then. */
   readonly again: boolean;
   /** Told when the request leaves: from then on it may reach the service. */
@@ -29,7 +29,7 @@ export interface Attempt {
  * @throws MirrorError whose message holds neither the token nor the call's secret.
  */
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
-  const { call, gate, seams, token } = attempt;
+  const { call, gate, dependencies, token } = attempt;
   try {
     const { answer, stamp } = await gate.through(
       async () => {
@@ -43,9 +43,9 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
       call.pace,
       call.signal,
     );
-    slowDown(answer, gate, seams.clock);
+    slowDown(answer, gate, dependencies.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
-    const bytes = removed ? new Uint8Array() : accepted(answer, seams.clock);
+    const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
     return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
   } catch (error) {
     throw error instanceof MirrorError ? withoutSecrets(error, [token, call.secret]) : error;
@@ -53,7 +53,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
 }
 
 /** Waits for a place in the rate that all processes share. */
-async function nextTurn({ accountId, call, gate, seams, service }: Attempt): Promise<Turn> {
+async function nextTurn({ accountId, call, gate, dependencies, service }: Attempt): Promise<Turn> {
   const asked = {
     accountId,
     family: call.family === 'callbacks' ? 'events' : 'accounting',
@@ -63,23 +63,28 @@ async function nextTurn({ accountId, call, gate, seams, service }: Attempt): Pro
     longest: 2 * service.timeout,
   } as const;
   for (;;) {
-    const turn = await seams.takeTurn(asked);
+    const turn = await dependencies.takeTurn(asked);
     if ('stamp' in turn) return turn;
-    await sleep(seams.clock, turn.wait, call.signal);
+    await sleep(dependencies.clock, turn.wait, call.signal);
   }
 }
 
 async function leave(attempt: Attempt): Promise<Answer> {
-  const { call, seams, service } = attempt;
-  const begun = seams.clock.monotonic();
+  const { call, dependencies, service } = attempt;
+  const begun = dependencies.clock.monotonic();
   let status: number | 'error' = 'error';
   try {
     attempt.onLeave();
-    const answer = await exchange(exchangeOf(attempt), { ...seams, timeout: service.timeout });
+    const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
     return answer;
   } finally {
-    seams.observe?.({ family: call.family, method: call.method, status, ms: seams.clock.monotonic() - begun });
+    dependencies.observe?.({
+      family: call.family,
+      method: call.method,
+      status,
+      ms: dependencies.clock.monotonic() - begun,
+    });
   }
 }
 
@@ -134,7 +139,7 @@ function documentOrNothing(bytes: Uint8Array): unknown {
 }
 
 function asking(error: MirrorError, wait: number | undefined): MirrorError {
-  return wait === undefined ? error : reworded(error, error.message, wait);
+  return wait === undefined ? error : withMessage(error, error.message, wait);
 }
 
 /** Where the service says that nothing remains, all calls of the gate wait, not this one alone. */
@@ -148,5 +153,5 @@ function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefine
     (text, secret) => (secret ? text.replaceAll(secret.reveal(), '[redacted]') : text),
     error.message,
   );
-  return message === error.message ? error : reworded(error, message);
+  return message === error.message ? error : withMessage(error, message);
 }

@@ -1,5 +1,5 @@
 /**
- * A gate that lets at most so many requests through in any stretch of time of the given length: what is prompt before what is patient,
+ * A limiter that lets at most so many requests through in any stretch of time of the given length: what is prompt before what is patient,
  * and else first come, first served. A part of the rate is kept for what is prompt.
  *
  * A place is taken before a request leaves and is free again one full period after its answer came. The service sees a

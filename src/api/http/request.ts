@@ -19,7 +19,7 @@ export interface Exchange {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ExchangeSeams {
+export interface ExchangeDependencies {
   readonly fetch: Fetch;
   readonly clock: Clock;
   /** Milliseconds to the headers, and again to the end of the body. */
@@ -38,17 +38,17 @@ export interface Answer {
  * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or
  * `answer_unreadable` where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
  */
-export async function exchange(asked: Exchange, seams: ExchangeSeams): Promise<Answer> {
+export async function exchange(asked: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
   const { url, signal } = asked;
   signal?.throwIfAborted();
   const stopper = new AbortController();
   const onAbort = (): void => stopper.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   const deadline = (what: string): (() => void) =>
-    seams.clock.timer(seams.timeout, () => stopper.abort(tooSlow(url.host, what, seams.timeout)));
+    dependencies.clock.timer(dependencies.timeout, () => stopper.abort(tooSlow(url.host, what, dependencies.timeout)));
   let disarm = deadline('did not answer');
   try {
-    const response = await seams.fetch(url, {
+    const response = await dependencies.fetch(url, {
       method: asked.method,
       headers: { ...asked.headers },
       ...(asked.body !== undefined && { body: asked.body }),

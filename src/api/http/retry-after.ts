@@ -8,7 +8,7 @@ const longest = 3_600_000;
  * Milliseconds asked for by a `Retry-After` header, from one second to one hour; undefined where the header is missing
  * or neither a number of seconds nor a date. A date is measured against the answer's own `Date` header where it has
  * one, so that a wrong clock on this machine makes no difference. It counts only on 429 and 503: the service sends it
- * on success too (field notes, Errors and limits).
+ * on success too.
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';

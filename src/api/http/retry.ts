@@ -1,29 +1,29 @@
 /**
- * Trying again: how often, how long to wait, and what to say when patience ends. p-retry counts; the clock and dice are
+ * Trying again: how often, how long to wait, and what to say when the limits are reached. p-retry counts; the clock and the random source are
  * ours.
  */
 import pRetry from 'p-retry';
-import { sleep, type Clock, type Dice } from '../../domain/clock.ts';
+import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { reworded } from '../../domain/with-message.ts';
+import { withMessage } from '../../domain/with-message.ts';
 
 /**
  * Limits of one call: attempts, and milliseconds waited between them (its own requests and its turn at the gate not
  * counted).
  */
-export interface Patience {
+export interface RetryLimits {
   readonly attempts: number;
   readonly firstWait: number;
   readonly longestWait: number;
   readonly totalWait: number;
 }
 
-export const patience: Patience = { attempts: 6, firstWait: 1_000, longestWait: 60_000, totalWait: 120_000 };
+export const retryLimits: RetryLimits = { attempts: 6, firstWait: 1_000, longestWait: 60_000, totalWait: 120_000 };
 
-export interface Pacing {
+export interface RetryPolicy {
   readonly clock: Clock;
-  readonly dice: Dice;
-  readonly patience: Patience;
+  readonly random: Random;
+  readonly retryLimits: RetryLimits;
   readonly signal?: AbortSignal | undefined;
   /** Whether this failure may pass if the same is tried again. */
   readonly mayRetry: (error: MirrorError) => boolean;
@@ -32,23 +32,23 @@ export interface Pacing {
 }
 
 /**
- * What `attempt` resolves with, tried again while `mayRetry` allows and patience lasts. Waits as long as the service
+ * What `attempt` resolves with, tried again while `mayRetry` allows and the limits are not reached. Waits as long as the service
  * asks, else exponentially with full jitter.
  * @throws the last failure; where it was tried more than once, its message says how often and over how long.
  */
-export async function paced<T>(attempt: (number: number) => Promise<T>, pacing: Pacing): Promise<T> {
-  const { clock, patience, signal } = pacing;
+export async function retried<T>(attempt: (number: number) => Promise<T>, policy: RetryPolicy): Promise<T> {
+  const { clock, retryLimits, signal } = policy;
   const begun = clock.monotonic();
   let waited = 0;
   let attempts = 0;
 
   const waitAndRetry = async (error: Error): Promise<boolean> => {
-    if (!(error instanceof MirrorError) || !pacing.mayRetry(error)) return false;
-    const wait = error.retryAfter ?? backoff(attempts, pacing);
-    if (error.retryAfter !== undefined && wait > Math.min(patience.longestWait, patience.totalWait - waited))
+    if (!(error instanceof MirrorError) || !policy.mayRetry(error)) return false;
+    const wait = error.retryAfter ?? backoff(attempts, policy);
+    if (error.retryAfter !== undefined && wait > Math.min(retryLimits.longestWait, retryLimits.totalWait - waited))
       throw askedTooMuch(error, wait);
-    if (waited + wait > patience.totalWait) return false;
-    pacing.onWait(error, wait);
+    if (waited + wait > retryLimits.totalWait) return false;
+    policy.onWait(error, wait);
     waited += wait;
     await sleep(clock, wait, signal);
     return true;
@@ -61,7 +61,7 @@ export async function paced<T>(attempt: (number: number) => Promise<T>, pacing: 
         return attempt(number);
       },
       {
-        retries: patience.attempts - 1,
+        retries: retryLimits.attempts - 1,
         shouldRetry: ({ error }) => waitAndRetry(error),
         signal,
         // None is left out: those that it adds itself cost it ten times the rest of its work.
@@ -77,16 +77,16 @@ export async function paced<T>(attempt: (number: number) => Promise<T>, pacing: 
   } catch (error) {
     if (attempts < 2 || !(error instanceof MirrorError) || error === signal?.reason) throw error;
     const seconds = Math.round((clock.monotonic() - begun) / 1_000);
-    throw reworded(error, `${error.message} Gave up after ${attempts} attempts over ${seconds} s.`);
+    throw withMessage(error, `${error.message} Gave up after ${attempts} attempts over ${seconds} s.`);
   }
 }
 
-function backoff(attempts: number, { dice, patience }: Pacing): number {
-  return dice.fraction() * Math.min(patience.longestWait, patience.firstWait * 2 ** (attempts - 1));
+function backoff(attempts: number, { random, retryLimits }: RetryPolicy): number {
+  return random.fraction() * Math.min(retryLimits.longestWait, retryLimits.firstWait * 2 ** (attempts - 1));
 }
 
 function askedTooMuch(error: MirrorError, wait: number): MirrorError {
-  return reworded(
+  return withMessage(
     error,
     `${error.message} It asks for a wait of ${Math.round(wait / 1_000)} s, which is longer than a request may wait.`,
   );

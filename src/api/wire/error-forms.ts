@@ -1,6 +1,5 @@
 /**
- * Refusals in words: the service's three error forms, the OAuth form, and statuses without any form (field notes,
- * Errors and limits).
+ * Refusals in words: the service's three error forms, the OAuth form, and statuses without any form.
  */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { list, member, wholeNumber } from './json.ts';

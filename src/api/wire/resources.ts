@@ -1,4 +1,4 @@
-/** Gateways and callbacks as they stand in answers (reference 2.3, 2.4). */
+/** Gateways and callbacks as they stand in answers. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { parseSuccess, type Answered } from './document.ts';

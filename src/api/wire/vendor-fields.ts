@@ -1,6 +1,5 @@
 /**
- * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor` (reference 2.1,
- * 2.2).
+ * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor`.
  */
 import { MirrorError } from '../../domain/errors.ts';
 import {

@@ -1,4 +1,4 @@
-/** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in (reference 2.5, 4.1). */
+/** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
@@ -42,7 +42,7 @@ class SlicedRow implements VendorRow {
 }
 
 /**
- * A page of the vendor list (reference 4.1). `asked` stands in where the answer leaves its page number out.
+ * A page of the vendor list. `asked` stands in where the answer leaves its page number out.
  * A record without a usable id is told beside the others.
  * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
  */
@@ -103,7 +103,7 @@ export interface Paging {
   readonly total: number;
 }
 
-/** The envelope of any list (reference 2.5). `per_page` may be missing, and `page`, for which `asked` then stands. */
+/** The envelope of any list. `per_page` may be missing, and `page`, for which `asked` then stands. */
 export function readPaging(result: unknown, asked: number): Paging {
   const number = (name: string): number | undefined => {
     const value = member(result, name);

@@ -1,6 +1,6 @@
 /** Callbacks, as people and programs may see them. */
 import type { Callback } from '../../domain/vendor.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { table } from '../terminal/table.ts';
 
 export interface ShownCallback extends Callback {
@@ -8,14 +8,14 @@ export interface ShownCallback extends Callback {
   readonly own: boolean;
 }
 
-/** The callback without what is secret in its address: whoever knows the end of a mirror's may knock there. */
+/** The callback without what is secret in its address: who knows the end of it can send to the listener. */
 export function shownCallback({ callbackid, event, uri, verified }: Callback, own: boolean): ShownCallback {
   return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
 }
 
-export function callbackTable(edge: Edge, callbacks: readonly ShownCallback[]): Promise<string> {
+export function callbackTable(context: ProcessContext, callbacks: readonly ShownCallback[]): Promise<string> {
   return table(
-    edge,
+    context,
     [
       { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },
       { title: 'event', cell: ({ event }) => event },

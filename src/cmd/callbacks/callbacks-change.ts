@@ -8,7 +8,7 @@ import { callbackTable, shownCallback } from './callback-text.ts';
 import type { Call, Run } from '../process/command.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { isOwn, ownCallback, type OwnCallback } from '../setup/registered-callback.ts';
-import { print, printJson, remark } from '../terminal/print.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 
@@ -73,8 +73,8 @@ async function change(
   work: (changing: Changing) => Promise<Callback | undefined>,
   next?: (callback: Callback) => string,
 ): Promise<ExitStatus> {
-  const { edge, options } = call;
-  const signal = edge.interrupted;
+  const { context, options } = call;
+  const signal = context.interrupted;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
   const callback = await withInstallation(call, settings, async (installation) => {
@@ -83,21 +83,21 @@ async function change(
     const left = await work({ callbacks, signal, own });
     return left && shownCallback(left, (await isOwn(installation, account))(left));
   });
-  if (options.json) printJson(edge, { ok: true, account, callback: callback ?? null });
-  else if (callback) print(edge, await callbackTable(edge, [callback]));
-  else print(edge, 'The callback is deleted.');
-  if (!options.json && callback && next) remark(edge, next(callback));
+  if (options.json) printJson(context, { ok: true, account, callback: callback ?? null });
+  else if (callback) print(context, await callbackTable(context, [callback]));
+  else print(context, 'The callback is deleted.');
+  if (!options.json && callback && next) printNotice(context, next(callback));
   return exitStatus.done;
 }
 
 /** The code from the command line, or better from standard input: arguments can be seen by other users of the machine. */
-async function codeOf({ edge, args }: Pick<Call, 'edge' | 'args'>): Promise<Secret> {
+async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promise<Secret> {
   const [, given = '-'] = args;
-  const code = (given === '-' ? await codeFromInput(edge) : given).trim();
+  const code = (given === '-' ? await codeFromInput(context) : given).trim();
   if (code === '') throw new MirrorError('usage', 'There is no verification code on standard input.');
   return new Secret(code);
 }
 
-function codeFromInput(edge: Call['edge']): Promise<string> {
-  return isAnybodyThere(edge) ? ask(edge, 'The verification code:', { hidden: true }) : readInput(edge);
+function codeFromInput(context: Call['context']): Promise<string> {
+  return isAnybodyThere(context) ? ask(context, 'The verification code:', { hidden: true }) : readInput(context);
 }

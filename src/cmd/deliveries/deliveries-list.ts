@@ -4,9 +4,9 @@ import { exitStatus } from '../../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-list.ts';
 import type { DeliveryOutcome } from '../../store/sqlite/tables.ts';
 import type { Run } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { askMirror } from '../setup/open-mirror.ts';
-import { print, printJson, remark } from '../terminal/print.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { momentSince } from '../options/since.ts';
 import { table } from '../terminal/table.ts';
@@ -19,36 +19,36 @@ interface ListOptions {
 }
 
 export const deliveriesList: Run<ListOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const { account, outcome, vendor: vendorid, limit } = options;
-  const since = options.since === undefined ? undefined : momentSince(options.since, edge.clock.now());
-  const found = await askMirror(edge, loadSettings(call), (sqlite) =>
+  const since = options.since === undefined ? undefined : momentSince(options.since, context.clock.now());
+  const found = await askMirror(context, loadSettings(call), (sqlite) =>
     listDeliveries(sqlite, { account, outcome, vendorid, since, limit }),
   );
-  if (options.json) printJson(edge, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
-  else if (found) await printText(edge, found);
+  if (options.json) printJson(context, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
+  else if (found) await printText(context, found);
   return exitStatus.done;
 };
 
-async function printText(edge: Edge, { total, deliveries }: DeliveryList): Promise<void> {
+async function printText(context: ProcessContext, { total, deliveries }: DeliveryList): Promise<void> {
   if (deliveries.length > 0)
     print(
-      edge,
+      context,
       await table(
-        edge,
+        context,
         [
           { title: 'id', right: true, cell: ({ id }) => id },
           { title: 'account', cell: ({ account_id }) => account_id },
-          { title: 'received', cell: ({ received_at }) => age(edge.clock, received_at) },
+          { title: 'received', cell: ({ received_at }) => age(context.clock, received_at) },
           { title: 'event', cell: ({ name }) => name },
           { title: 'object', right: true, cell: ({ object_id }) => object_id },
           { title: 'outcome', cell: ({ outcome }) => outcome },
-          { title: 'settled', cell: ({ settled_at }) => settled_at && age(edge.clock, settled_at) },
+          { title: 'settled', cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
         ],
         deliveries,
       ),
     );
-  remark(edge, countOf(total, deliveries.length));
+  printNotice(context, countOf(total, deliveries.length));
 }
 
 function countOf(total: number, shown: number): string {

@@ -11,19 +11,19 @@ interface RetryOptions {
 }
 
 export const deliveriesRetry: Run<RetryOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const settings = loadSettings(call);
-  const isThere = await askMirror(edge, settings, () => true);
+  const isThere = await askMirror(context, settings, () => true);
   const marked = isThere
-    ? await changeMirror(edge, settings, async (mirror) => {
+    ? await changeMirror(context, settings, async (mirror) => {
         let count = 0;
         for (const account of settings.accounts)
           count += await mirror.retryParked({ account, vendorid: options.vendor });
         return count;
       })
     : 0;
-  if (options.json) printJson(edge, { ok: true, marked });
-  else if (isThere) print(edge, withSettings(edge, sentence(marked)));
+  if (options.json) printJson(context, { ok: true, marked });
+  else if (isThere) print(context, withSettings(context, sentence(marked)));
   return exitStatus.done;
 };
 

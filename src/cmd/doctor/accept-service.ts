@@ -5,7 +5,7 @@ import type { VendorRow } from '../../domain/reading.ts';
 import type { VendorTraits } from '../../store/rows/vendor-scan.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 /** How the vendors of a sample stand to those of the mirror. */
 interface Comparison {
@@ -22,7 +22,7 @@ interface Comparison {
  * @throws MirrorError of the service; `usage` where nobody can be asked.
  */
 export async function acceptService(
-  edge: Edge,
+  context: ProcessContext,
   installation: Installation,
   yes: boolean | undefined,
 ): Promise<Checkup> {
@@ -30,12 +30,12 @@ export async function acceptService(
   const { mirror, serviceName } = installation;
   const { service: known } = await mirror.identity();
   if (known === null || known === serviceName) return fine(check, `The mirror belongs to ${serviceName} already.`);
-  const compared = await compareAll(installation, edge.interrupted);
+  const compared = await compareAll(installation, context.interrupted);
   const facts = `The mirror belongs to ${known}. At ${serviceName}, of ${total(compared)} vendors ${compared.alike} are the same, ${compared.others} are others of the same number, ${compared.unknown} are not in the mirror.`;
   const accepted =
     yes && !isLikely(compared)
       ? false
-      : await isConfirmed(edge, () => Promise.resolve(`${facts} Is it the same service?`), yes);
+      : await isConfirmed(context, () => Promise.resolve(`${facts} Is it the same service?`), yes);
   if (!accepted)
     return problem(check, new MirrorError('other_service', `${facts} It was not taken for the same service.`));
   await mirror.acceptService(serviceName);

@@ -7,20 +7,20 @@ import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { freeBytes, roomForDeliveries } from '../../store/sqlite/file-systems.ts';
 import { faultsOf } from '../../store/sqlite/integrity.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { openMirror } from '../setup/open-mirror.ts';
 
-export async function* fileCheckups(edge: Edge, settings: Settings): AsyncGenerator<Checkup> {
-  yield await database(edge, settings);
+export async function* fileCheckups(context: ProcessContext, settings: Settings): AsyncGenerator<Checkup> {
+  yield await database(context, settings);
   yield secrets(settings);
   yield disk(settings);
 }
 
-async function database(edge: Edge, settings: Settings): Promise<Checkup> {
+async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
   const check = 'database';
   const path = settings.database;
   try {
-    const mirror = openMirror(edge, settings);
+    const mirror = openMirror(context, settings);
     if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     try {
       const faults = await mirror.read(() => faultsOf(mirror.sqlite));

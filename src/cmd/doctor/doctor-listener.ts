@@ -3,19 +3,19 @@ import { exchange } from '../../api/http/request.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 const check = 'public address';
 
 /** Milliseconds for an answer that is made of nothing. */
-const patience = 5_000;
+const requestTimeout = 5_000;
 
-export async function listenerCheckup(edge: Edge, { listener }: Settings): Promise<Checkup> {
+export async function listenerCheckup(context: ProcessContext, { listener }: Settings): Promise<Checkup> {
   const { publicUrl, port } = listener;
   if (publicUrl === null) return fine(check, 'No listener.publicUrl is set: no webhooks, only sweeps.');
-  const refusal = await healthOf(edge, publicUrl);
+  const refusal = await healthOf(context, publicUrl);
   if (!refusal) return fine(check, `${publicUrl} answers.`);
-  if (!(await healthOf(edge, `http://${localHost(listener.host)}:${port}`)))
+  if (!(await healthOf(context, `http://${localHost(listener.host)}:${port}`)))
     return problem(check, unreachable(refusal));
   return warning(
     check,
@@ -25,10 +25,10 @@ export async function listenerCheckup(edge: Edge, { listener }: Settings): Promi
 }
 
 /** Why an address does not answer as a listener does; undefined where it does. */
-async function healthOf({ fetch, clock, interrupted }: Edge, base: string): Promise<MirrorError | undefined> {
+async function healthOf({ fetch, clock, interrupted }: ProcessContext, base: string): Promise<MirrorError | undefined> {
   const asked = { url: new URL(`${base}/healthz`), method: 'GET', headers: {}, signal: interrupted };
   try {
-    const { status } = await exchange(asked, { fetch, clock, timeout: patience });
+    const { status } = await exchange(asked, { fetch, clock, timeout: requestTimeout });
     return status === 200
       ? undefined
       : new MirrorError('service_unreachable', `${base}/healthz answers with ${status} instead of 200.`);

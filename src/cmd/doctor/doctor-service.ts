@@ -3,17 +3,17 @@ import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.
 import type { Account, Installation } from '../../app/installation.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { isOwn } from '../setup/registered-callback.ts';
 
 /** Checks an account; where its list cannot be read, nothing further makes sense. */
 export async function* serviceCheckups(
-  edge: Edge,
+  context: ProcessContext,
   installation: Installation,
   accountId: string,
 ): AsyncGenerator<Checkup> {
   const account = installation.account(accountId);
-  const signal = edge.interrupted;
+  const signal = context.interrupted;
   let first: VendorPage;
   try {
     first = await account.client.vendors.page(1, { signal });
@@ -22,7 +22,7 @@ export async function* serviceCheckups(
     return;
   }
   const { total, pages, perPage } = first;
-  const skew = first.servedAt === undefined ? undefined : edge.clock.now() - first.servedAt;
+  const skew = first.servedAt === undefined ? undefined : context.clock.now() - first.servedAt;
   yield fine('access', `The token opens ${total} vendors, on ${pages} pages of ${perPage}.`);
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));

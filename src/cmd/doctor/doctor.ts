@@ -1,5 +1,5 @@
 /** `doctor`: everything that must be right, looked at in turn. */
-import type { Patience } from '../../api/http/retry.ts';
+import type { RetryLimits } from '../../api/http/retry.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { acceptService } from './accept-service.ts';
@@ -13,7 +13,7 @@ import { print, printJson } from '../terminal/print.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
-import { worst } from '../process/highest-exit.ts';
+import { highestExit } from '../process/highest-exit.ts';
 
 interface Told extends Checkup {
   /** Null where it is about the installation as a whole. */
@@ -21,7 +21,7 @@ interface Told extends Checkup {
 }
 
 /** What fails is tried again soon or not at all; a wait that the service asks for is no failure, up to half a minute. */
-const patience: Patience = { attempts: 3, firstWait: 500, longestWait: 30_000, totalWait: 30_000 };
+const retryLimits: RetryLimits = { attempts: 3, firstWait: 500, longestWait: 30_000, totalWait: 30_000 };
 
 interface DoctorOptions {
   /** Whether the mirror shall belong to the service of the settings. */
@@ -30,13 +30,13 @@ interface DoctorOptions {
 }
 
 export const doctor: Run<DoctorOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const told: Told[] = [];
   const tell = (checkup: Checkup, account: string | null = null): void => {
-    const remedy = checkup.remedy === null ? null : withSettings(edge, checkup.remedy);
-    const message = withSettings(edge, checkup.message);
+    const remedy = checkup.remedy === null ? null : withSettings(context, checkup.remedy);
+    const message = withSettings(context, checkup.message);
     told.push({ account, ...checkup, message, remedy });
-    if (!options.json) print(edge, lineOf({ ...checkup, message, remedy }, account));
+    if (!options.json) print(context, lineOf({ ...checkup, message, remedy }, account));
   };
   const settings = loadSettings(call);
   tell(
@@ -47,13 +47,13 @@ export const doctor: Run<DoctorOptions> = async (call) => {
   );
   if (options.acceptService)
     tell(
-      await withInstallation(call, settings, (installation) => acceptService(edge, installation, options.yes), {
-        patience,
+      await withInstallation(call, settings, (installation) => acceptService(context, installation, options.yes), {
+        retryLimits,
         anyService: true,
       }),
     );
   await checkAll(call, settings, tell);
-  const status = worst(told.map(({ exit }) => exit));
+  const status = highestExit(told.map(({ exit }) => exit));
   if (options.json) printDocument(call, told, status);
   return status;
 };
@@ -63,21 +63,21 @@ async function checkAll(
   settings: Settings,
   tell: (checkup: Checkup, account?: string) => void,
 ): Promise<void> {
-  for await (const checkup of fileCheckups(call.edge, settings)) tell(checkup);
+  for await (const checkup of fileCheckups(call.context, settings)) tell(checkup);
   try {
     await withInstallation(
       call,
       settings,
       async (installation) => {
         for (const account of installation.accounts)
-          for await (const checkup of serviceCheckups(call.edge, installation, account)) tell(checkup, account);
+          for await (const checkup of serviceCheckups(call.context, installation, account)) tell(checkup, account);
       },
-      { patience },
+      { retryLimits },
     );
   } catch (error) {
     tell(problem('opening', asMirrorError(error)));
   }
-  tell(await listenerCheckup(call.edge, settings));
+  tell(await listenerCheckup(call.context, settings));
 }
 
 function lineOf({ check, result, message, remedy }: Checkup, account: string | null): string {
@@ -86,8 +86,8 @@ function lineOf({ check, result, message, remedy }: Checkup, account: string | n
   return `${result.padEnd(7)}  ${about}: ${words.split('\n').map(visible).join(' ')}`;
 }
 
-function printDocument({ edge }: Call, told: readonly Told[], status: ExitStatus): void {
-  printJson(edge, {
+function printDocument({ context }: Call, told: readonly Told[], status: ExitStatus): void {
+  printJson(context, {
     ok: status === 0,
     checks: told.map(({ account, check, result, message, remedy }) => ({ account, check, result, message, remedy })),
   });

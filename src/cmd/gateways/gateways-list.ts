@@ -4,31 +4,31 @@ import { listGateways } from '../../store/reports/gateway-list.ts';
 import { age } from '../../domain/age.ts';
 import type { Run } from '../process/command.ts';
 import { askMirror } from '../setup/open-mirror.ts';
-import { print, printJson, remark } from '../terminal/print.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { table } from '../terminal/table.ts';
 
 export const gatewaysList: Run = async (call) => {
-  const { edge, options } = call;
-  const found = await askMirror(edge, loadSettings(call), (sqlite) => listGateways(sqlite, options.account));
+  const { context, options } = call;
+  const found = await askMirror(context, loadSettings(call), (sqlite) => listGateways(sqlite, options.account));
   const gateways = found ?? [];
-  if (options.json) printJson(edge, { ok: true, gateways });
+  if (options.json) printJson(context, { ok: true, gateways });
   else if (gateways.length > 0)
     print(
-      edge,
+      context,
       await table(
-        edge,
+        context,
         [
           { title: 'account', cell: (gateway) => gateway.account_id },
           { title: 'sgid', right: true, cell: (gateway) => gateway.sgid },
           { title: 'name', cell: (gateway) => gateway.gateway_name },
           { title: 'connectionid', cell: (gateway) => gateway.connectionid },
-          { title: 'first seen', cell: (gateway) => age(edge.clock, gateway.first_seen_at) },
-          { title: 'removed', cell: (gateway) => gateway.removed_at && age(edge.clock, gateway.removed_at) },
+          { title: 'first seen', cell: (gateway) => age(context.clock, gateway.first_seen_at) },
+          { title: 'removed', cell: (gateway) => gateway.removed_at && age(context.clock, gateway.removed_at) },
         ],
         gateways,
       ),
     );
-  else if (found) remark(edge, 'The mirror holds no gateways.');
+  else if (found) printNotice(context, 'The mirror holds no gateways.');
   return exitStatus.done;
 };

@@ -3,7 +3,7 @@ import { exitStatus } from '../../domain/errors.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import type { Run } from '../process/command.ts';
 import { oneAccount } from '../setup/one-account.ts';
-import { complain, print, printJson, remark } from '../terminal/print.ts';
+import { printError, print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 
@@ -12,22 +12,22 @@ interface RemoveOptions {
 }
 
 export const gatewaysRemove: Run<RemoveOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const sgid = Number(call.args[0]);
   const settings = loadSettings(call);
   const account = oneAccount(settings);
   const question = `Only the service's own interface can enable a gateway again. Remove ${sgid} of ${account}?`;
-  if (!(await isConfirmed(edge, () => Promise.resolve(question), options.yes))) {
-    remark(edge, 'Nothing was done.');
+  if (!(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
+    printNotice(context, 'Nothing was done.');
     return exitStatus.notWhole;
   }
-  const signal = edge.interrupted;
+  const signal = context.interrupted;
   const { error } = await withInstallation(call, settings, async (installation) => {
     await installation.account(account).client.gateways.remove(sgid, { signal });
     return installation.pullGateways(account, { signal });
   });
-  if (options.json) printJson(edge, { ok: true, account, sgid });
-  else print(edge, `Gateway ${sgid} is removed; only the service's own interface can enable it again.`);
-  if (error) complain(edge, error, 'the mirror could not follow');
+  if (options.json) printJson(context, { ok: true, account, sgid });
+  else print(context, `Gateway ${sgid} is removed; only the service's own interface can enable it again.`);
+  if (error) printError(context, error, 'the mirror could not follow');
   return error?.exit ?? exitStatus.done;
 };

@@ -1,17 +1,17 @@
 /** What the mirror can say of an account: what it holds, what it hears, and what it could not read. */
 import type { Sqlite } from '../../store/sqlite/driver.ts';
-import { hearingOf, type Hearing } from '../../store/reports/received-deliveries.ts';
+import { receivedDeliveriesOf, type ReceivedDeliveries } from '../../store/reports/received-deliveries.ts';
 import { parkedReasons, type ParkedReason } from '../../store/reports/parked.ts';
 import { accountReports, type AccountReport } from '../../store/reports/account-reports.ts';
 
 export interface AccountStatus extends AccountReport {
-  readonly hearing: Hearing;
+  readonly hearing: ReceivedDeliveries;
   readonly parkedFor: readonly ParkedReason[];
 }
 
 /** Of every account of the mirror, or of one; with its `latest` runs. */
 export function accountStatuses(sqlite: Sqlite, account: string | undefined, latest: number): AccountStatus[] {
-  const hearing = hearingOf(sqlite);
+  const hearing = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
   return accountReports(sqlite, account, latest).map((report) => ({
     ...report,

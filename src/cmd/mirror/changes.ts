@@ -19,23 +19,23 @@ const pause = 1_000;
 const batch = 1_000;
 
 export const changes: Run<ChangesOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const settings = loadSettings(call);
   let { since, limit: left = Infinity } = options;
-  while (left > 0 && !edge.interrupted.aborted) {
+  while (left > 0 && !context.interrupted.aborted) {
     const limit = Math.min(left, batch);
     // Opened for each look, so that following keeps no other process from closing the mirror in good order.
-    const found = await askMirror(edge, settings, (sqlite) =>
+    const found = await askMirror(context, settings, (sqlite) =>
       readChanges(sqlite, { account: options.account, since, limit }),
     );
     if (!found) break;
-    for (const change of found) printJson(edge, change);
+    for (const change of found) printJson(context, change);
     since = found.at(-1)?.seq ?? since;
     left -= found.length;
     if (found.length === batch) continue;
     if (!options.follow) break;
     // An interruption ends the pause, and the loop sees it.
-    await sleep(edge.clock, pause, edge.interrupted).catch(() => undefined);
+    await sleep(context.clock, pause, context.interrupted).catch(() => undefined);
   }
   return exitStatus.done;
 };

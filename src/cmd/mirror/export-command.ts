@@ -5,21 +5,21 @@ import { exitStatus } from '../../domain/errors.ts';
 import { writeOverview } from '../../store/files/csv.ts';
 import { copyMirror, swapIn } from '../../store/files/export.ts';
 import type { Run } from '../process/command.ts';
-import { openMirror, remarkNothingMirrored } from '../setup/open-mirror.ts';
-import { printJson, remark } from '../terminal/print.ts';
+import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';
+import { printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
 export const exportTo: Run = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const [file = ''] = call.args;
   const settings = loadSettings(call);
-  const mirror = openMirror(edge, settings);
+  const mirror = openMirror(context, settings);
   if (!mirror) {
-    remarkNothingMirrored(edge);
-    if (options.json) printJson(edge, { ok: false, file: null, bytes: 0 });
+    noticeNothingMirrored(context);
+    if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });
     return exitStatus.notWhole;
   }
-  const copyOptions = { dice: edge.dice, own: settings };
+  const copyOptions = { random: context.random, own: settings };
   try {
     if (extname(file).toLowerCase() === '.csv')
       await swapIn(mirror, file, copyOptions, (path) => writeOverview(mirror.sqlite, path));
@@ -28,7 +28,7 @@ export const exportTo: Run = async (call) => {
     await mirror.close();
   }
   const bytes = statSync(file).size;
-  if (options.json) printJson(edge, { ok: true, file, bytes });
-  else remark(edge, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
+  if (options.json) printJson(context, { ok: true, file, bytes });
+  else printNotice(context, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
   return exitStatus.done;
 };

@@ -1,7 +1,7 @@
 /** Where the mirror is, and how to ask it: what somebody needs who has just seen it filled. */
 import type { Settings } from '../../settings/parse.ts';
 import { listVendors } from '../../store/reports/vendor-list.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { askMirror } from '../setup/open-mirror.ts';
 import { shellWord } from '../process/settings-option.ts';
 import { print } from '../terminal/print.ts';
@@ -10,16 +10,20 @@ import { vendorTable } from '../vendors/vendors-list.ts';
 const firstRows = 5;
 
 /** Prints a first query; and what it answers, where the `rows` are wanted. */
-export async function printFirstQuery(edge: Edge, settings: Settings, show: { rows: boolean }): Promise<void> {
+export async function printFirstQuery(
+  context: ProcessContext,
+  settings: Settings,
+  show: { rows: boolean },
+): Promise<void> {
   const { accounts, database } = settings;
   const account = accounts.length === 1 ? accounts[0] : undefined;
-  const found = await askMirror(edge, settings, (sqlite) =>
+  const found = await askMirror(context, settings, (sqlite) =>
     listVendors(sqlite, { account, visState: 0, presence: 'present', limit: firstRows }),
   );
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';
   const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
-  print(edge, `\n${database} holds ${found.total} active vendors. Ask it:`);
-  print(edge, `\n  sqlite3 ${shellWord(database)} "${query}"`);
-  if (show.rows && found.vendors.length > 0) print(edge, `\n${await vendorTable(edge, found.vendors)}`);
+  print(context, `\n${database} holds ${found.total} active vendors. Ask it:`);
+  print(context, `\n  sqlite3 ${shellWord(database)} "${query}"`);
+  if (show.rows && found.vendors.length > 0) print(context, `\n${await vendorTable(context, found.vendors)}`);
 }

@@ -7,21 +7,21 @@ import type {
 } from '../../store/reports/account-reports.ts';
 import { age, took } from '../../domain/age.ts';
 import type { AccountStatus } from './account-status.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { money } from '../terminal/money.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
-import { tally, type Tally } from '../../admin/health/vendor-counts.ts';
+import { vendorCounts, type VendorCounts } from '../../admin/health/vendor-counts.ts';
 
 /** Says how long ago a moment was. */
 type Ago = (moment: string | null) => string;
 
-export async function reportText(edge: Edge, report: AccountStatus): Promise<string> {
-  const ago: Ago = (moment) => age(edge.clock, moment);
-  const title = heading(edge, `Account ${report.account}`);
+export async function reportText(context: ProcessContext, report: AccountStatus): Promise<string> {
+  const ago: Ago = (moment) => age(context.clock, moment);
+  const title = heading(context, `Account ${report.account}`);
   const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
-  const runs = report.runs.length === 0 ? [] : ['', await runTable(edge, report.runs)];
+  const runs = report.runs.length === 0 ? [] : ['', await runTable(context, report.runs)];
   return [title, ...facts, ...runs].join('\n');
 }
 
@@ -29,7 +29,7 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
   const { counts, totals, freshness, findings, callbacks, refusals } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
-    ['vendors', vendorsText(tally(counts))],
+    ['vendors', vendorsText(vendorCounts(counts))],
     ['outstanding', totalsText(totals, 'outstanding')],
     ['overdue', totalsText(totals, 'overdue')],
     ['freshness', freshnessText(freshness, ago)],
@@ -46,7 +46,7 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
   ];
 }
 
-function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: Tally): string {
+function vendorsText({ active, archived, deleted, unknown, suspect, missing, gone }: VendorCounts): string {
   const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
   const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
   return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
@@ -96,16 +96,20 @@ function refusalText({ event, refused_at, message }: ReportedRefusal, ago: Ago):
   return `${event} could not be registered, since ${ago(refused_at)}: ${message}`;
 }
 
-function runTable(edge: Edge, runs: readonly ReportedRun[]): Promise<string> {
+function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promise<string> {
   return table(
-    edge,
+    context,
     [
       { title: 'run', right: true, cell: ({ id }) => id },
       { title: 'kind', cell: ({ kind }) => kind },
       { title: 'by', cell: ({ trigger }) => trigger },
       { title: 'outcome', cell: ({ outcome }) => outcome },
-      { title: 'begun', cell: ({ started_at }) => age(edge.clock, started_at) },
-      { title: 'took', right: true, cell: ({ started_at, finished_at }) => took(edge.clock, started_at, finished_at) },
+      { title: 'begun', cell: ({ started_at }) => age(context.clock, started_at) },
+      {
+        title: 'took',
+        right: true,
+        cell: ({ started_at, finished_at }) => took(context.clock, started_at, finished_at),
+      },
       { title: 'seen', right: true, cell: ({ seen }) => seen },
       { title: 'created', right: true, cell: ({ created }) => created },
       { title: 'updated', right: true, cell: ({ updated }) => updated },

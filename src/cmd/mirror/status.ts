@@ -1,6 +1,6 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately. */
 import { advice } from '../../admin/health/advice.ts';
-import { tally } from '../../admin/health/vendor-counts.ts';
+import { vendorCounts } from '../../admin/health/vendor-counts.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
@@ -18,9 +18,9 @@ const latestRuns = 5;
 
 export const status: Run = async (call) => {
   const settings = loadSettings(call);
-  const now = call.edge.clock.now();
+  const now = call.context.clock.now();
   const { account, json } = call.options;
-  const told = await askMirror(call.edge, settings, (sqlite) => {
+  const told = await askMirror(call.context, settings, (sqlite) => {
     const days = webhookDays(sqlite);
     return accountStatuses(sqlite, account, latestRuns).map((report) => ({
       report,
@@ -28,7 +28,7 @@ export const status: Run = async (call) => {
     }));
   });
   const reports = (told ?? []).map(({ report }) => report);
-  const toDo = adviceFor(settings, reports, now).map((line) => withSettings(call.edge, line));
+  const toDo = adviceFor(settings, reports, now).map((line) => withSettings(call.context, line));
   if (json) printDocument(call, settings, told ?? [], toDo);
   else if (told) await printText(call, settings, reports, toDo);
   return exitStatus.done;
@@ -59,7 +59,7 @@ function leftBehind({ account, callbacks }: AccountStatus): string {
 }
 
 function printDocument(
-  { edge }: Call,
+  { context }: Call,
   settings: Settings,
   told: readonly { readonly report: AccountStatus; readonly days: WebhookDays }[],
   toDo: readonly string[],
@@ -70,21 +70,21 @@ function printDocument(
       queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
       last_delivery: hearing.lastDelivery,
       webhook_health: days,
-      vendors: tally(counts),
+      vendors: vendorCounts(counts),
       owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
       callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     }),
   );
-  printJson(edge, { ok: true, database: settings.database, accounts, advice: toDo });
+  printJson(context, { ok: true, database: settings.database, accounts, advice: toDo });
 }
 
 async function printText(
-  { edge }: Call,
+  { context }: Call,
   settings: Settings,
   reports: readonly AccountStatus[],
   toDo: readonly string[],
 ): Promise<void> {
   const advised = toDo.length === 0 ? [] : [['What to do', ...toDo.map((line) => `  ${line}`)].join('\n')];
-  const told = await Promise.all(reports.map((report) => reportText(edge, report)));
-  print(edge, [settings.database, ...told, ...advised].join('\n\n'));
+  const told = await Promise.all(reports.map((report) => reportText(context, report)));
+  print(context, [settings.database, ...told, ...advised].join('\n\n'));
 }

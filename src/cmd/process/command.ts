@@ -1,7 +1,7 @@
 /** What every command is: one asynchronous function of its call, that answers with an exit status. */
 import type { ExitStatus } from '../../domain/errors.ts';
 import type { LogLevel } from '../../domain/log.ts';
-import type { Edge } from './process-context.ts';
+import type { ProcessContext } from './process-context.ts';
 
 /** The options that every command takes. */
 export interface CommonOptions {
@@ -16,7 +16,7 @@ export interface CommonOptions {
 }
 
 export interface Call<Options extends object = object> {
-  readonly edge: Edge;
+  readonly context: ProcessContext;
   readonly options: CommonOptions & Options;
   /** What stands on the command line beside the options. */
   readonly args: readonly string[];

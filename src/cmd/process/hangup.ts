@@ -1,16 +1,16 @@
 /** SIGHUP: somebody wants the settings to be read again; or the terminal is gone from which the process was started. */
 import { closeSync, openSync } from 'node:fs';
-import type { Edge } from './process-context.ts';
+import type { ProcessContext } from './process-context.ts';
 
 export interface Hangups {
   /** Aborted when the terminal is gone. */
   readonly gone: AbortSignal;
   /** Where the terminal is gone, ends the process as the signal would have done by itself. */
-  obey(): void;
+  reRaise(): void;
 }
 
 /** Hears SIGHUP for as long as the process lives. What nohup or a supervisor started has no terminal to lose. */
-export function hearHangups({ stdin }: Pick<Edge, 'stdin'>, readAgain: () => void): Hangups {
+export function hearHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();
   const hear = (): void => {
@@ -21,7 +21,7 @@ export function hearHangups({ stdin }: Pick<Edge, 'stdin'>, readAgain: () => voi
   process.on('SIGHUP', hear);
   return {
     gone: terminal.signal,
-    obey() {
+    reRaise() {
       if (!terminal.signal.aborted) return;
       // Node cannot exit in any other way: it would set a terminal back that is not there, and abort.
       process.off('SIGHUP', hear);

@@ -2,6 +2,6 @@
 import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 
 /** The worst of some statuses; done where there are none. */
-export function worst(statuses: readonly ExitStatus[]): ExitStatus {
+export function highestExit(statuses: readonly ExitStatus[]): ExitStatus {
   return statuses.reduce((highest, status) => (status > highest ? status : highest), exitStatus.done);
 }

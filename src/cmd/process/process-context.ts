@@ -1,18 +1,18 @@
 /** What a command sees of the process around it. A test hands over its own. */
 import type { Readable } from 'node:stream';
-import { systemClock, systemDice, type Clock, type Dice } from '../../domain/clock.ts';
+import { systemClock, systemRandom, type Clock, type Random } from '../../domain/clock.ts';
 
 /** Streams that may be a terminal. */
 export type Input = Readable & { readonly isTTY?: boolean };
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
-export interface Edge {
+export interface ProcessContext {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   readonly fetch: typeof globalThis.fetch;
   /** Aborted when the person at the terminal, or the system, wants an end. */
   readonly interrupted: AbortSignal;
@@ -25,7 +25,7 @@ export interface Edge {
 }
 
 /** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
-export function processEdge(interrupted: AbortSignal, packageRoot: string): Edge {
+export function processContext(interrupted: AbortSignal, packageRoot: string): ProcessContext {
   return {
     // Looking at it opens it; most commands never do.
     get stdin() {
@@ -35,7 +35,7 @@ export function processEdge(interrupted: AbortSignal, packageRoot: string): Edge
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,
-    dice: systemDice,
+    random: systemRandom,
     fetch: (...request) => globalThis.fetch(...request),
     interrupted,
     packageRoot,

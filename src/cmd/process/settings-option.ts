@@ -1,6 +1,6 @@
 /** Commands that a message names, with the option that names the settings in use: pasted as they stand, they meet the same mirror. */
 import type { CommonOptions } from './command.ts';
-import type { Edge } from './process-context.ts';
+import type { ProcessContext } from './process-context.ts';
 
 /** The option by which another command finds the same settings; empty where it finds them by itself. */
 export function settingsOption({ config, sandbox }: CommonOptions): string {
@@ -9,7 +9,7 @@ export function settingsOption({ config, sandbox }: CommonOptions): string {
 }
 
 /** The text, with the commands in it completed. */
-export function withSettings({ settingsOption: option }: Pick<Edge, 'settingsOption'>, text: string): string {
+export function withSettings({ settingsOption: option }: Pick<ProcessContext, 'settingsOption'>, text: string): string {
   if (!option) return text;
   return text.replace(
     /`vendor-mirror ([a-z][^`]*)`/g,

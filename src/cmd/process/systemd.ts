@@ -1,17 +1,17 @@
 /** Tells systemd how the daemon stands, where a unit of `Type=notify` asks for it. */
 import { execFile } from 'node:child_process';
 import type { Log } from '../../domain/log.ts';
-import type { Edge } from './process-context.ts';
+import type { ProcessContext } from './process-context.ts';
 
 /** Longer than a program takes that sends one datagram, in milliseconds. */
-const patience = 5_000;
+const notifyTimeout = 5_000;
 
 /** Goes on at once: a daemon does its work whether or not anybody hears of it. */
-export function tellSupervisor(state: 'READY=1' | 'STOPPING=1', { env }: Pick<Edge, 'env'>, log: Log): void {
+export function tellSupervisor(state: 'READY=1' | 'STOPPING=1', { env }: Pick<ProcessContext, 'env'>, log: Log): void {
   const { NOTIFY_SOCKET, PATH } = env;
   if (!NOTIFY_SOCKET) return;
   // Node.js has no datagrams over Unix sockets. The rest of the environment may hold secrets.
-  execFile('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, timeout: patience }, (error) => {
+  execFile('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, timeout: notifyTimeout }, (error) => {
     if (error) log.warn({ err: error }, `systemd could not be told ${state}`);
   });
 }

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
-import { openDaemon, type Daemon, type DaemonSeams } from '../../app/daemon.ts';
+import { openDaemon, type Daemon, type DaemonDependencies } from '../../app/daemon.ts';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import type { Log } from '../../domain/log.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import type { Call, Run } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { serviceOf, type Service } from '../sandbox/embedded-service.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
 import { hearHangups } from '../process/hangup.ts';
@@ -23,12 +23,12 @@ export interface ServeOptions {
 }
 
 export const serve: Run<ServeOptions> = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const log = await logOf(call, 'info');
   return withLastWord(log, async () => {
-    const service = await serviceOf(reachable(loadSettings(call)), edge, { stays: options.unregister !== true });
+    const service = await serviceOf(reachable(loadSettings(call)), context, { stays: options.unregister !== true });
     try {
-      return await (options.unregister ? unregister(service, edge, log) : run(call, service, log));
+      return await (options.unregister ? unregister(service, context, log) : run(call, service, log));
     } finally {
       await service.stop();
     }
@@ -60,22 +60,22 @@ function reachable(settings: Settings): Settings {
 }
 
 async function run(call: Call, { settings, serviceName }: Service, log: Log): Promise<ExitStatus> {
-  const { edge } = call;
+  const { context } = call;
   const fatal = new AbortController();
-  const seams = seamsOf(edge, log, (error) => fatal.abort(error));
-  const onRun = settings.sandbox ? welcome(settings, edge) : seams.onRun;
-  const daemon = await openDaemon(settings, { ...seams, serviceName, onRun });
-  const hangups = hearHangups(edge, () => {
+  const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
+  const onRun = settings.sandbox ? welcome(settings, context) : dependencies.onRun;
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun });
+  const hangups = hearHangups(context, () => {
     if (!end.aborted) authorizeAnew(call, daemon, log);
   });
-  const end = AbortSignal.any([edge.interrupted, hangups.gone, fatal.signal]);
+  const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
   try {
-    await serveUntil(end, fatal.signal, daemon, { edge, settings, log });
+    await serveUntil(end, fatal.signal, daemon, { context, settings, log });
     fatal.signal.throwIfAborted();
     log.info({ exit: exitStatus.done, ...reasonOf(end) }, 'stopped');
     return exitStatus.done;
   } finally {
-    hangups.obey();
+    hangups.reRaise();
   }
 }
 
@@ -87,7 +87,7 @@ async function serveUntil(
   end: AbortSignal,
   fatal: AbortSignal,
   daemon: Daemon,
-  { edge, settings, log }: { readonly edge: Edge; readonly settings: Settings; readonly log: Log },
+  { context, settings, log }: { readonly context: ProcessContext; readonly settings: Settings; readonly log: Log },
 ): Promise<void> {
   try {
     await daemon.start();
@@ -101,19 +101,19 @@ async function serveUntil(
       },
       'serving',
     );
-    tellSupervisor('READY=1', edge, log);
+    tellSupervisor('READY=1', context, log);
     await aborted(end);
     log.info('stopping');
-    tellSupervisor('STOPPING=1', edge, log);
+    tellSupervisor('STOPPING=1', context, log);
     fatal.throwIfAborted();
   } catch (error) {
     // Why it ends is said last, whatever else goes wrong on the way out.
-    await stopWithin(daemon, settings.shutdownTimeout, edge).catch((late: unknown) => {
+    await stopWithin(daemon, settings.shutdownTimeout, context).catch((late: unknown) => {
       log.error({ err: late }, 'stopping failed as well');
     });
     throw error;
   }
-  await stopWithin(daemon, settings.shutdownTimeout, edge);
+  await stopWithin(daemon, settings.shutdownTimeout, context);
 }
 
 /** The settings are read again for their tokens and secrets; what else they say needs a new start. */
@@ -127,25 +127,25 @@ function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
   }
 }
 
-async function unregister({ settings, serviceName }: Service, edge: Edge, log: Log): Promise<ExitStatus> {
-  const seams = seamsOf(edge, log, () => undefined);
-  const daemon = await openDaemon(settings, { ...seams, serviceName });
+async function unregister({ settings, serviceName }: Service, context: ProcessContext, log: Log): Promise<ExitStatus> {
+  const dependencies = dependenciesOf(context, log, () => undefined);
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName });
   try {
     const removed = await daemon.unregister();
-    print(edge, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
+    print(context, removed === 1 ? 'Deleted one callback.' : `Deleted ${removed} callbacks.`);
   } finally {
     await daemon.stop();
   }
   return exitStatus.done;
 }
 
-function seamsOf(edge: Edge, log: Log, onFatal: DaemonSeams['onFatal']): DaemonSeams {
-  const { clock, dice, fetch, packageRoot } = edge;
+function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDependencies['onFatal']): DaemonDependencies {
+  const { clock, random, fetch, packageRoot } = context;
   const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
   return {
     clock,
-    dice,
+    random,
     fetch,
     log,
     onFatal,
@@ -162,15 +162,15 @@ function seamsOf(edge: Edge, log: Log, onFatal: DaemonSeams['onFatal']): DaemonS
 }
 
 /** Says once, to somebody who tries the program, what there is to see. */
-function welcome(settings: Settings, edge: Edge): DaemonSeams['onRun'] {
+function welcome(settings: Settings, context: ProcessContext): DaemonDependencies['onRun'] {
   let said = false;
   return (_, { outcome }) => {
     if (said || outcome !== 'complete') return;
     said = true;
     const { host, port, publicUrl } = settings.admin;
-    void printFirstQuery(edge, settings, { rows: true }).then(() =>
+    void printFirstQuery(context, settings, { rows: true }).then(() =>
       print(
-        edge,
+        context,
         `\nThe sandbox goes on changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
       ),
     );
@@ -190,10 +190,10 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Stops the daemon. @throws MirrorError `interrupted` where that takes so long that there is just time left to say so. */
-async function stopWithin(daemon: Daemon, timeout: number, edge: Edge): Promise<void> {
+async function stopWithin(daemon: Daemon, timeout: number, context: ProcessContext): Promise<void> {
   let cancel = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = edge.clock.timer(timeout - Math.min(500, timeout / 10), () =>
+    cancel = context.clock.timer(timeout - Math.min(500, timeout / 10), () =>
       reject(new MirrorError('interrupted', `Stopping took longer than shutdownTimeout (${timeout / 1_000} s).`)),
     );
   });

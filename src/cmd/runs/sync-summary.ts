@@ -4,9 +4,9 @@ import type { Settings } from '../../settings/parse.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { GatewaySummary, RunSummary } from '../../app/installation.ts';
 import type { FindingKind } from '../../store/sqlite/tables.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
-import { complain, errorReport, print, printJson, remark, type ErrorReport } from '../terminal/print.ts';
+import { printError, errorReport, print, printJson, printNotice, type ErrorReport } from '../terminal/print.ts';
 import { table, type Column } from '../terminal/table.ts';
 
 export interface AccountSync {
@@ -26,18 +26,18 @@ function isWhole(synced: readonly AccountSync[]): boolean {
 }
 
 /** The document that `--json` prints; what failed has its error beside it. */
-export function printDocument(edge: Edge, synced: readonly AccountSync[]): void {
+export function printDocument(context: ProcessContext, synced: readonly AccountSync[]): void {
   const gateways = synced.map((one) => one.gateways).filter((found) => found !== undefined);
-  printJson(edge, {
+  printJson(context, {
     ok: isWhole(synced),
     runs: synced.map(({ run, findings }) => ({
       ...Object.fromEntries(runFacts.map((name) => [name, run[name]])),
       ...(run.kind === 'reconcile' && {
         findings: Object.fromEntries(findings.map(({ kind, count }) => [kind, count])),
       }),
-      ...errorBeside(edge, run.error),
+      ...errorBeside(context, run.error),
     })),
-    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(edge, error) })),
+    gateways: gateways.map(({ account, seen, error }) => ({ account, seen, ...errorBeside(context, error) })),
   });
 }
 
@@ -57,8 +57,8 @@ const runFacts = [
   'seconds',
 ] as const satisfies (keyof RunSummary)[];
 
-function errorBeside(edge: Edge, error: MirrorError | undefined): { error?: ErrorReport } {
-  return error ? { error: errorReport(edge, error) } : {};
+function errorBeside(context: ProcessContext, error: MirrorError | undefined): { error?: ErrorReport } {
+  return error ? { error: errorReport(context, error) } : {};
 }
 
 const findingsColumn: Column<AccountSync> = {
@@ -80,17 +80,23 @@ const columns: readonly Column<AccountSync>[] = [
 ];
 
 /** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */
-export async function printSummary(edge: Edge, settings: Settings, synced: readonly AccountSync[]): Promise<void> {
+export async function printSummary(
+  context: ProcessContext,
+  settings: Settings,
+  synced: readonly AccountSync[],
+): Promise<void> {
   const reconciled = synced.some(({ run }) => run.kind === 'reconcile');
-  if (synced.length > 0) print(edge, await table(edge, reconciled ? [...columns, findingsColumn] : columns, synced));
+  if (synced.length > 0)
+    print(context, await table(context, reconciled ? [...columns, findingsColumn] : columns, synced));
   for (const one of synced) {
-    for (const note of one.run.notes) remark(edge, `${one.run.account}: ${note}`);
-    for (const error of errorsOf(one)) complain(edge, error, one.run.account);
+    for (const note of one.run.notes) printNotice(context, `${one.run.account}: ${note}`);
+    for (const error of errorsOf(one)) printError(context, error, one.run.account);
   }
   const unbegun = settings.accounts.length - synced.length;
-  if (unbegun > 0) remark(edge, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
+  if (unbegun > 0)
+    printNotice(context, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
   if (unbegun === 0 && isWhole(synced) && !reconciled)
-    await printFirstQuery(edge, settings, { rows: synced.every(isFirst) });
+    await printFirstQuery(context, settings, { rows: synced.every(isFirst) });
 }
 
 function isFirst({ run }: AccountSync): boolean {

@@ -6,7 +6,7 @@ import { progressOf } from '../terminal/progress.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { errorsOf, printDocument, printSummary, type AccountSync } from './sync-summary.ts';
 import { withInstallation } from '../setup/with-installation.ts';
-import { worst } from '../process/highest-exit.ts';
+import { highestExit } from '../process/highest-exit.ts';
 
 interface ReconcileOptions {
   /** How many absences a person has allowed. */
@@ -24,30 +24,30 @@ interface Walk {
 }
 
 async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
-  const { edge, options } = call;
+  const { context, options } = call;
   const settings = loadSettings(call);
   const synced = await withInstallation(call, settings, async (installation) => {
     const ended: AccountSync[] = [];
     for (const account of installation.accounts) {
-      if (edge.interrupted.aborted) break;
+      if (context.interrupted.aborted) break;
       ended.push(await walkAccount(call, installation, account, walk));
     }
     return ended;
   });
-  if (options.json) printDocument(edge, synced);
-  else await printSummary(edge, settings, synced);
+  if (options.json) printDocument(context, synced);
+  else await printSummary(context, settings, synced);
   return statusOf(synced, settings.accounts.length);
 }
 
 /** Vendors, and then gateways, unless the service could not be worked with at all. */
 async function walkAccount(
-  { edge }: Call,
+  { context }: Call,
   installation: Installation,
   account: string,
   walk: Walk,
 ): Promise<AccountSync> {
-  const signal = edge.interrupted;
-  const progress = progressOf(account, edge);
+  const signal = context.interrupted;
+  const progress = progressOf(account, context);
   const run = await installation
     .pull(account, { ...walk, trigger: 'command', signal, onProgress: (report) => progress.show(report) })
     .finally(() => progress.end());
@@ -62,5 +62,5 @@ function statusOf(synced: readonly AccountSync[], accounts: number): ExitStatus 
     one.run.outcome === 'complete' ? exitStatus.done : exitStatus.notWhole,
     ...errorsOf(one).map(({ exit }) => exit),
   ]);
-  return worst(synced.length < accounts ? [...statuses, exitStatus.notWhole] : statuses);
+  return highestExit(synced.length < accounts ? [...statuses, exitStatus.notWhole] : statuses);
 }

@@ -2,26 +2,26 @@
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import type { VendorDifference, VerifyReport } from '../../sync/run/compare.ts';
 import type { Run } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { progressOf } from '../terminal/progress.ts';
-import { complain, errorReport, print, printJson } from '../terminal/print.ts';
+import { printError, errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { table } from '../terminal/table.ts';
 import { withInstallation } from '../setup/with-installation.ts';
-import { worst } from '../process/highest-exit.ts';
+import { highestExit } from '../process/highest-exit.ts';
 
 interface AccountVerify extends VerifyReport {
   readonly account: string;
 }
 
 export const verify: Run = async (call) => {
-  const { edge, options } = call;
-  const signal = edge.interrupted;
+  const { context, options } = call;
+  const signal = context.interrupted;
   const reports = await withInstallation(call, loadSettings(call), async (installation) => {
     const ended: AccountVerify[] = [];
     for (const account of installation.accounts) {
-      const progress = progressOf(account, edge);
+      const progress = progressOf(account, context);
       const onProgress = progress.show.bind(progress);
       const report = await installation.verify(account, { trigger: 'command', signal, onProgress });
       progress.end();
@@ -29,17 +29,17 @@ export const verify: Run = async (call) => {
     }
     return ended;
   });
-  if (options.json) printDocument(edge, reports);
-  else await printText(edge, reports);
-  return worst(reports.map(statusOf));
+  if (options.json) printDocument(context, reports);
+  else await printText(context, reports);
+  return highestExit(reports.map(statusOf));
 };
 
 function statusOf({ outcome, error }: AccountVerify): ExitStatus {
   return outcome === 'equal' ? exitStatus.done : (error?.exit ?? exitStatus.notWhole);
 }
 
-function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
-  printJson(edge, {
+function printDocument(context: ProcessContext, reports: readonly AccountVerify[]): void {
+  printJson(context, {
     ok: reports.every(({ outcome }) => outcome === 'equal'),
     accounts: reports.map(({ account, outcome, sourceTotal, mirrorTotal, differences, error }) => ({
       account,
@@ -47,7 +47,7 @@ function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
       source_total: sourceTotal,
       mirror_total: mirrorTotal,
       differences,
-      ...(error && { error: errorReport(edge, error) }),
+      ...(error && { error: errorReport(context, error) }),
     })),
   });
 }
@@ -55,11 +55,11 @@ function printDocument(edge: Edge, reports: readonly AccountVerify[]): void {
 /** More differences than these are counted, not shown. */
 const mostShown = 20;
 
-async function printText(edge: Edge, reports: readonly AccountVerify[]): Promise<void> {
+async function printText(context: ProcessContext, reports: readonly AccountVerify[]): Promise<void> {
   print(
-    edge,
+    context,
     await table(
-      edge,
+      context,
       [
         { title: 'account', cell: ({ account }) => account },
         { title: 'outcome', cell: ({ outcome }) => outcome },
@@ -71,10 +71,10 @@ async function printText(edge: Edge, reports: readonly AccountVerify[]): Promise
     ),
   );
   for (const { account, differences, error } of reports) {
-    if (differences.length > 0) print(edge, `\n${await differencesText(edge, account, differences)}`);
+    if (differences.length > 0) print(context, `\n${await differencesText(context, account, differences)}`);
     const count = differences.length === 1 ? 'One vendor differs.' : `${differences.length} vendors differ.`;
-    if (error) complain(edge, error, account);
-    else if (differences.length > 0) complain(edge, new MirrorError('differences', count), account);
+    if (error) printError(context, error, account);
+    else if (differences.length > 0) printError(context, new MirrorError('differences', count), account);
   }
 }
 
@@ -84,9 +84,13 @@ const kinds: Readonly<Record<VendorDifference['kind'], string>> = {
   different: 'different',
 };
 
-async function differencesText(edge: Edge, account: string, differences: readonly VendorDifference[]): Promise<string> {
+async function differencesText(
+  context: ProcessContext,
+  account: string,
+  differences: readonly VendorDifference[],
+): Promise<string> {
   const rows = await table(
-    edge,
+    context,
     [
       { title: 'vendorid', right: true, cell: ({ vendorid }) => vendorid },
       { title: 'how', cell: ({ kind }) => kinds[kind] },
@@ -96,5 +100,5 @@ async function differencesText(edge: Edge, account: string, differences: readonl
   );
   const more = differences.length - mostShown;
   const rest = more > 0 ? [`… and ${more} more; --json lists all of them.`] : [];
-  return [heading(edge, `Account ${account}`), rows, ...rest].join('\n');
+  return [heading(context, `Account ${account}`), rows, ...rest].join('\n');
 }

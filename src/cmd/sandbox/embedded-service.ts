@@ -9,8 +9,8 @@ import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
 import { lockFile } from '../../store/files/side-lock.ts';
-import type { Edge } from '../process/process-context.ts';
-import { remark } from '../terminal/print.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { printNotice } from '../terminal/print.ts';
 
 export interface Service {
   /** The settings, with an address and a token in them. */
@@ -35,24 +35,28 @@ const [lookEvery, saidAfter, givenUpAfter] = [50, 2_000, 60_000];
  * @param stays whether others may find it here: a command that ends soon would leave them without a service
  * @throws MirrorError `database_locked` where another command keeps the world for long, and of files and ports.
  */
-export async function serviceOf(settings: Settings, edge: Edge, { stays }: { stays: boolean }): Promise<Service> {
+export async function serviceOf(
+  settings: Settings,
+  context: ProcessContext,
+  { stays }: { stays: boolean },
+): Promise<Service> {
   if (settings.sandbox === null) return { settings, stop: () => Promise.resolve() };
   const world = `${settings.database}.world`;
   makeFolder(world);
-  const begun = edge.clock.monotonic();
+  const begun = context.clock.monotonic();
   for (let said = false; ;) {
     const lock = lockFile(`${world}.lock`);
-    if (lock) return await open(settings, settings.sandbox, edge, world, { stays, unlock: () => void lock.close() });
+    if (lock) return await open(settings, settings.sandbox, context, world, { stays, unlock: () => void lock.close() });
     const address = readAddress(world);
     if (address) return { ...reached(settings, address), stop: () => Promise.resolve() };
-    const waited = edge.clock.monotonic() - begun;
+    const waited = context.clock.monotonic() - begun;
     if (waited > givenUpAfter)
       throw new MirrorError('database_locked', `Another command works with the sandbox of ${settings.database}.`);
     if (waited > saidAfter && !said) {
       said = true;
-      remark(edge, `Another command works with the sandbox of ${settings.database}; waiting for it.`);
+      printNotice(context, `Another command works with the sandbox of ${settings.database}; waiting for it.`);
     }
-    await sleep(edge.clock, lookEvery, edge.interrupted);
+    await sleep(context.clock, lookEvery, context.interrupted);
   }
 }
 
@@ -60,7 +64,7 @@ export async function serviceOf(settings: Settings, edge: Edge, { stays }: { sta
 async function open(
   settings: Settings,
   { vendors, seed, churn }: NonNullable<Settings['sandbox']>,
-  edge: Edge,
+  context: ProcessContext,
   world: string,
   { stays, unlock }: { stays: boolean; unlock: () => void },
 ): Promise<Service> {
@@ -74,8 +78,8 @@ async function open(
       seed: String(seed),
       churn,
       file: world,
-      clock: edge.clock,
-      fetch: edge.fetch,
+      clock: context.clock,
+      fetch: context.fetch,
     });
     if (stays) writeAddress(world, { id, baseUrl, token });
     return {

@@ -5,8 +5,8 @@ import { MirrorError } from '../../domain/errors.ts';
 import { allScopes } from '../../sandbox/core/access.ts';
 import { faultKinds, type FaultKind } from '../../sandbox/faults/fault-kinds.ts';
 import { defaultWorld, parseWorld, worldAxes, type World } from '../../sandbox/core/worlds.ts';
-import type { Edge } from '../process/process-context.ts';
-import { print, printJson, remark } from '../terminal/print.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
 
 interface SandboxFlags {
   readonly host: string;
@@ -33,7 +33,7 @@ interface SandboxFlags {
 }
 
 /** The command with its options and its help; it runs until `edge.interrupted`. Throws `usage` and `port_taken`. */
-export function sandboxCommand(edge: Edge): Command {
+export function sandboxCommand(context: ProcessContext): Command {
   return new Command('sandbox')
     .summary('the service itself on a local port, with invented vendors')
     .description('Runs the service of the reference on a local port, with invented vendors, until Ctrl-C.')
@@ -64,10 +64,10 @@ export function sandboxCommand(edge: Edge): Command {
     .option('--no-rate-limit', 'answer any number of requests a minute')
     .option('--json', 'print one JSON object when it is open')
     .addHelpText('after', () => `\n${worldHelp()}\n\n${faultHelp()}\n\n${examples}`)
-    .action((flags: SandboxFlags) => run(edge, flags));
+    .action((flags: SandboxFlags) => run(context, flags));
 }
 
-async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
+async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> {
   const world = parseWorld(flags.world ?? []);
   const faults = parseFaults(flags.fault ?? []);
   refuseUnknownScopes(flags.scope ?? []);
@@ -82,16 +82,16 @@ async function run(edge: Edge, flags: SandboxFlags): Promise<void> {
     world,
     faults,
     deliveries: { lose, late, repeat, reorder, forge },
-    clock: edge.clock,
-    fetch: edge.fetch,
-    onFault: (error) => remark(edge, `The sandbox failed: ${String(error)}`),
+    clock: context.clock,
+    fetch: context.fetch,
+    onFault: (error) => printNotice(context, `The sandbox failed: ${String(error)}`),
   });
   const accounts = flags.account ?? [embedded.account];
   if (flags.json) {
     const { baseUrl, token } = embedded;
-    printJson(edge, { base_url: baseUrl, token, accounts, vendors: flags.vendors, seed: flags.seed, world });
-  } else print(edge, welcome(embedded, accounts, flags, world));
-  if (!edge.interrupted.aborted) await once(edge.interrupted, 'abort');
+    printJson(context, { base_url: baseUrl, token, accounts, vendors: flags.vendors, seed: flags.seed, world });
+  } else print(context, welcome(embedded, accounts, flags, world));
+  if (!context.interrupted.aborted) await once(context.interrupted, 'abort');
   await embedded.stop();
   lock?.close();
 }

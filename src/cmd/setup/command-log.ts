@@ -6,8 +6,8 @@ import { visibleLines } from '../terminal/plain-text.ts';
 import { withSettings } from '../process/settings-option.ts';
 
 /** A log on standard error, of `--log-level`, or else of the `usual` one. */
-export async function logOf({ edge, options }: Call, usual: LogLevel): Promise<Log> {
-  const { stderr, env, settingsOption } = edge;
+export async function logOf({ context, options }: Call, usual: LogLevel): Promise<Log> {
+  const { stderr, env, settingsOption } = context;
   const level = options.logLevel ?? usual;
   const pretty = stderr.isTTY ? await prettyEntries(mayStyle(stderr, env)) : undefined;
   if (!pretty && !settingsOption) return createLog(level, stderr);
@@ -20,7 +20,7 @@ export async function logOf({ edge, options }: Call, usual: LogLevel): Promise<L
   });
 }
 
-/** An entry whose texts, some of them strangers', cannot steer the terminal. */
+/** An entry whose texts, some of them from outside, cannot steer the terminal. */
 function readable(line: string): object {
   return JSON.parse(line, (_, value: unknown) => (typeof value === 'string' ? visibleLines(value) : value)) as object;
 }

@@ -6,39 +6,40 @@ import { MirrorError } from '../../domain/errors.ts';
 import { knowsAccount } from '../../store/reports/known-accounts.ts';
 import { isNoFile, ownFileAt } from '../../store/files/own-files.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
-import { remark } from '../terminal/print.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { printNotice } from '../terminal/print.ts';
 import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
 
 /**
  * The settings of this call, restricted to `--account` where that is given.
  * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know.
  */
-export function loadSettings({ edge, options }: Call): Settings {
-  const name = settingsFile(edge, options);
+export function loadSettings({ context, options }: Call): Settings {
+  const name = settingsFile(context, options);
   const settings = parseSettings({
-    defaults: readSettingsFile(join(edge.packageRoot, 'config/default.yaml')),
+    defaults: readSettingsFile(join(context.packageRoot, 'config/default.yaml')),
     text: readSettingsFile(name),
     name,
-    env: edge.env,
+    env: context.env,
     readFile: readSecretFile,
-    absolutePaths: name === edge.machineSettings,
+    absolutePaths: name === context.machineSettings,
   });
   refuseClashes(name, settings);
   return { ...settings, accounts: wantedAccounts(settings, options.account) };
 }
 
-function settingsFile(edge: Edge, { config, sandbox }: CommonOptions): string {
+function settingsFile(context: ProcessContext, { config, sandbox }: CommonOptions): string {
   if (config !== undefined && sandbox)
     throw new MirrorError('usage', 'Either -c names the settings, or --sandbox stands for them, not both.');
-  const named = config ?? (sandbox ? undefined : edge.env['VENDOR_MIRROR_CONFIG'] || machineSettings(edge));
+  const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
   if (named !== undefined) return named;
-  if (!sandbox) remark(edge, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
-  return join(edge.packageRoot, 'config/sandbox.yaml');
+  if (!sandbox)
+    printNotice(context, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+  return join(context.packageRoot, 'config/sandbox.yaml');
 }
 
 /** The settings of this machine; undefined where it has none. What is there and cannot be read is reported when it is read. */
-function machineSettings({ machineSettings: path }: Edge): string | undefined {
+function machineSettings({ machineSettings: path }: ProcessContext): string | undefined {
   try {
     accessSync(path);
     return path;

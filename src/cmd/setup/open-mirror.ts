@@ -6,18 +6,18 @@ import type { Sqlite } from '../../store/sqlite/driver.ts';
 import type { Mirror } from '../../store/mirror.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import { mirrorOptions } from '../../store/files/mirror-options.ts';
-import type { Edge } from '../process/process-context.ts';
-import { remark } from '../terminal/print.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { printNotice } from '../terminal/print.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `Database.openToRead`.
  */
-export function openMirror(edge: Edge, settings: Settings): Database | undefined {
-  const { packageRoot, clock, dice } = edge;
+export function openMirror(context: ProcessContext, settings: Settings): Database | undefined {
+  const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
-  return Database.openToRead(mirrorOptions({ path: settings.database, migrations, clock, dice }));
+  return Database.openToRead(mirrorOptions({ path: settings.database, migrations, clock, random }));
 }
 
 /**
@@ -25,10 +25,14 @@ export function openMirror(edge: Edge, settings: Settings): Database | undefined
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `openMirror`.
  */
-export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite: Sqlite) => T): Promise<T | undefined> {
-  const mirror = openMirror(edge, settings);
+export async function askMirror<T>(
+  context: ProcessContext,
+  settings: Settings,
+  ask: (sqlite: Sqlite) => T,
+): Promise<T | undefined> {
+  const mirror = openMirror(context, settings);
   if (!mirror) {
-    remarkNothingMirrored(edge);
+    noticeNothingMirrored(context);
     return undefined;
   }
   try {
@@ -40,13 +44,13 @@ export async function askMirror<T>(edge: Edge, settings: Settings, ask: (sqlite:
 
 /** Changes the mirror, beside a running daemon too. @throws MirrorError as `openMirror` of the store. */
 export async function changeMirror<T>(
-  { packageRoot, clock, dice }: Edge,
+  { packageRoot, clock, random }: ProcessContext,
   { database }: Settings,
   change: (mirror: Mirror) => Promise<T>,
 ): Promise<T> {
   const migrations = join(packageRoot, 'migrations');
   const { openMirror: openToChange } = await import('../../store/mirror.ts');
-  const mirror = await openToChange({ path: database, migrations, clock, dice, lockProcess });
+  const mirror = await openToChange({ path: database, migrations, clock, random, lockProcess });
   try {
     return await change(mirror);
   } finally {
@@ -54,6 +58,6 @@ export async function changeMirror<T>(
   }
 }
 
-export function remarkNothingMirrored(edge: Edge): void {
-  remark(edge, 'Nothing is mirrored yet. Run `vendor-mirror sync`.');
+export function noticeNothingMirrored(context: ProcessContext): void {
+  printNotice(context, 'Nothing is mirrored yet. Run `vendor-mirror sync`.');
 }

@@ -3,7 +3,7 @@ import type { Installation } from '../../app/installation.ts';
 import type { Secret } from '../../domain/log.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import { holdsToken } from '../../webhook/address.ts';
-import { Holdings } from '../../webhook/subscribe/own-callbacks.ts';
+import { OwnCallbacks } from '../../webhook/subscribe/own-callbacks.ts';
 
 /** Tells which callbacks of an account this installation registered. */
 export async function isOwn(
@@ -35,7 +35,7 @@ export async function ownCallback(
 ): Promise<OwnCallback | undefined> {
   const { mirror, secrets, settings } = installation;
   const { verifiers } = secrets;
-  const holdings = new Holdings({
+  const ownCallbacks = new OwnCallbacks({
     accountId: account,
     publicUrl: settings.listener.publicUrl ?? '',
     pathToken: await verifiers.pathToken(account),
@@ -43,12 +43,12 @@ export async function ownCallback(
     mirror,
     verifiers,
   });
-  await holdings.look(signal);
-  const callback = holdings.all().find((candidate) => candidate.callbackid === callbackid);
+  await ownCallbacks.look(signal);
+  const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);
   if (!callback) return undefined;
   const see = async (verified: boolean): Promise<void> => {
-    holdings.see({ ...callback, verified });
-    await holdings.record();
+    ownCallbacks.see({ ...callback, verified });
+    await ownCallbacks.record();
   };
   return {
     awaitCode: () => verifiers.expect(account, callback.event, callbackid),
@@ -58,8 +58,8 @@ export async function ownCallback(
       await see(true);
     },
     async deleted() {
-      await holdings.lose(callbackid);
-      await holdings.record();
+      await ownCallbacks.lose(callbackid);
+      await ownCallbacks.record();
     },
   };
 }

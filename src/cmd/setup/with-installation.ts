@@ -1,7 +1,7 @@
 /** The installation, opened for a command that speaks with the service. */
 import { join } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
-import { openInstallation, type Installation, type InstallationSeams } from '../../app/installation.ts';
+import { openInstallation, type Installation, type InstallationDependencies } from '../../app/installation.ts';
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import type { Call } from '../process/command.ts';
@@ -17,17 +17,17 @@ export async function withInstallation<T>(
   call: Call,
   settings: Settings,
   work: (installation: Installation) => Promise<T>,
-  seams: Pick<InstallationSeams, 'patience' | 'anyService'> = {},
+  dependencies: Pick<InstallationDependencies, 'retryLimits' | 'anyService'> = {},
 ): Promise<T> {
-  const { clock, dice, fetch, packageRoot } = call.edge;
-  const service = await serviceOf(settings, call.edge, { stays: false });
+  const { clock, random, fetch, packageRoot } = call.context;
+  const service = await serviceOf(settings, call.context, { stays: false });
   try {
     refuseOtherFiles(service.settings);
     const installation = await openInstallation(service.settings, {
-      ...seams,
+      ...dependencies,
       serviceName: service.serviceName,
       clock,
-      dice,
+      random,
       fetch,
       log: await logOf(call, 'warn'),
       lockProcess,

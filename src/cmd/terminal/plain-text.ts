@@ -1,4 +1,4 @@
-/** Text of strangers, made safe for a terminal. */
+/** Text from outside, made safe for a terminal. */
 
 /** Control characters, and those that turn the direction of what follows: whatever could make a terminal lie. */
 const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,22 +1,22 @@
 /** How commands speak: results to standard output, all else to standard error. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { visibleJson, visibleLines } from './plain-text.ts';
 
 /** One line, or several, of a result. */
-export function print({ stdout }: Pick<Edge, 'stdout'>, text: string): void {
+export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string): void {
   stdout.write(`${text}\n`);
 }
 
 /** One JSON document, on one line. */
-export function printJson(streams: Pick<Edge, 'stdout'>, document: object): void {
+export function printJson(streams: Pick<ProcessContext, 'stdout'>, document: object): void {
   print(streams, visibleJson(document));
 }
 
-/** Something that a person should know, but that is no result. Part of it may be a stranger's words. */
-export function remark(edge: Pick<Edge, 'stderr' | 'settingsOption'>, text: string): void {
-  edge.stderr.write(`${visibleLines(withSettings(edge, text))}\n`);
+/** Something that a person should know, but that is no result. Part of it may come from outside. */
+export function printNotice(context: Pick<ProcessContext, 'stderr' | 'settingsOption'>, text: string): void {
+  context.stderr.write(`${visibleLines(withSettings(context, text))}\n`);
 }
 
 export interface ErrorReport {
@@ -26,12 +26,19 @@ export interface ErrorReport {
 }
 
 /** An error as `--json` shows it. */
-export function errorReport(edge: Pick<Edge, 'settingsOption'>, { code, message, hint }: MirrorError): ErrorReport {
-  return { code, message: withSettings(edge, message), hint: withSettings(edge, hint) };
+export function errorReport(
+  context: Pick<ProcessContext, 'settingsOption'>,
+  { code, message, hint }: MirrorError,
+): ErrorReport {
+  return { code, message: withSettings(context, message), hint: withSettings(context, hint) };
 }
 
 /** An error for a person: what happened, of which account where that matters, and under it what to do. */
-export function complain(edge: Pick<Edge, 'stderr' | 'settingsOption'>, error: MirrorError, account?: string): void {
+export function printError(
+  context: Pick<ProcessContext, 'stderr' | 'settingsOption'>,
+  error: MirrorError,
+  account?: string,
+): void {
   const whose = account === undefined ? '' : `${account}: `;
-  remark(edge, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
+  printNotice(context, `vendor-mirror: ${whose}${error.message}\n  ${error.hint}`);
 }

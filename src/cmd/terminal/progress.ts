@@ -1,26 +1,26 @@
 /** How far a sweep has come: a bar on a terminal, now and then a line elsewhere. */
 import cliProgress from 'cli-progress';
 import type { SweepProgress } from '../../app/installation.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { Pace } from './pace.ts';
-import { remark } from './print.ts';
+import { printNotice } from './print.ts';
 
 export interface Progress {
   show(progress: SweepProgress): void;
   end(): void;
 }
 
-type ProgressEdge = Pick<Edge, 'stderr' | 'env' | 'clock'>;
+type ProgressContext = Pick<ProcessContext, 'stderr' | 'env' | 'clock'>;
 
 /** Shows the progress of one account on standard error. */
-export function progressOf(account: string, edge: ProgressEdge): Progress {
-  return edge.stderr.isTTY && edge.env['TERM'] !== 'dumb' ? bar(account, edge) : lines(account, edge);
+export function progressOf(account: string, context: ProgressContext): Progress {
+  return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(account, context) : lines(account, context);
 }
 
-function bar(account: string, edge: ProgressEdge): Progress {
-  const pace = new Pace(edge.clock);
+function bar(account: string, context: ProgressContext): Progress {
+  const pace = new Pace(context.clock);
   const single = new cliProgress.SingleBar({
-    stream: edge.stderr,
+    stream: context.stderr,
     format: `${account} {bar} {percentage} %  {value} of {total} vendors{pace}{pass}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
@@ -46,20 +46,20 @@ function bar(account: string, edge: ProgressEdge): Progress {
 /** A line for every tenth part at most, and after every few seconds at least. */
 const [shortest, longest] = [1_000, 5_000];
 
-function lines(account: string, edge: ProgressEdge): Progress {
-  const pace = new Pace(edge.clock);
-  let last = { at: edge.clock.monotonic(), tenth: 0 };
+function lines(account: string, context: ProgressContext): Progress {
+  const pace = new Pace(context.clock);
+  let last = { at: context.clock.monotonic(), tenth: 0 };
   return {
     show(progress) {
       const { seen, total } = progress;
       const said = pace.say(progress);
       const share = total > 0 ? seen / total : 1;
-      const now = { at: edge.clock.monotonic(), tenth: Math.floor(share * 10) };
+      const now = { at: context.clock.monotonic(), tenth: Math.floor(share * 10) };
       const quiet = now.at - last.at;
       if (quiet < shortest || (now.tenth === last.tenth && quiet < longest)) return;
       last = now;
-      remark(
-        edge,
+      printNotice(
+        context,
         `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %)${said}${passText(progress)}`,
       );
     },

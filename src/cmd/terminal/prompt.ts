@@ -3,19 +3,19 @@ import { createInterface } from 'node:readline';
 import { addAbortSignal, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { MirrorError } from '../../domain/errors.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { visible } from './plain-text.ts';
 import { textOf } from './utf8.ts';
 
-type AskingEdge = Pick<Edge, 'stdin' | 'stderr' | 'interrupted'>;
+type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
 
 /** Whether there is somebody to ask. */
-export function isAnybodyThere({ stdin, stderr }: AskingEdge): boolean {
+export function isAnybodyThere({ stdin, stderr }: PromptContext): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /** All of standard input. @throws MirrorError `interrupted`, or `usage` where it is not UTF-8. */
-export async function readInput({ stdin, interrupted }: AskingEdge): Promise<string> {
+export async function readInput({ stdin, interrupted }: PromptContext): Promise<string> {
   let bytes: Buffer;
   try {
     bytes = await buffer(addAbortSignal(interrupted, stdin));
@@ -29,8 +29,8 @@ export async function readInput({ stdin, interrupted }: AskingEdge): Promise<str
  * One line from the person at the terminal; what they type is not shown where it is `hidden`.
  * @throws MirrorError `interrupted` where they would not answer (Ctrl-C, Ctrl-D).
  */
-export async function ask(edge: AskingEdge, question: string, { hidden }: { hidden: boolean }): Promise<string> {
-  const { stdin, stderr, interrupted } = edge;
+export async function ask(context: PromptContext, question: string, { hidden }: { hidden: boolean }): Promise<string> {
+  const { stdin, stderr, interrupted } = context;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   stderr.write(`${visible(question)} `);
   const lines = createInterface({
@@ -55,12 +55,12 @@ export async function ask(edge: AskingEdge, question: string, { hidden }: { hidd
  * @throws MirrorError `usage` where nobody is there to be asked.
  */
 export async function isConfirmed(
-  edge: AskingEdge,
+  context: PromptContext,
   question: () => Promise<string>,
   yes: boolean | undefined,
 ): Promise<boolean> {
   if (yes) return true;
-  if (!isAnybodyThere(edge))
+  if (!isAnybodyThere(context))
     throw new MirrorError('usage', 'This waits for a confirmation, and there is no terminal to ask on: say --yes.');
-  return /^y(es)?$/i.test((await ask(edge, `${await question()} [y/N]`, { hidden: false })).trim());
+  return /^y(es)?$/i.test((await ask(context, `${await question()} [y/N]`, { hidden: false })).trim());
 }

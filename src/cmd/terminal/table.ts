@@ -1,6 +1,6 @@
 /** Rows in aligned columns, for a person's eye. */
 import { cut, rulerFor, type Ruler } from './cells.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from './heading.ts';
 import { visible } from './plain-text.ts';
 
@@ -19,7 +19,7 @@ const narrowest = 6;
 
 /** The rows as lines under their titles, no wider than the terminal; where there is none, nothing is cut. */
 export async function table<Row>(
-  edge: Pick<Edge, 'stdout' | 'env'>,
+  context: Pick<ProcessContext, 'stdout' | 'env'>,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): Promise<string> {
@@ -29,13 +29,13 @@ export async function table<Row>(
   const widths = titles.map((title, at) =>
     lines.reduce((widest, line) => Math.max(widest, cells(line[at] ?? '')), cells(title)),
   );
-  if (edge.stdout.isTTY && edge.stdout.columns) squeeze(widths, columns, edge.stdout.columns);
+  if (context.stdout.isTTY && context.stdout.columns) squeeze(widths, columns, context.stdout.columns);
   const draw = (line: readonly string[]): string =>
     line
       .map((text, at) => padded(text, widths[at] ?? 0, columns[at]?.right ?? false, cells))
       .join(gap)
       .trimEnd();
-  return [heading(edge, draw(titles)), ...lines.map(draw)].join('\n');
+  return [heading(context, draw(titles)), ...lines.map(draw)].join('\n');
 }
 
 /** Takes from the widest columns, cell by cell, until the line fits. */

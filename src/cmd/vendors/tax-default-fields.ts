@@ -1,4 +1,4 @@
-/** What may be said about a vendor's tax defaults when they are set (reference 2.2). */
+/** What may be said about a vendor's tax defaults when they are set. */
 import type { TaxDefaultFields } from '../../api/vendors.ts';
 import { visible } from '../terminal/plain-text.ts';
 

@@ -1,4 +1,4 @@
-/** One vendor as the mirror holds it, field by field in the order of reference 2.1. */
+/** One vendor as the mirror holds it, field by field in the service's order. */
 import type { VendorDetail } from '../../store/reports/vendor-detail.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 

@@ -4,7 +4,7 @@ import type { NewVendor, VendorFields } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { textFields } from '../../domain/vendor.ts';
 import { readInput } from '../terminal/prompt.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { taxDefaultProblem } from './tax-default-fields.ts';
 import { isDamaged, textOf } from '../terminal/utf8.ts';
@@ -20,9 +20,9 @@ const writable: readonly string[] = [...textFields, 'is_1099', 'tax_defaults'].f
 const list = new Intl.ListFormat('en');
 
 /** The fields that are named, `--set` over `--file`. @throws MirrorError `usage` that tells every problem. */
-export async function givenFields(edge: Edge, { set = [], file }: FieldOptions): Promise<VendorFields> {
+export async function givenFields(context: ProcessContext, { set = [], file }: FieldOptions): Promise<VendorFields> {
   const fields = {
-    ...(file !== undefined && (await fileFields(edge, file))),
+    ...(file !== undefined && (await fileFields(context, file))),
     ...Object.fromEntries(set.map(setField)),
   };
   const problems = Object.entries(fields).flatMap(([name, value]) => problemOf(name, value) ?? []);
@@ -54,8 +54,11 @@ function setField(pair: string): [name: string, value: unknown] {
 }
 
 /** The object in a file, or that in its `bill_vendor`. */
-async function fileFields(edge: Edge, file: string): Promise<object> {
-  const document = parsed(file === '-' ? await readInput(edge) : textOf(bytesOf(file), visible(file)), visible(file));
+async function fileFields(context: ProcessContext, file: string): Promise<object> {
+  const document = parsed(
+    file === '-' ? await readInput(context) : textOf(bytesOf(file), visible(file)),
+    visible(file),
+  );
   const fields = isObject(document) && isObject(document['bill_vendor']) ? document['bill_vendor'] : document;
   if (isObject(fields)) return fields;
   throw new MirrorError('usage', `${file} holds no JSON object of fields.`);

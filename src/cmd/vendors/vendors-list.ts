@@ -5,10 +5,10 @@ import type { Presence } from '../../store/sqlite/tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
 import type { CommonOptions, Run } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { askMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
-import { print, printJson, remark } from '../terminal/print.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { table, type Column } from '../terminal/table.ts';
 
@@ -22,12 +22,12 @@ interface ListOptions {
 const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
 
 export const vendorsList: Run<ListOptions> = async (call) => {
-  const { edge, options } = call;
-  const found = await askMirror(edge, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
+  const { context, options } = call;
+  const found = await askMirror(context, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
   const { total, vendors } = found ?? { total: 0, vendors: [] };
-  if (options.json) printJson(edge, { ok: true, total, vendors });
-  else if (vendors.length > 0) print(edge, await vendorTable(edge, vendors));
-  if (found && !options.json) remark(edge, countOf(total, vendors.length));
+  if (options.json) printJson(context, { ok: true, total, vendors });
+  else if (vendors.length > 0) print(context, await vendorTable(context, vendors));
+  if (found && !options.json) printNotice(context, countOf(total, vendors.length));
   return exitStatus.done;
 };
 
@@ -59,14 +59,14 @@ export function stateName(state: VisState | null): StateName {
 
 /** The vendors as lines; what is alike for all of them has no column. */
 export function vendorTable(
-  edge: Pick<Edge, 'stdout' | 'env' | 'clock'>,
+  context: Pick<ProcessContext, 'stdout' | 'env' | 'clock'>,
   vendors: readonly ListedVendor[],
 ): Promise<string> {
   const several = (of: (vendor: ListedVendor) => unknown): boolean => new Set(vendors.map(of)).size > 1;
   const when = (condition: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] =>
     condition ? [column] : [];
   return table(
-    edge,
+    context,
     [
       ...when(
         several((vendor) => vendor.account_id),
@@ -85,7 +85,7 @@ export function vendorTable(
       { title: 'country', cell: (vendor) => vendor.country },
       { title: 'outstanding', right: true, cell: (vendor) => amounts(vendor.outstanding) },
       { title: 'overdue', right: true, cell: (vendor) => amounts(vendor.overdue) },
-      { title: 'changed', cell: (vendor) => age(edge.clock, vendor.changed_at) },
+      { title: 'changed', cell: (vendor) => age(context.clock, vendor.changed_at) },
     ],
     vendors,
   );

@@ -5,7 +5,7 @@ import { vendorDetails, type VendorDetail } from '../../store/reports/vendor-det
 import type { TaxDefault, VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
 import type { Call, Run } from '../process/command.ts';
-import type { Edge } from '../process/process-context.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { askMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
@@ -17,9 +17,11 @@ import { vendorRecord } from './vendor-document.ts';
 import { stateName } from './vendors-list.ts';
 
 export const vendorsShow: Run = async (call) => {
-  const { edge, options } = call;
+  const { context, options } = call;
   const vendorid = Number(call.args[0]);
-  const found = await askMirror(edge, loadSettings(call), (sqlite) => vendorDetails(sqlite, vendorid, options.account));
+  const found = await askMirror(context, loadSettings(call), (sqlite) =>
+    vendorDetails(sqlite, vendorid, options.account),
+  );
   if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
   await printDetails(call, found ?? []);
   return exitStatus.done;
@@ -27,14 +29,14 @@ export const vendorsShow: Run = async (call) => {
 
 /** Prints vendors; with what went wrong about them, if anything did. */
 export async function printDetails(
-  { edge, options }: Call,
+  { context, options }: Call,
   details: readonly VendorDetail[],
   error?: MirrorError,
 ): Promise<void> {
-  const outcome = error ? { ok: false, error: errorReport(edge, error) } : { ok: true };
-  if (options.json) printJson(edge, { ...outcome, vendors: details.map(detailDocument) });
+  const outcome = error ? { ok: false, error: errorReport(context, error) } : { ok: true };
+  if (options.json) printJson(context, { ...outcome, vendors: details.map(detailDocument) });
   else if (details.length > 0)
-    print(edge, (await Promise.all(details.map((detail) => detailText(edge, detail)))).join('\n\n'));
+    print(context, (await Promise.all(details.map((detail) => detailText(context, detail)))).join('\n\n'));
 }
 
 function detailDocument(detail: VendorDetail): object {
@@ -42,7 +44,7 @@ function detailDocument(detail: VendorDetail): object {
   return { ...Object.fromEntries(mirror), record: Object.fromEntries(record), history: detail.history };
 }
 
-async function detailText(edge: Edge, detail: VendorDetail): Promise<string> {
+async function detailText(context: ProcessContext, detail: VendorDetail): Promise<string> {
   const { record, mirror, outstanding, overdue, taxDefaults } = vendorRecord(detail);
   const said = new Map<string, unknown>([
     ...record,
@@ -52,14 +54,14 @@ async function detailText(edge: Edge, detail: VendorDetail): Promise<string> {
     ['overdue_balance', amounts(overdue)],
   ]);
   return [
-    heading(edge, visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
-    fieldLines(edge, said),
+    heading(context, visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
+    fieldLines(context, said),
     '',
-    heading(edge, 'In the mirror'),
-    fieldLines(edge, mirror),
+    heading(context, 'In the mirror'),
+    fieldLines(context, mirror),
     '',
-    heading(edge, 'History'),
-    await historyTable(edge, detail.history),
+    heading(context, 'History'),
+    await historyTable(context, detail.history),
   ].join('\n');
 }
 
@@ -72,26 +74,26 @@ function taxText({ name, amount, enabled, taxid }: TaxDefault): string {
   return `${name ?? 'tax'}${rate}${enabled === false ? ', not enabled' : ''} (taxid ${taxid})`;
 }
 
-function fieldLines(edge: Edge, fields: ReadonlyMap<string, unknown>): string {
+function fieldLines(context: ProcessContext, fields: ReadonlyMap<string, unknown>): string {
   const widest = Math.max(...[...fields.keys()].map((name) => visible(name).length));
   return [...fields]
-    .map(([name, value]) => `  ${visible(name).padEnd(widest)}  ${valueText(edge, name, value)}`)
+    .map(([name, value]) => `  ${visible(name).padEnd(widest)}  ${valueText(context, name, value)}`)
     .join('\n');
 }
 
-function valueText(edge: Edge, name: string, value: unknown): string {
+function valueText(context: ProcessContext, name: string, value: unknown): string {
   if (value === null) return nothing;
   if (value === '') return '""';
   if (typeof value !== 'string') return visible(JSON.stringify(value));
-  return /_at$|_of$/.test(name) ? `${visible(value)} (${age(edge.clock, value)})` : visible(value);
+  return /_at$|_of$/.test(name) ? `${visible(value)} (${age(context.clock, value)})` : visible(value);
 }
 
-function historyTable(edge: Edge, history: readonly Change[]): Promise<string> {
+function historyTable(context: ProcessContext, history: readonly Change[]): Promise<string> {
   return table(
-    edge,
+    context,
     [
       { title: 'seq', right: true, cell: ({ seq }) => seq },
-      { title: 'when', cell: ({ at }) => age(edge.clock, at) },
+      { title: 'when', cell: ({ at }) => age(context.clock, at) },
       { title: 'what', cell: ({ kind }) => kind },
       { title: 'learned by', cell: ({ source }) => source },
       { title: 'state', cell: ({ vis_state }) => stateName(vis_state) },

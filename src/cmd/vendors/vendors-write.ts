@@ -10,7 +10,7 @@ import { isConfirmed } from '../terminal/prompt.ts';
 import type { Call, Run } from '../process/command.ts';
 import { askMirror } from '../setup/open-mirror.ts';
 import { oneAccount } from '../setup/one-account.ts';
-import { complain, remark } from '../terminal/print.ts';
+import { printError, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { givenFields, newVendor, type FieldOptions } from './vendor-options.ts';
 import { printDetails } from './vendors-show.ts';
@@ -27,20 +27,20 @@ interface DeleteOptions {
 }
 
 export const vendorsCreate: Run<CreateOptions> = async (call) => {
-  const fields = newVendor(await givenFields(call.edge, call.options));
+  const fields = newVendor(await givenFields(call.context, call.options));
   const { again = false } = call.options;
   return write(call, (engine, signal) => createVendor(engine, fields, { signal, again }));
 };
 
 export const vendorsEdit: Run<FieldOptions> = async (call) => {
-  return edit(call, await givenFields(call.edge, call.options));
+  return edit(call, await givenFields(call.context, call.options));
 };
 
 export const vendorsDelete: Run<DeleteOptions> = async (call) => {
-  const { edge, options } = call;
-  const isAgreed = await isConfirmed(edge, () => deleteQuestion(call), options.yes);
+  const { context, options } = call;
+  const isAgreed = await isConfirmed(context, () => deleteQuestion(call), options.yes);
   if (isAgreed) return edit(call, { vis_state: 1 });
-  remark(edge, 'Nothing was done.');
+  printNotice(context, 'Nothing was done.');
   return exitStatus.notWhole;
 };
 
@@ -60,7 +60,7 @@ function idOf({ args }: Pick<Call, 'args'>): number {
 async function deleteQuestion(call: Call): Promise<string> {
   const settings = loadSettings(call);
   const account = oneAccount(settings);
-  const found = await askMirror(call.edge, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
+  const found = await askMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
   const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
@@ -69,18 +69,18 @@ async function write(
   call: Call,
   work: (engine: Engine, signal: AbortSignal) => Promise<WriteReport>,
 ): Promise<ExitStatus> {
-  const { edge } = call;
+  const { context } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
   const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
-    work(installation.account(account).engine, edge.interrupted),
+    work(installation.account(account).engine, context.interrupted),
   );
-  for (const note of notes) remark(edge, note);
-  const found = await askMirror(edge, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  for (const note of notes) printNotice(context, note);
+  const found = await askMirror(context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
   const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;
   await printDetails(call, found ?? [], error);
   if (!error) return exitStatus.done;
-  complain(edge, error);
+  printError(context, error);
   return error.exit;
 }
 

@@ -1,21 +1,21 @@
 /** One account of the service: its vendors, gateways and callbacks, and the news about them. */
 import type { Clock } from '../../domain/clock.ts';
-import { Announcer, type DeliveryPlan } from '../delivery/event-dispatcher.ts';
+import { EventDispatcher, type DeliveryPlan } from '../delivery/event-dispatcher.ts';
 import { CallbackBook } from '../delivery/callback-book.ts';
-import { chance, seedOf } from '../core/random.ts';
+import { seededRandom, seedOf } from '../core/random.ts';
 import { GatewayBook } from './gateway-book.ts';
-import { verificationLetter, type Sender } from '../delivery/outgoing-delivery.ts';
+import { verificationDelivery, type Sender } from '../delivery/outgoing-delivery.ts';
 import { accountMemory, type AccountMemory, type Memory } from '../core/memory.ts';
-import type { PostOffice } from '../delivery/delivery-sender.ts';
+import type { DeliverySender } from '../delivery/delivery-sender.ts';
 import { RateMeter, type RateLimits } from '../core/rate-limit.ts';
-import { VendorDesk, type OnChange } from '../vendors/vendor-service.ts';
+import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
 import type { World } from '../core/worlds.ts';
 
 /** What all accounts of a sandbox have in common. */
 export interface Surroundings {
   readonly world: World;
   readonly clock: Clock;
-  readonly office: PostOffice;
+  readonly office: DeliverySender;
   readonly seed: number;
   /** Vendors that a new account begins with. */
   readonly vendors: number;
@@ -42,20 +42,21 @@ const verificationDelay = 50;
 export class Account {
   readonly id: string;
   readonly clock: Clock;
-  readonly vendors: VendorDesk;
+  readonly vendors: VendorService;
   readonly gateways: GatewayBook;
   readonly callbacks: CallbackBook;
   /** One for vendors and gateways, one for callbacks; none without limits. */
   readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
-  readonly #announcer: Announcer;
+  readonly #dispatcher: EventDispatcher;
   readonly #sender: Sender;
   readonly #around: Surroundings;
 
   constructor(id: string, around: Surroundings) {
     const { world, clock, office, rateLimits } = around;
     const seed = seedOf(around.seed, id);
-    const throws = (what: string) => chance(seedOf(seed, what));
-    const fresh = (what: string) => chance(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
+    const throws = (what: string) => seededRandom(seedOf(seed, what));
+    const fresh = (what: string) =>
+      seededRandom(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
     const memory = accountMemory(around.memory, id);
     this.id = id;
     this.clock = clock;
@@ -68,9 +69,16 @@ export class Account {
     };
     this.callbacks = new CallbackBook(fresh('callbacks'), id, memory);
     this.gateways = new GatewayBook(throws('gateways'), id, memory);
-    this.#announcer = new Announcer(this.#sender, this.callbacks, office, around.plan, fresh('deliveries'), world);
+    this.#dispatcher = new EventDispatcher(
+      this.#sender,
+      this.callbacks,
+      office,
+      around.plan,
+      fresh('deliveries'),
+      world,
+    );
     const past = Math.max(world.listLag, world.readLag) * 1_000;
-    this.vendors = new VendorDesk(
+    this.vendors = new VendorService(
       {
         seed,
         count: vendorsAtFirst(id, around.vendors, memory),
@@ -93,14 +101,14 @@ export class Account {
   }
 
   announce(event: string, objectId: number): void {
-    this.#announcer.announce(event, objectId);
+    this.#dispatcher.announce(event, objectId);
   }
 
   /** Sends a callback its code: in some worlds before this resolves, in the others soon after. */
   async sendVerification(callbackId: number): Promise<void> {
     const { office, world } = this.#around;
-    const letter = verificationLetter(this.#sender, this.callbacks, callbackId, world);
-    if (world.handshakeWhen === 'before') await office.send(letter);
-    else office.sendLater(letter, verificationDelay);
+    const delivery = verificationDelivery(this.#sender, this.callbacks, callbackId, world);
+    if (world.handshakeWhen === 'before') await office.send(delivery);
+    else office.sendLater(delivery, verificationDelay);
   }
 }

@@ -1,20 +1,20 @@
 /** Life in an account: people create, edit, archive, delete and restore vendors, bills move balances, and all the rest happens too. */
 import { sleep, type Clock } from '../../domain/clock.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import { eventNames } from '../core/event-scopes.ts';
 import type { GatewayBook } from './gateway-book.ts';
 import { inventMoney, inventTexts } from '../vendors/invent.ts';
-import type { VendorDesk } from '../vendors/vendor-service.ts';
+import type { VendorService } from '../vendors/vendor-service.ts';
 
 /** Changes `perSecond` things a second until the signal is aborted. */
 export async function churn(
-  desk: VendorDesk,
+  vendors: VendorService,
   perSecond: number,
   clock: Clock,
-  throws: Chance,
+  throws: SeededRandom,
   signal: AbortSignal,
 ): Promise<void> {
-  await repeat(perSecond, clock, signal, () => changeSomething(desk, throws));
+  await repeat(perSecond, clock, signal, () => changeSomething(vendors, throws));
 }
 
 /** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
@@ -22,7 +22,7 @@ export async function otherLife(
   { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
   perSecond: number,
   clock: Clock,
-  throws: Chance,
+  throws: SeededRandom,
   signal: AbortSignal,
 ): Promise<void> {
   await repeat(perSecond, clock, signal, () => {
@@ -47,24 +47,24 @@ async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act:
 }
 
 /** One change, as likely as in life. */
-export function changeSomething(desk: VendorDesk, throws: Chance): void {
-  const id = desk.someId(throws);
+export function changeSomething(vendors: VendorService, throws: SeededRandom): void {
+  const id = vendors.someId(throws);
   const kind = throws.below(100);
-  if (id === undefined || kind < 12) desk.create({ ...inventTexts(throws) });
-  else if (kind < 52) editSomething(desk, id, throws);
-  else if (kind < 80) moveBalance(desk, id, throws);
-  else if (kind < 85) desk.archive(id);
-  else if (kind < 90) desk.delete(id);
-  else desk.restore(id);
+  if (id === undefined || kind < 12) vendors.create({ ...inventTexts(throws) });
+  else if (kind < 52) editSomething(vendors, id, throws);
+  else if (kind < 80) moveBalance(vendors, id, throws);
+  else if (kind < 85) vendors.archive(id);
+  else if (kind < 90) vendors.delete(id);
+  else vendors.restore(id);
 }
 
-function editSomething(desk: VendorDesk, id: number, throws: Chance): void {
+function editSomething(vendors: VendorService, id: number, throws: SeededRandom): void {
   const texts = inventTexts(throws);
   const [key, value] = throws.pick(Object.entries(texts));
-  desk.edit(id, { [key]: value });
+  vendors.edit(id, { [key]: value });
 }
 
-function moveBalance(desk: VendorDesk, id: number, throws: Chance): void {
+function moveBalance(vendors: VendorService, id: number, throws: SeededRandom): void {
   const kind = throws.happens(0.7) ? 'outstanding' : 'overdue';
-  desk.setBalance(id, kind, throws.happens(0.2) ? [] : [inventMoney(throws, throws.pick(['USD', 'EUR', 'CAD']))]);
+  vendors.setBalance(id, kind, throws.happens(0.2) ? [] : [inventMoney(throws, throws.pick(['USD', 'EUR', 'CAD']))]);
 }

@@ -1,5 +1,5 @@
-/** The payment gateways enabled for an account (reference 2.3, 3.3). */
-import type { Chance } from '../core/random.ts';
+/** The payment gateways enabled for an account. */
+import type { SeededRandom } from '../core/random.ts';
 import type { GatewayRecord } from '../core/gateway-record.ts';
 import type { AccountMemory } from '../core/memory.ts';
 import type { Wire } from '../core/vendor-record.ts';
@@ -12,7 +12,7 @@ export class GatewayBook {
   #memory: AccountMemory;
 
   /** Begins with a card processor and the service's own. */
-  constructor(throws: Chance, account: string, memory: AccountMemory) {
+  constructor(throws: SeededRandom, account: string, memory: AccountMemory) {
     this.#account = account;
     this.#memory = { entries: [], write: () => undefined };
     for (const name of ['stripe', 'servicepay'])

@@ -1,4 +1,4 @@
-/** Who may do what: bearer tokens and their scopes (reference 5). */
+/** Who may do what: bearer tokens and their scopes. */
 import { eventScopes } from './event-scopes.ts';
 import type { Memory, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area } from './refusal.ts';

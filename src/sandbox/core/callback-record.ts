@@ -1,4 +1,4 @@
-/** A registered callback as the sandbox keeps it (reference 2.4). */
+/** A registered callback as the sandbox keeps it. */
 
 export interface CallbackRecord {
   readonly id: number;

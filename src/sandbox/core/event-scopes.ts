@@ -1,4 +1,4 @@
-/** Events that can be registered, and the scope each needs (reference 6.1). */
+/** Events that can be registered, and the scope each needs. */
 
 const written = ['create', 'update', 'delete'] as const;
 const mailed = [...written, 'sendByEmail'] as const;
@@ -44,7 +44,7 @@ export function hears(registered: string, event: string): boolean {
 }
 
 /**
- * The list filter of reference 2.4: `noun.verb` matches itself, a noun (also in its plural, as the reference writes it)
+ * The list filter: `noun.verb` matches itself, a noun (also in its plural, as the reference writes it)
  * matches itself and all of its events.
  */
 export function filterMatches(filter: string, registered: string): boolean {

@@ -1,4 +1,4 @@
-/** A payment gateway as the sandbox keeps it (reference 2.3). */
+/** A payment gateway as the sandbox keeps it. */
 
 export interface GatewayRecord {
   readonly sgid: number;

@@ -1,4 +1,4 @@
-/** Pages of a list (reference 2.5; field notes, Lists). */
+/** Pages of a list. */
 import { invalid, unknownResource } from './refusal.ts';
 import type { World } from './worlds.ts';
 

@@ -1,6 +1,6 @@
 /** Chance that can be repeated: the same seed gives the same throws. */
 
-export interface Chance {
+export interface SeededRandom {
   /** From 0 up to, but not including, 1. */
   fraction(): number;
   /** A whole number from 0 up to, but not including, `limit`. */
@@ -30,7 +30,7 @@ export function mix(seed: number, index: number): number {
 }
 
 /** Throws that follow from `seed` (mulberry32). */
-export function chance(seed: number): Chance {
+export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const fraction = (): number => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,4 +1,4 @@
-/** Counts requests against a limit for each account and family (field notes, Errors and limits). */
+/** Counts requests against a limit for each account and family. */
 import type { World } from './worlds.ts';
 
 export interface RateLimits {

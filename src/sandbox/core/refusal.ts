@@ -1,4 +1,4 @@
-/** How the service says no: one refusal, in whichever form this world has (field notes, Errors and limits). */
+/** How the service says no: one refusal, in whichever form this world has. */
 import type { Reply } from './reply.ts';
 import type { World } from './worlds.ts';
 

@@ -1,4 +1,4 @@
-/** A vendor as the sandbox keeps it, and as it goes over the wire in a world (reference 2.1, 2.2). */
+/** A vendor as the sandbox keeps it, and as it goes over the wire in a world. */
 import { timestamp } from '../../domain/clock.ts';
 import type { World } from './worlds.ts';
 

@@ -1,4 +1,4 @@
-/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is the field notes' default. */
+/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is what was last seen of the service. */
 import { MirrorError } from '../../domain/errors.ts';
 
 interface Choice<Value extends string> {
@@ -126,7 +126,7 @@ export function parseWorld(pairs: readonly string[]): World {
   return world as World;
 }
 
-/** The world of the field notes. */
+/** The world with every default. */
 export const defaultWorld: World = parseWorld([]);
 
 function parseValue({ key, values, unit }: WorldAxis, value: string): string | number {

@@ -1,19 +1,19 @@
-/** The registered callbacks of one account, and their states (reference 3.2). */
+/** The registered callbacks of one account, and their states. */
 import type { CallbackRecord } from '../core/callback-record.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import type { AccountMemory } from '../core/memory.ts';
 
 const firstId = 2_001;
-const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 export class CallbackBook {
   readonly #callbacks = new Map<number, CallbackRecord>();
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
   readonly #memory: AccountMemory;
   readonly #account: string;
   #nextId = firstId;
 
-  constructor(throws: Chance, account: string, memory: AccountMemory) {
+  constructor(throws: SeededRandom, account: string, memory: AccountMemory) {
     this.#throws = throws;
     this.#account = account;
     this.#memory = memory;
@@ -63,7 +63,7 @@ export class CallbackBook {
 
   /** 30 to 34 letters and digits, as captured. */
   #code(): string {
-    return this.#throws.text(30 + this.#throws.below(5), letters);
+    return this.#throws.text(30 + this.#throws.below(5), alphabet);
   }
 
   #write(callback: CallbackRecord): CallbackRecord {

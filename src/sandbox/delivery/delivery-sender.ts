@@ -1,6 +1,6 @@
 /**
  * Sends what the service has to say to its callbacks: ten seconds for an answer, growing delays after failures, dropped after
- * several, and silence towards a callback that only failed for long (reference 6.3).
+ * several, and silence towards a callback that only failed for long.
  */
 import type { Clock } from '../../domain/clock.ts';
 import type { World } from '../core/worlds.ts';
@@ -17,13 +17,13 @@ export type Post = (
   signal: AbortSignal,
 ) => Promise<{ status: number }>;
 
-export type LetterKind = 'verification' | 'event' | 'repeat' | 'forged';
+export type DeliveryKind = 'verification' | 'event' | 'repeat' | 'forged';
 
 /** Something to send, as often as needed. */
-export interface Letter {
+export interface OutgoingDelivery {
   readonly account: string;
   readonly callbackId: number;
-  readonly kind: LetterKind;
+  readonly kind: DeliveryKind;
   readonly event: string;
   readonly objectId: number;
   /** What to send where, at this moment; undefined if it shall no longer be sent. */
@@ -31,7 +31,7 @@ export interface Letter {
 }
 
 /** What became of one attempt. */
-export interface Attempt extends Omit<Letter, 'compose'> {
+export interface Attempt extends Omit<OutgoingDelivery, 'compose'> {
   /** Milliseconds since 1970, when it ended. */
   readonly at: number;
   /** From 1; 0 if it was never tried. */
@@ -45,7 +45,7 @@ export interface Attempt extends Omit<Letter, 'compose'> {
 const answerWithin = 10_000;
 const remembered = 100_000;
 
-export class PostOffice {
+export class DeliverySender {
   readonly #clock: Clock;
   readonly #post: Post;
   readonly #world: World;
@@ -74,40 +74,40 @@ export class PostOffice {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Sends the letter after `delay` milliseconds, and again until it is acknowledged or dropped. */
-  sendLater(letter: Letter, delay: number, attempt = 1): void {
+  /** Sends the delivery after `delay` milliseconds, and again until it is acknowledged or dropped. */
+  sendLater(delivery: OutgoingDelivery, delay: number, attempt = 1): void {
     if (this.#closing.signal.aborted) return;
     const cancel = this.#clock.timer(delay, () => {
       this.#timers.delete(cancel);
-      void this.send(letter, attempt);
+      void this.send(delivery, attempt);
     });
     this.#timers.add(cancel);
   }
 
   /** Makes one attempt now, and plans the next one if it fails. */
-  async send(letter: Letter, attempt = 1): Promise<void> {
-    const sheet = letter.compose();
+  async send(delivery: OutgoingDelivery, attempt = 1): Promise<void> {
+    const sheet = delivery.compose();
     if (!sheet) {
-      this.note(letter, attempt - 1, undefined, 'dropped');
+      this.note(delivery, attempt - 1, undefined, 'dropped');
       return;
     }
     const status = await this.#try(sheet);
     if (this.#closing.signal.aborted) return;
     if (status !== undefined && status >= 200 && status < 300) {
-      this.#failingSince.delete(addressee(letter));
-      this.note(letter, attempt, status, 'acknowledged');
+      this.#failingSince.delete(addressee(delivery));
+      this.note(delivery, attempt, status, 'acknowledged');
       return;
     }
-    const last = attempt >= this.#world.attempts || letter.kind === 'forged';
-    if (letter.kind === 'event') this.#watch(letter);
+    const last = attempt >= this.#world.attempts || delivery.kind === 'forged';
+    if (delivery.kind === 'event') this.#watch(delivery);
     if (!last)
-      this.sendLater(letter, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
-    this.note(letter, attempt, status, last ? 'dropped' : 'failed');
+      this.sendLater(delivery, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
+    this.note(delivery, attempt, status, last ? 'dropped' : 'failed');
   }
 
-  /** Writes down what became of a letter. */
-  note(letter: Letter, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
-    const { account, callbackId, kind, event, objectId } = letter;
+  /** Records what became of a delivery. */
+  note(delivery: OutgoingDelivery, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
+    const { account, callbackId, kind, event, objectId } = delivery;
     const entry = { at: this.#clock.now(), account, callbackId, kind, event, objectId, attempt, status, outcome };
     this.#log.push(entry);
     if (this.#log.length > remembered) this.#log.splice(0, remembered / 10);
@@ -133,16 +133,16 @@ export class PostOffice {
     }
   }
 
-  #watch(letter: Letter): void {
-    const key = addressee(letter);
+  #watch(delivery: OutgoingDelivery): void {
+    const key = addressee(delivery);
     const since = this.#failingSince.get(key) ?? this.#clock.now();
     this.#failingSince.set(key, since);
     if (this.#clock.now() - since < this.#world.disableAfter * 60_000) return;
     this.#failingSince.delete(key);
-    this.#disable(letter.account, letter.callbackId);
+    this.#disable(delivery.account, delivery.callbackId);
   }
 }
 
-function addressee({ account, callbackId }: Letter): string {
+function addressee({ account, callbackId }: OutgoingDelivery): string {
   return `${account}/${callbackId}`;
 }

@@ -1,9 +1,9 @@
 /** Tells the callbacks of an account what happened, as late, as often and as falsely as the plan wants. */
 import type { CallbackBook } from './callback-book.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import { hears } from '../core/event-scopes.ts';
-import { eventLetter, type Sender } from './outgoing-delivery.ts';
-import type { LetterKind, PostOffice } from './delivery-sender.ts';
+import { eventDelivery, type Sender } from './outgoing-delivery.ts';
+import type { DeliveryKind, DeliverySender } from './delivery-sender.ts';
 import type { World } from '../core/worlds.ts';
 
 /** Probabilities from 0 to 1, and how long a delivery takes at least and at most, in milliseconds. */
@@ -27,25 +27,25 @@ export const promptPlan: DeliveryPlan = { delay: [200, 1_500], lose: 0, late: 0,
 const longestHold = 10_000;
 const longestDelay = 600_000;
 
-export class Announcer {
+export class EventDispatcher {
   readonly #sender: Sender;
   readonly #callbacks: CallbackBook;
-  readonly #office: PostOffice;
+  readonly #deliveries: DeliverySender;
   readonly #plan: DeliveryPlan;
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
   readonly #world: World;
 
   constructor(
     sender: Sender,
     callbacks: CallbackBook,
-    office: PostOffice,
+    deliveries: DeliverySender,
     plan: DeliveryPlan,
-    throws: Chance,
+    throws: SeededRandom,
     world: World,
   ) {
     this.#sender = sender;
     this.#callbacks = callbacks;
-    this.#office = office;
+    this.#deliveries = deliveries;
     this.#plan = plan;
     this.#throws = throws;
     this.#world = world;
@@ -55,8 +55,8 @@ export class Announcer {
   announce(event: string, objectId: number): void {
     for (const callback of this.#callbacks.all()) {
       if (!callback.verified || callback.disabled || !hears(callback.event, event)) continue;
-      const letter = (kind: LetterKind, about: number) =>
-        eventLetter(
+      const delivery = (kind: DeliveryKind, about: number) =>
+        eventDelivery(
           this.#sender,
           this.#callbacks,
           callback,
@@ -65,17 +65,17 @@ export class Announcer {
           this.#world,
         );
       const { lose, late, repeat, reorder, forge } = this.#plan;
-      if (this.#throws.happens(forge)) this.#office.sendLater(letter('forged', objectId + 7), this.#delay());
+      if (this.#throws.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
       if (this.#throws.happens(lose)) {
-        this.#office.note(letter('event', objectId), 0, undefined, 'lost');
+        this.#deliveries.note(delivery('event', objectId), 0, undefined, 'lost');
         continue;
       }
       const held = this.#throws.happens(reorder) ? this.#throws.below(longestHold) : 0;
       const delayed = this.#throws.happens(late) ? this.#throws.below(longestDelay) : 0;
       const delay = this.#delay() + held + delayed;
-      this.#office.sendLater(letter('event', objectId), delay);
+      this.#deliveries.sendLater(delivery('event', objectId), delay);
       if (this.#throws.happens(repeat))
-        this.#office.sendLater(letter('repeat', objectId), delay + this.#throws.below(longestHold));
+        this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#throws.below(longestHold));
     }
   }
 

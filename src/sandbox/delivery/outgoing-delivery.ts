@@ -1,8 +1,8 @@
-/** Writes the POSTs that a callback receives: its verification code, and the events it registered for (reference 6.2 to 6.4). */
+/** Writes the POSTs that a callback receives: its verification code, and the events it registered for. */
 import type { CallbackBook } from './callback-book.ts';
 import type { CallbackRecord } from '../core/callback-record.ts';
-import type { Chance } from '../core/random.ts';
-import type { Letter, LetterKind } from './delivery-sender.ts';
+import type { SeededRandom } from '../core/random.ts';
+import type { OutgoingDelivery, DeliveryKind } from './delivery-sender.ts';
 import { sign, type Parameters } from './sign.ts';
 import type { World } from '../core/worlds.ts';
 
@@ -17,8 +17,13 @@ export interface Sender {
 const form = 'application/x-www-form-urlencoded';
 const signatureHeader = 'X-Service-Hmac-SHA256';
 
-/** The verification of a callback, with the code it has when the letter is sent. */
-export function verificationLetter(sender: Sender, callbacks: CallbackBook, id: number, world: World): Letter {
+/** The verification of a callback, with the code it has when it is sent. */
+export function verificationDelivery(
+  sender: Sender,
+  callbacks: CallbackBook,
+  id: number,
+  world: World,
+): OutgoingDelivery {
   return {
     account: sender.account,
     callbackId: id,
@@ -50,14 +55,14 @@ export function verificationLetter(sender: Sender, callbacks: CallbackBook, id: 
 }
 
 /** One event for one callback. A forged one bears a signature of nobody. */
-export function eventLetter(
+export function eventDelivery(
   sender: Sender,
   callbacks: CallbackBook,
   callback: CallbackRecord,
-  matter: { readonly kind: LetterKind; readonly event: string; readonly objectId: number },
-  throws: Chance,
+  matter: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
+  throws: SeededRandom,
   world: World,
-): Letter {
+): OutgoingDelivery {
   const told = world.objectId === 'callback' ? callback.id : matter.objectId;
   const parameters = throws.shuffle([
     ['name', matter.event],

@@ -1,4 +1,4 @@
-/** Signs what is delivered (reference 6.4; field notes, Webhooks). */
+/** Signs what is delivered. */
 import { createHmac } from 'node:crypto';
 import type { World } from '../core/worlds.ts';
 

@@ -1,4 +1,4 @@
-/** The callback endpoints (reference 4.3). */
+/** The callback endpoints. */
 import { timestamp } from '../../domain/clock.ts';
 import { requireScope } from '../core/access.ts';
 import { allowedMethods, bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';

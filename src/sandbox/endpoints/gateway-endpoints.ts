@@ -1,4 +1,4 @@
-/** The gateway endpoints (reference 4.2). */
+/** The gateway endpoints. */
 import { gatewaysRead, gatewaysWrite, requireScope } from '../core/access.ts';
 import { idNumber, methodRefused, type Call } from './sandbox-call.ts';
 import { cut } from '../core/paging.ts';

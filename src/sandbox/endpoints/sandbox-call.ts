@@ -1,7 +1,7 @@
 /** One request to the service, as its endpoints see it. */
 import type { Account } from '../account/account.ts';
 import type { Grant } from '../core/access.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import { invalid, Refusal, unsupported, type Area } from '../core/refusal.ts';
 import type { World } from '../core/worlds.ts';
 
@@ -31,7 +31,7 @@ export interface Call {
   readonly account: Account;
   readonly grant: Grant;
   readonly world: World;
-  readonly throws: Chance;
+  readonly throws: SeededRandom;
 }
 
 const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [
@@ -40,7 +40,7 @@ const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [
   ['callbacks', 'events', /^\/events\/account\/([^/]+)\/events\/callbacks(?:\/([^/]+))?$/],
 ];
 
-/** The target of a path of reference 4; undefined for any other path. */
+/** The target of a path of the service; undefined for any other path. */
 export function targetOf(path: string): Target | undefined {
   for (const [resource, area, pattern] of basePaths) {
     const match = pattern.exec(path);

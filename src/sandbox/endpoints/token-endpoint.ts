@@ -1,7 +1,7 @@
-/** New tokens for a refresh token that works once (field notes, Tokens). */
+/** New tokens for a refresh token that works once. */
 import { allScopes, type Access } from '../core/access.ts';
 import { headerOf, type SandboxRequest } from './sandbox-call.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import type { Reply } from '../core/reply.ts';
 
 export const tokenPath = '/auth/oauth/token';
@@ -24,7 +24,7 @@ export function answerToken(
   access: Access,
   { lifetime = usualLifetime, scopes = allScopes }: TokenTerms,
   now: number,
-  throws: Chance,
+  throws: SeededRandom,
 ): Reply {
   if (request.method !== 'POST')
     return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };

@@ -1,4 +1,4 @@
-/** The vendor endpoints (reference 4.1; field notes, One vendor). */
+/** The vendor endpoints. */
 import { requireScope, vendorsRead, vendorsWrite } from '../core/access.ts';
 import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 import { denied, unknownResource } from '../core/refusal.ts';

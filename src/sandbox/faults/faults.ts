@@ -1,8 +1,8 @@
-/** Faults of the service and of the road to it: by rate, or the next time something is asked. */
+/** Faults of the service and of the network: by rate, or the next time something is asked. */
 import { httpDate } from '../../domain/clock.ts';
 import { unauthenticated } from '../core/access.ts';
 import type { SandboxRequest } from '../endpoints/sandbox-call.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import { areaReply, denied, htmlPage, Refusal, type Area } from '../core/refusal.ts';
 import type { Answer, Breakage, Reply } from '../core/reply.ts';
@@ -17,10 +17,10 @@ export interface ScriptedFault {
 
 export class Faults {
   readonly #rates: readonly (readonly [FaultKind, number])[];
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
   readonly #scripted: ScriptedFault[] = [];
 
-  constructor(rates: Readonly<Partial<Record<FaultKind, number>>>, throws: Chance) {
+  constructor(rates: Readonly<Partial<Record<FaultKind, number>>>, throws: SeededRandom) {
     this.#rates = Object.entries(rates) as [FaultKind, number][];
     this.#throws = throws;
   }

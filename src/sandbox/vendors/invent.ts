@@ -1,5 +1,5 @@
 /** Invents the vendors that an account begins with, each from its seed and number alone. */
-import { chance, mix, type Chance } from '../core/random.ts';
+import { seededRandom, mix, type SeededRandom } from '../core/random.ts';
 import { places, type Place } from './places.ts';
 import type { Money, State, TaxRecord, VendorRecord, WritableText } from '../core/vendor-record.ts';
 
@@ -49,7 +49,7 @@ export function firstTimes(seed: number, index: number, count: number): { create
 }
 
 export function inventVendor(seed: number, index: number, count: number): VendorRecord {
-  const throws = chance(mix(seed ^ salt.rest, index));
+  const throws = seededRandom(mix(seed ^ salt.rest, index));
   const place = throws.pick(places);
   const times = firstTimes(seed, index, count);
   const outstanding = inventBalance(throws, place, 0.4);
@@ -67,7 +67,7 @@ export function inventVendor(seed: number, index: number, count: number): Vendor
 
 /** Texts for one vendor: some of them null, some empty. Only about a tenth have a note. */
 export function inventTexts(
-  throws: Chance,
+  throws: SeededRandom,
   place: Place = throws.pick(places),
 ): Readonly<Partial<Record<WritableText, string | null>>> {
   const first = throws.pick(place.firstNames);
@@ -98,7 +98,7 @@ export function inventTexts(
 }
 
 /** Mostly none, often one amount in the currency of the place, now and then a second in another one. */
-function inventBalance(throws: Chance, place: Place, probability: number): Money[] {
+function inventBalance(throws: SeededRandom, place: Place, probability: number): Money[] {
   if (!throws.happens(probability)) return [];
   const codes = throws.happens(0.1) && place.currency !== 'GBP' ? [place.currency, 'GBP'] : [place.currency];
   return codes.map((code) => inventMoney(throws, code));
@@ -108,14 +108,14 @@ function inventBalance(throws: Chance, place: Place, probability: number): Money
 const wholeCurrencies: ReadonlySet<string> = new Set(['JPY']);
 
 /** A decimal with two places, at times negative and at times large. */
-export function inventMoney(throws: Chance, code: string): Money {
+export function inventMoney(throws: SeededRandom, code: string): Money {
   const thrown = throws.below(throws.happens(0.02) ? 10 ** 11 : 10 ** 6);
   const cents = wholeCurrencies.has(code) ? thrown - (thrown % 100) : thrown;
   const sign = throws.happens(0.02) ? '-' : '';
   return { amount: `${sign}${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`, code };
 }
 
-function inventTaxes(throws: Chance, created: number): TaxRecord[] {
+function inventTaxes(throws: SeededRandom, created: number): TaxRecord[] {
   if (!throws.happens(0.2)) return [];
   return systemTaxes
     .filter(() => throws.happens(0.4))

@@ -1,4 +1,4 @@
-/** One page of the vendor list (reference 4.1). */
+/** One page of the vendor list. */
 import { pageOf, type Page } from '../core/paging.ts';
 import { gone, unreadable, type BookView } from './vendor-book.ts';
 import type { Sequence } from './row-order.ts';

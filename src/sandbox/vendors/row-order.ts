@@ -1,5 +1,5 @@
 /** The orders in which a list may show its rows. */
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 
 /** Vendor numbers one after another; -1 where nothing stands any more. */
 export interface Sequence {
@@ -43,7 +43,7 @@ export class UpdateOrder implements Sequence {
 }
 
 /** The sequence of `length` vendors in an order that needs no memory. */
-export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, throws: Chance): Sequence {
+export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, throws: SeededRandom): Sequence {
   switch (order) {
     case 'id':
       return { length, at: (position) => position };

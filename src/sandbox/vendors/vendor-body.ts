@@ -1,4 +1,4 @@
-/** Reads what a client wants of a vendor: the `bill_vendor` object of a create or an edit (reference 4.1). */
+/** Reads what a client wants of a vendor: the `bill_vendor` object of a create or an edit. */
 import { systemTax, type SystemTax } from './invent.ts';
 import { invalid, type Refusal } from '../core/refusal.ts';
 import { writableTexts, type State, type VendorRecord, type WritableText } from '../core/vendor-record.ts';

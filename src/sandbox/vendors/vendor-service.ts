@@ -1,6 +1,6 @@
 /** Where the vendors of an account are worked on, by the API or by somebody in the service's own interface; events follow. */
 import type { Clock } from '../../domain/clock.ts';
-import type { Chance } from '../core/random.ts';
+import type { SeededRandom } from '../core/random.ts';
 import { firstTimes } from './invent.ts';
 import { unreadable, VendorBook, gone, type BookOptions, type BookView } from './vendor-book.ts';
 import { readVendorWish, type VendorWish } from './vendor-body.ts';
@@ -11,7 +11,7 @@ import type { World } from '../core/worlds.ts';
 /** Something about a vendor is new. `version` counts its writes from 1, and is 0 for one that vanished. */
 export type OnChange = (vendorid: number, version: number) => void;
 
-export class VendorDesk {
+export class VendorService {
   readonly #book: VendorBook;
   readonly #updates: UpdateOrder;
   readonly #world: World;
@@ -128,7 +128,7 @@ export class VendorDesk {
   }
 
   /** The id of some vendor; undefined if a few throws find none. */
-  someId(throws: Chance): number | undefined {
+  someId(throws: SeededRandom): number | undefined {
     const { marks, record } = this.#book.now();
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const index = throws.below(this.#book.length);
@@ -162,7 +162,7 @@ export class VendorDesk {
   }
 
   /** The order of this world's list, now. */
-  sequence(throws: Chance): Sequence {
+  sequence(throws: SeededRandom): Sequence {
     const { order } = this.#world;
     if (order === 'updated') return this.#updates;
     if (order === 'updated_newest') return reversed(this.#updates);

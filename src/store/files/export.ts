@@ -13,7 +13,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Dice } from '../../domain/clock.ts';
+import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack, withoutCompanions } from './copy-state.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -29,7 +29,7 @@ const abandoned = 3_600_000;
 
 /** What a copy needs beside the mirror. */
 export interface CopyOptions {
-  readonly dice: Dice;
+  readonly random: Random;
   /** What no copy may replace, beside the mirror. */
   readonly own: Pick<OwnFiles, 'secrets' | 'readFrom'>;
 }
@@ -64,13 +64,13 @@ function fill({ sqlite }: Database, path: string): void {
 export async function swapIn(
   mirror: Database,
   target: string,
-  { dice, own }: CopyOptions,
+  { random, own }: CopyOptions,
   write: (path: string) => void | Promise<void>,
 ): Promise<void> {
   const refuse = (): void => refuseOthers(target, { ...own, database: mirror.path });
   const place = realPlace(target);
   const folder = dirname(place);
-  const draft = join(folder, `.${basename(place)}.${Buffer.from(dice.bytes(6)).toString('hex')}`);
+  const draft = join(folder, `.${basename(place)}.${Buffer.from(random.bytes(6)).toString('hex')}`);
   try {
     refuse();
     const before = statSync(place, { throwIfNoEntry: false });

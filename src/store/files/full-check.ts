@@ -26,7 +26,7 @@ const driver = createRequire(import.meta.url).resolve('better-sqlite3');
  * What is wrong with the file, in SQLite's words; nothing where it is sound. Where something is, a note is left for the next daemon.
  * @throws MirrorError `interrupted` where the signal came, `database_unusable` where the file could not be looked through.
  */
-export async function lookThrough(path: string, signal: AbortSignal): Promise<string[]> {
+export async function checkWholeFile(path: string, signal: AbortSignal): Promise<string[]> {
   const faults = await new Promise<string[]>((resolve, reject) => {
     // The environment may hold secrets.
     const options = { signal, env: {}, killSignal: 'SIGKILL' } as const;

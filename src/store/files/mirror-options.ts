@@ -1,6 +1,6 @@
 /** How the mirror file is opened, to write or to read. */
 import { join } from 'node:path';
-import type { Clock, Dice } from '../../domain/clock.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
 import type { DatabaseOptions } from '../sqlite/database.ts';
 import { noteDamage } from './damage-note.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
@@ -12,9 +12,9 @@ export interface MirrorPlace {
   /** The folder that holds `mirror/` and `secrets/`, the migrations. */
   readonly migrations: string;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   /** How long to try while another process holds the lock, in milliseconds. */
-  readonly patience?: number;
+  readonly lockWait?: number;
   /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
 }

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Dice } from '../../domain/clock.ts';
+import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { lockFile } from './side-lock.ts';
@@ -25,11 +25,11 @@ const mostTries = 10;
  * Draws a name for this process and locks its file beside the mirror at `database`, which is the file's real path.
  * @throws MirrorError of files.
  */
-export function lockProcess(database: string, dice: Pick<Dice, 'bytes'>): ProcessLock {
+export function lockProcess(database: string, random: Pick<Random, 'bytes'>): ProcessLock {
   const pathOf = (name: string): string => `${database}.lock-${name}`;
   for (const name of namesAround(database)) isLocked(pathOf(name));
   for (let tries = 0; tries < mostTries; tries++) {
-    const name = Buffer.from(dice.bytes(16)).toString('hex');
+    const name = Buffer.from(random.bytes(16)).toString('hex');
     const path = pathOf(name);
     const held = lockFile(path);
     // Somebody who met the file before it was locked has removed it.

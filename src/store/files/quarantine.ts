@@ -11,7 +11,7 @@ import { connectAlone, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { faultsOf } from '../sqlite/integrity.ts';
 import { catalogued, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 
-export interface SetAside {
+export interface Quarantine {
   /** Where the damaged file is now. */
   readonly to: string;
   /** What is wrong with it, in SQLite's words. */
@@ -23,7 +23,7 @@ const ownTables = ['dirty_vendors', 'vendor_versions', 'page_confirmations'];
 const enoughOfThem = 2;
 
 /** How long to try while others hold the file, and how often, in milliseconds. */
-const patience = 30_000;
+const lockWait = 30_000;
 const betweenTries = 1_000;
 
 /** The schema stands at the head of the file, in bytes. */
@@ -34,14 +34,14 @@ const headSize = 2 ** 18;
  * @returns undefined where it is sound, or is none of ours: then whoever opens it says what it is.
  * @throws MirrorError `database_locked` where another program has the damaged file open, `file_unwritable`.
  */
-export async function setAsideIfDamaged(path: string, clock: Clock): Promise<SetAside | undefined> {
+export async function quarantineIfDamaged(path: string, clock: Clock): Promise<Quarantine | undefined> {
   const aside = isMirror(path) ? await examinedAndMoved(path, clock) : undefined;
   forgetDamage(path);
   return aside;
 }
 
-async function examinedAndMoved(path: string, clock: Clock): Promise<SetAside | undefined> {
-  const deadline = clock.monotonic() + patience;
+async function examinedAndMoved(path: string, clock: Clock): Promise<Quarantine | undefined> {
+  const deadline = clock.monotonic() + lockWait;
   for (;;) {
     try {
       const faults = examined(path);
@@ -92,7 +92,7 @@ function examined(path: string): string[] {
 }
 
 /** Others who have the file open would go on writing to it, and find a journal that is not theirs under its name. */
-function alone(path: string, deed: () => void): void {
+function alone(path: string, work: () => void): void {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectAlone(path);
@@ -101,7 +101,7 @@ function alone(path: string, deed: () => void): void {
     if (!isDamage(error)) throw error;
   }
   try {
-    deed();
+    work();
   } finally {
     sqlite?.close();
   }

@@ -79,7 +79,7 @@ function change(row: ChangeRow): Change {
 
 const isAbsent = (presence: ChangeRow['old_presence']): boolean => presence === 'missing' || presence === 'gone';
 
-/** The first version of a vendor names no changed fields; a first one that does has lost its elders to the retention. */
+/** The first version of a vendor names no changed fields; where a first one does, earlier versions were pruned. */
 function kindOf(row: ChangeRow, changedFields: readonly string[]): ChangeKind {
   if (row.old_presence === null) return changedFields.length === 0 ? 'created' : 'updated';
   if (row.presence !== row.old_presence) {

@@ -8,7 +8,7 @@ export interface DeliveryMoments {
   readonly lastDelivery: string | null;
 }
 
-export interface Hearing extends DeliveryMoments {
+export interface ReceivedDeliveries extends DeliveryMoments {
   /** Changes that sweeps have found since, and that nobody has announced; counted up to 10,000. */
   readonly missedSince: number;
 }
@@ -32,7 +32,7 @@ export function deliveryMoments(sqlite: Sqlite): (accountId: string) => Delivery
   });
 }
 
-export function hearingOf(sqlite: Sqlite): (accountId: string) => Hearing {
+export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
   const moments = deliveryMoments(sqlite);
   const missed = sqlite.prepare<[string, string, number], { count: number }>(`
     SELECT count(*) AS count FROM (

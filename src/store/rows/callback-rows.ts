@@ -9,7 +9,7 @@ import type { RegistrationRefusalTable } from '../sqlite/webhook-tables.ts';
 /** Why an event could not be registered. */
 export type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
 
-export interface CallbackDeeds {
+export interface CallbackTransactions {
   /** The callbacks of ours, without their path tokens, as the service last showed them. */
   knownCallbacks(accountId: string): Promise<Callback[]>;
   replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
@@ -20,7 +20,7 @@ export interface CallbackDeeds {
   replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
 }
 
-export function callbackDeeds(database: Database, clock: Clock): CallbackDeeds {
+export function callbackTransactions(database: Database, clock: Clock): CallbackTransactions {
   const { sqlite } = database;
   const known = statement<{ account_id: string }, Omit<CallbackTable, 'account_id' | 'checked_at'>>(sqlite, (at) =>
     mirrorSql

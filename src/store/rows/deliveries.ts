@@ -8,7 +8,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SweepRequests } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../sqlite/tables.ts';
 
-/** A signed delivery (reference 6.3), as it shall be journalled. */
+/** A signed delivery, as it shall be journalled. */
 export interface NewDelivery {
   readonly accountId: string;
   /** Milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
-import type { Road } from '../../domain/reading.ts';
+import type { Source } from '../../domain/reading.ts';
 import { balanceFields, minorUnits, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
@@ -10,7 +10,7 @@ import type { BalanceSpanTable, VendorTable, VersionTable } from '../sqlite/tabl
 export interface Cause {
   /** Our time, in the form of the file. */
   readonly at: string;
-  readonly source: Road;
+  readonly source: Source;
   readonly runId: number | null;
   readonly deliveryId: number | null;
 }

@@ -1,4 +1,4 @@
-/** Marks: one row per vendor that must be read again (DESIGN 2, rule 2). Marking twice raises the generation. */
+/** Marks: one row per vendor that must be read again. Marking twice raises the generation. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Counter } from './reading-counter.ts';

@@ -6,7 +6,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../sqlite/tables.ts';
 
 /** What is known of a vendor when it is missed. */
-export type Resident = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
+export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
 /** What of a vendor hardly ever changes. */
 export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
@@ -14,10 +14,10 @@ export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'creat
 const chunk = 5_000;
 const few = 3;
 
-export interface Census {
+export interface VendorScan {
   addAccount(accountId: string, now: number): void;
   /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
-  after(accountId: string, after: number): Resident[];
+  after(accountId: string, after: number): ScannedVendor[];
   count(accountId: string): number;
   /** Numbers of a few active vendors, the youngest. */
   someActive(accountId: string): number[];
@@ -26,14 +26,14 @@ export interface Census {
   suspect(key: Key): void;
 }
 
-export function census(sqlite: Sqlite): Census {
+export function vendorScan(sqlite: Sqlite): VendorScan {
   const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('accounts')
       .values({ account_id: at.account_id, added_at: at.added_at })
       .onConflict((conflict) => conflict.doNothing()),
   );
-  const after = statement<{ account_id: string; after: number }, Resident>(sqlite, (at) =>
+  const after = statement<{ account_id: string; after: number }, ScannedVendor>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])

@@ -1,4 +1,4 @@
-/** What was asked of the service and makes it send a code: so that a stranger's is told from one that we wait for, and no fault asks without end. */
+/** What was asked of the service and makes it send a code: so that a code that we wait for is told from any other, and no fault asks without end. */
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';

@@ -1,5 +1,5 @@
 /** The unguessable part of each account's callback address: 128 bits of this installation, made once. */
-import type { Dice } from '../../domain/clock.ts';
+import type { Random } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 
@@ -9,7 +9,7 @@ export interface PathTokenRows {
   make(accountId: string): string;
 }
 
-export function pathTokens(sqlite: Sqlite, dice: Dice): PathTokenRows {
+export function pathTokens(sqlite: Sqlite, random: Random): PathTokenRows {
   const select = statement<{ account_id: string }, { path_token: string }>(sqlite, (at) =>
     secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at.account_id),
   );
@@ -22,7 +22,7 @@ export function pathTokens(sqlite: Sqlite, dice: Dice): PathTokenRows {
     make(account_id) {
       const known = find(account_id);
       if (known !== undefined) return known;
-      const path_token = Buffer.from(dice.bytes(16)).toString('base64url');
+      const path_token = Buffer.from(random.bytes(16)).toString('base64url');
       add.run({ account_id, path_token });
       return path_token;
     },

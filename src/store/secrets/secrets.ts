@@ -1,17 +1,17 @@
 /** The file of secrets, mode 0600: what must never stand in the mirror. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep, type Clock, type Dice } from '../../domain/clock.ts';
+import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Database, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { ownerClaim, type Owner } from './owner.ts';
-import { tokenVault, type Vault, type VaultUser } from './token-store.ts';
+import { openTokenStore, type TokenStorage, type TokenStorageUser } from './token-store.ts';
 import { verifierStore, type Verifiers } from './verifiers.ts';
 
 export interface Secrets {
   /** The token pairs of one OAuth client, for this process. */
-  vault(client: string, user: VaultUser): Vault;
+  tokenStore(client: string, user: TokenStorageUser): TokenStorage;
   readonly verifiers: Verifiers;
   readonly path: string;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
@@ -26,17 +26,17 @@ export interface SecretsFile {
   readonly path: string;
   readonly migrations: string;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
 
 /** How long closing waits for a new pair of tokens that is on its way, in milliseconds. */
-const patienceAtClose = 10_000;
+const lockWaitAtClose = 10_000;
 
 /** Opens the file. @throws MirrorError `database_unusable` where others may read it, and as `Database.open`. */
 export async function openSecrets(file: SecretsFile): Promise<Secrets> {
-  const { clock, dice } = file;
+  const { clock, random } = file;
   const database = await Database.open({
     ...file,
     mode: 0o600,
@@ -54,14 +54,15 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
   const renewals = new Set<Promise<unknown>>();
   return {
     claim: (owner) => database.write(() => claim(owner)),
-    vault: (client, user) => tokenVault(database, { client, user, clock, dice, renewals, closing: closing.signal }),
-    verifiers: verifierStore(database, clock, dice),
+    tokenStore: (client, user) =>
+      openTokenStore(database, { client, user, clock, random, renewals, closing: closing.signal }),
+    verifiers: verifierStore(database, clock, random),
     path: database.path,
     files: () => database.files(),
     async close() {
       closing.abort(new MirrorError('interrupted', 'Interrupted while the access token was renewed.'));
       const enough = new AbortController();
-      const late = sleep(clock, patienceAtClose, enough.signal).catch(() => undefined);
+      const late = sleep(clock, lockWaitAtClose, enough.signal).catch(() => undefined);
       if (renewals.size > 0) await Promise.race([Promise.allSettled(renewals), late]);
       enough.abort();
       await database.close();

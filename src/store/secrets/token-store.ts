@@ -1,5 +1,5 @@
 /** OAuth token pairs, replaced by one process at a time: a refresh token works once. */
-import { parseInstant, sleep, timestamp, type Clock, type Dice } from '../../domain/clock.ts';
+import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
@@ -12,7 +12,7 @@ export interface StoredPair {
   readonly expiresAt: number;
 }
 
-export interface Vault {
+export interface TokenStorage {
   load(): Promise<StoredPair | undefined>;
   /** Runs `work` while no other process does, with the newest pair; `save` resolves once the new pair is on disk. */
   exclusively<T>(
@@ -21,16 +21,16 @@ export interface Vault {
 }
 
 /** A process that replaces pairs, and how it hears that it waits for another one that does. */
-export interface VaultUser {
+export interface TokenStorageUser {
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly onWait: () => void;
 }
 
-export interface VaultOptions {
+export interface TokenStorageOptions {
   readonly client: string;
-  readonly user: VaultUser;
+  readonly user: TokenStorageUser;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   /** Work under way, so that closing can wait for it. */
   readonly renewals: Set<Promise<unknown>>;
   /** Ends waits for other processes. */
@@ -53,11 +53,11 @@ interface TokenRow {
   expires_at: string | null;
 }
 
-export function tokenVault(database: Database, options: VaultOptions): Vault {
-  const { client, user, clock, dice, renewals, closing } = options;
+export function openTokenStore(database: Database, options: TokenStorageOptions): TokenStorage {
+  const { client, user, clock, random, renewals, closing } = options;
   const { sqlite } = database;
   // Of one process, too, only one at a time: the settings may be read anew while a pair is replaced.
-  const owner = `${user.process.name} ${Buffer.from(dice.bytes(4)).toString('hex')}`;
+  const owner = `${user.process.name} ${Buffer.from(random.bytes(4)).toString('hex')}`;
   const find = statement<{ client: string }, TokenRow>(sqlite, (at) =>
     secretSql
       .selectFrom('oauth_tokens')

@@ -1,11 +1,11 @@
 /**
  * What an account's callbacks live on: the path token in their address, the codes that came for them, and the keys of signatures that
- * those became (reference 6.2, 6.4).
+ * those became.
  *
  * A code is a candidate until the service has said that it is right; then it is proven. The proven one before it stays usable for a
  * day, because deliveries signed with it may still be on their way.
  */
-import { timestamp, type Clock, type Dice } from '../../domain/clock.ts';
+import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import { awaitedCodes } from './awaited-codes.ts';
 import { answerSoon, type Database } from '../sqlite/database.ts';
@@ -19,7 +19,7 @@ export interface Verifiers {
   pathToken(accountId: string): Promise<Secret>;
   /** The same of many accounts; those that have none get theirs in one commit. */
   pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>>;
-  /** The keys that a genuine signature may have now. Candidates are none: a stranger may have sent them. */
+  /** The keys that a genuine signature may have now. Candidates are none: anybody may have sent them. */
   usable(accountId: string): Promise<Secret[]>;
   /** Whether we hold the key of this callback, and asked for no other since: that one may be in force without our knowing it. */
   holds(accountId: string, callbackid: number): Promise<boolean>;
@@ -49,9 +49,9 @@ export interface Verifiers {
 const day = 86_400_000;
 const mostCandidates = 8;
 
-export function verifierStore(database: Database, clock: Clock, dice: Dice): Verifiers {
+export function verifierStore(database: Database, clock: Clock, random: Random): Verifiers {
   const { sqlite } = database;
-  const pathToken = pathTokens(sqlite, dice);
+  const pathToken = pathTokens(sqlite, random);
   const awaited = awaitedCodes(sqlite);
   const rows = verifierRows(sqlite);
   const secret = ({ verifier }: { verifier: string }): Secret => new Secret(verifier);

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { sleep, type Clock, type Dice } from '../../domain/clock.ts';
+import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
 import { networkAround } from './file-systems.ts';
@@ -24,14 +24,14 @@ export interface DatabaseOptions {
   readonly mode: number;
   readonly migrations: readonly Migration[];
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   /** How long to try while another process holds the lock, in milliseconds; 30 s unless told. */
-  readonly patience?: number;
+  readonly lockWait?: number;
   /** Hears, once, that the file is not to be trusted any more: it is damaged, or nobody knows what of it is on disk. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
 }
 
-const usualPatience = 30_000;
+const usualLockWait = 30_000;
 
 /** Milliseconds to try where the service waits for an answer. */
 export const answerSoon = 2_000;
@@ -43,20 +43,20 @@ export class Database {
   readonly path: string;
   readonly sqlite: Sqlite;
   readonly #clock: Clock;
-  readonly #dice: Dice;
-  readonly #patience: number;
+  readonly #random: Random;
+  readonly #lockWait: number;
   readonly #inode: number | undefined;
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
   /** Why the last transaction that wrote was refused; undefined where it was not. */
   #refused: MirrorError | undefined;
 
-  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'dice' | 'patience' | 'onDistrust'>) {
+  private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'onDistrust'>) {
     this.sqlite = sqlite;
     this.path = sqlite.name;
     this.#clock = options.clock;
-    this.#dice = options.dice;
-    this.#patience = options.patience ?? usualPatience;
+    this.#random = options.random;
+    this.#lockWait = options.lockWait ?? usualLockWait;
     this.#onDistrust = options.onDistrust;
     this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
@@ -105,20 +105,20 @@ export class Database {
   }
 
   /**
-   * Runs `deed` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. `patience` is for
+   * Runs `work` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. `lockWait` is for
    * those who cannot wait as long as usual.
    */
-  async write<T>(deed: () => T, patience = this.#patience): Promise<T> {
-    const transaction = this.sqlite.transaction(deed);
-    return this.#written(this.patiently(() => transaction.immediate(), patience));
+  async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
+    const transaction = this.sqlite.transaction(work);
+    return this.#written(this.patiently(() => transaction.immediate(), lockWait));
   }
 
   /**
    * As `write`, without waiting for the disk. For what is worth nothing by itself, to nobody but to what is written after it: a number
    * that was taken, a page that showed nothing new, a mark that is settled.
    */
-  async writeInOrder<T>(deed: () => T): Promise<T> {
-    const transaction = this.sqlite.transaction(deed);
+  async writeInOrder<T>(work: () => T): Promise<T> {
+    const transaction = this.sqlite.transaction(work);
     return this.#written(this.patiently(() => inOrder(this.sqlite, () => transaction.immediate())));
   }
 
@@ -180,7 +180,7 @@ export class Database {
         return;
       } catch (error) {
         if (!isBusy(error)) throw catalogued(error, this.path);
-        await sleep(this.#clock, 5 + 45 * this.#dice.fraction());
+        await sleep(this.#clock, 5 + 45 * this.#random.fraction());
       }
     }
   }
@@ -189,15 +189,15 @@ export class Database {
    * Tries while another process holds the lock. Once the file is not to be trusted, everything fails with what was wrong then: a
    * later success would promise what may not be on disk.
    */
-  async patiently<T>(attempt: () => T, patience = this.#patience): Promise<T> {
-    const deadline = this.#clock.monotonic() + patience;
+  async patiently<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
+    const deadline = this.#clock.monotonic() + lockWait;
     for (;;) {
       if (this.#distrust) throw this.#distrust;
       try {
         return attempt();
       } catch (error) {
         if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.#said(error);
-        await sleep(this.#clock, 10 + 40 * this.#dice.fraction());
+        await sleep(this.#clock, 10 + 40 * this.#random.fraction());
       }
     }
   }

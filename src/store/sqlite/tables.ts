@@ -1,6 +1,6 @@
 /** The tables as TypeScript sees them. The migrations are what they are. */
 import type { Generated } from 'kysely';
-import type { Road } from '../../domain/reading.ts';
+import type { Source } from '../../domain/reading.ts';
 import type { TextField, VisState } from '../../domain/vendor.ts';
 import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
 
@@ -40,7 +40,7 @@ export type VendorTable = OfVendor &
     presence: Presence;
     first_seen_at: string;
     changed_at: string;
-    source: Road;
+    source: Source;
     read_seq: number;
     held_since_ms: number;
     unknown_fields: string | null;
@@ -73,7 +73,7 @@ export interface VersionTable extends OfVendor {
   vis_state_source: VisStateSource;
   presence: Presence;
   changed_fields: string;
-  source: Road;
+  source: Source;
   run_id: number | null;
   delivery_id: number | null;
   raw: string;

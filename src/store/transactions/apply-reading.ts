@@ -30,7 +30,7 @@ export interface SweepContext extends ReadingContext {
 
 export type Verdicts = ReadonlyMap<number, Verdict>;
 
-export interface ReadingDeeds {
+export interface ReadingTransactions {
   /**
    * Applies each page whole, several in one commit; with it goes how far the run has come: `counts`, given what became of the rows of
    * all pages that are applied by then.
@@ -49,11 +49,11 @@ export interface ReadingDeeds {
 /** No commit takes on a further page after so many milliseconds: deliveries wait for its end. */
 const longEnough = 10;
 
-export function readingDeeds(
+export function readingTransactions(
   database: Database,
   clock: Pick<Clock, 'monotonic' | 'yield'>,
   parts: { readings: Readings; runs: Runs; findings: Findings; marks: Marks; deliveries: Deliveries },
-): ReadingDeeds {
+): ReadingTransactions {
   const { readings, runs, findings, marks, deliveries } = parts;
 
   const account = (vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict => {

@@ -20,7 +20,7 @@ export interface Deferral {
   readonly error: string | null;
 }
 
-export interface QueueDeeds {
+export interface QueueTransactions {
   /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void>;
   /** Open marks of an account that are due, the oldest first. */
@@ -55,10 +55,10 @@ export interface QueueParts {
   readonly findings: Findings;
 }
 
-export function queueDeeds(
+export function queueTransactions(
   database: Database,
   { clock, counter, marks, deliveries, findings }: QueueParts,
-): QueueDeeds {
+): QueueTransactions {
   const { sqlite } = database;
   const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'] as const;
   const due = statement<{ account_id: string; moment: number; limit: number }, Mark>(sqlite, (at) =>

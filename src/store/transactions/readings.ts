@@ -1,16 +1,16 @@
 /**
  * The one way in which a vendor row changes because of a reading. A reading is applied if it is newer than what we hold
- * (DESIGN 2, rule 3) and, where it differs, if what we hold is not too young to be contradicted (rule 4).
+ * and, where it differs, if what we hold is not too young to be contradicted (rule 4).
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp, Road, VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, Source, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import { pageConfirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { carriedOver, children, columnsOf, type Key } from '../rows/stored-vendor.ts';
 import { vendorHistory, type Cause } from '../rows/history.ts';
-import { judgement } from './lag-guard.ts';
+import { lagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../sqlite/tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
@@ -19,7 +19,7 @@ import type { Absence, Difference, Verdict } from '../decide/verdict.ts';
 
 export interface ReadingContext {
   readonly accountId: string;
-  readonly road: Road;
+  readonly source: Source;
   readonly runId: number | null;
   readonly deliveryId: number | null;
   /** How long, in milliseconds, the service may answer from an old copy. */
@@ -55,27 +55,27 @@ export interface Readings {
 }
 
 /** Who changes vendors, and at which mirror time. */
-interface Occasion extends Cause {
+interface ChangeContext extends Cause {
   readonly moment: number;
 }
 
 export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks): Readings {
   const rows = vendorRows(sqlite);
-  const kin = children(sqlite);
+  const childRows = children(sqlite);
   const history = vendorHistory(sqlite);
   const confirmations = pageConfirmations(sqlite);
-  const judge = judgement(counter, marks, confirmations);
+  const guard = lagGuard(counter, marks, confirmations);
 
   /** What is the same for everything that a reading changes: when it happens, and why. */
-  const occasionOf = (context: ReadingContext): Occasion => ({
+  const changeContextOf = (context: ReadingContext): ChangeContext => ({
     at: timestamp(clock.now()),
     moment: counter.moment(),
-    source: context.road,
+    source: context.source,
     runId: context.runId,
     deliveryId: context.deliveryId,
   });
 
-  const create = (key: Key, row: VendorRow, stamp: ReadStamp, occasion: Occasion): Verdict => {
+  const create = (key: Key, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict => {
     const vendor = row.vendor();
     const columns = columnsOf(vendor, row.raw);
     const state = {
@@ -84,9 +84,11 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       presence: 'present',
       raw: row.raw,
     } as const;
-    rows.insert(Object.assign(columns, key, { ...state, first_seen_at: occasion.at, ...traceOf(occasion, stamp) }));
-    kin.replace(key, vendor, true);
-    history.begin(key, state, vendor, occasion);
+    rows.insert(
+      Object.assign(columns, key, { ...state, first_seen_at: changeContext.at, ...traceOf(changeContext, stamp) }),
+    );
+    childRows.replace(key, vendor, true);
+    history.begin(key, state, vendor, changeContext);
     return { kind: 'created', vendor };
   };
 
@@ -94,7 +96,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
   const differ = (held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined => {
     const absent = held.presence === 'missing' || held.presence === 'gone';
     if (held.raw === row.raw && !absent) return undefined;
-    const { vendor, changed } = mergeReading(kin.vendorOf(held), row.vendor());
+    const { vendor, changed } = mergeReading(childRows.vendorOf(held), row.vendor());
     if (changed.length === 0 && !absent) return undefined;
     const after = {
       vis_state: vendor.vis_state ?? null,
@@ -109,10 +111,10 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     const difference = differ(held, row);
     if (!difference) return unchanged(held);
     const { vendor, changed } = difference;
-    const judgement = judge(held, stamp, context);
-    if (judgement !== 'believed') return judged(judgement, difference);
+    const ruling = guard(held, stamp, context);
+    if (ruling !== 'believed') return outcomeOf(ruling, difference);
 
-    const occasion = occasionOf(context);
+    const changeContext = changeContextOf(context);
     const raw = carriedOver(held.raw, row.raw);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
@@ -126,10 +128,10 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...held,
       ...columns,
       ...state,
-      ...traceOf(occasion, stamp),
+      ...traceOf(changeContext, stamp),
     });
-    kin.replace(held, vendor, false);
-    history.continue(keyOf(held), state, changed, vendor, occasion);
+    childRows.replace(held, vendor, false);
+    history.continue(keyOf(held), state, changed, vendor, changeContext);
     return { kind: 'updated', ...difference };
   };
 
@@ -158,13 +160,13 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     page(pageRows, stamp, context, apart) {
       const verdicts = new Map<number, Verdict>();
       const confirmed: number[] = [];
-      const occasion = occasionOf(context);
+      const changeContext = changeContextOf(context);
       const apply = (row: VendorRow): Verdict => {
         const same = rows.same(context.accountId, row);
         if (same) return unchanged(same);
         const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
         const held = rows.find(key);
-        if (!held) return create(key, row, stamp, occasion);
+        if (!held) return create(key, row, stamp, changeContext);
         const verdict = update(held, row, stamp, context);
         if (verdict.kind === 'unchanged' && held.presence === 'suspect') rows.confirm(held, stamp.readSeq);
         return verdict;
@@ -192,7 +194,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     record(row, stamp, context) {
       const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
       const held = rows.find(key);
-      if (!held) return create(key, row, stamp, occasionOf(context));
+      if (!held) return create(key, row, stamp, changeContextOf(context));
       const verdict = update(held, row, stamp, context);
       if (verdict.kind === 'unchanged') rows.confirm(held, stamp.readSeq);
       return verdict;
@@ -214,15 +216,15 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       } as const;
       const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
       const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-      const judgement = judge(held, stamp, context);
-      if (judgement !== 'believed') return judged(judgement, difference);
-      const occasion = occasionOf(context);
+      const ruling = guard(held, stamp, context);
+      if (ruling !== 'believed') return outcomeOf(ruling, difference);
+      const changeContext = changeContextOf(context);
       rows.update({
         ...held,
         ...state,
-        ...traceOf(occasion, stamp),
+        ...traceOf(changeContext, stamp),
       });
-      history.continue(keyOf(held), state, changed, kin.vendorOf(held), occasion);
+      history.continue(keyOf(held), state, changed, childRows.vendorOf(held), changeContext);
       return { kind: 'updated', ...difference };
     },
   };
@@ -232,13 +234,13 @@ function unchanged({ held_since_ms, vis_state }: StoredState): Verdict {
   return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
 }
 
-function judged(judgement: 'stale' | 'guarded', difference: Difference): Verdict {
-  return judgement === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
+function outcomeOf(ruling: 'stale' | 'guarded', difference: Difference): Verdict {
+  return ruling === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
 /** What a change leaves in a row beside its content. */
 function traceOf(
-  { at, moment, source }: Occasion,
+  { at, moment, source }: ChangeContext,
   { readSeq }: ReadStamp,
 ): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {
   return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };

@@ -37,7 +37,7 @@ export interface UnmarkedVendor {
   readonly upTo: number;
 }
 
-export interface SweepAnswerDeeds {
+export interface SweepAnswerTransactions {
   /** How many deliveries named a callback of ours where a vendor should be, and when the last one came; undefined where none did. */
   callbackIds(accountId: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined>;
   /** The open request of an account. */
@@ -65,10 +65,10 @@ export interface SweepAnswerParts {
   readonly findings: Findings;
 }
 
-export function sweepAnswerDeeds(
+export function sweepAnswerTransactions(
   database: Database,
   { clock, marks, deliveries, findings }: SweepAnswerParts,
-): SweepAnswerDeeds {
+): SweepAnswerTransactions {
   const { sqlite } = database;
   const open = statement<
     { account_id: string },

@@ -8,7 +8,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CreationTable, Presence } from '../sqlite/tables.ts';
 import { vendorRows } from '../rows/vendor-rows.ts';
 
-export interface HeldVendor {
+export interface StoredVendor {
   readonly vendor: Vendor;
   readonly presence: Presence;
 }
@@ -21,9 +21,9 @@ export interface OpenCreation {
   readonly known: readonly number[];
 }
 
-export interface WriteDeeds {
+export interface WriteTransactions {
   /** A vendor as the mirror holds it; undefined where it never showed. */
-  heldVendor(accountId: string, vendorid: number): Promise<HeldVendor | undefined>;
+  storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined>;
   /** Numbers of the vendors of a name that the mirror holds. */
   vendorsNamed(accountId: string, name: string): Promise<number[]>;
   /** Writes down that a vendor of that name is about to be created; on disk when this resolves. An older one of the name is forgotten. */
@@ -38,10 +38,10 @@ interface Named {
   readonly vendor_name: string;
 }
 
-export function writeDeeds(database: Database, clock: Pick<Clock, 'now'>): WriteDeeds {
+export function writeTransactions(database: Database, clock: Pick<Clock, 'now'>): WriteTransactions {
   const { sqlite } = database;
   const rows = vendorRows(sqlite);
-  const kin = children(sqlite);
+  const childRows = children(sqlite);
   const named = statement<Named, { vendorid: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
@@ -77,10 +77,10 @@ export function writeDeeds(database: Database, clock: Pick<Clock, 'now'>): Write
   });
   const ofName = (at: Named): number[] => named.all(at).map(({ vendorid }) => vendorid);
   return {
-    heldVendor: (accountId, vendorid) =>
+    storedVendor: (accountId, vendorid) =>
       database.read(() => {
         const row = rows.find({ account_id: accountId, vendorid });
-        return row && { vendor: kin.vendorOf(row), presence: row.presence };
+        return row && { vendor: childRows.vendorOf(row), presence: row.presence };
       }),
     vendorsNamed: (accountId, name) => database.read(() => ofName(key(accountId, name))),
     beginCreation: (accountId, name) =>

@@ -14,14 +14,14 @@ import type { Attendance } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { IdSet } from '../sweep/id-set.ts';
-import type { Tally } from '../observe/run-counter.ts';
+import type { RunCounter } from '../observe/run-counter.ts';
 import { readById } from './by-id.ts';
 import type { Unseen } from './unseen.ts';
 
 export interface AbsenceOptions {
   readonly run: Run;
   readonly attendance: Attendance & { readonly context: SweepContext };
-  readonly tally: Tally;
+  readonly counter: RunCounter;
   readonly unseen: Unseen;
   /** What the proven sweep showed, and the reading that was numbered before it began. */
   readonly observation: Observation;
@@ -49,11 +49,11 @@ const absentPerRun = 50;
 
 /** Reads each suspect by its id. @throws MirrorError `breaker_tripped`, and of the service. */
 export async function resolveById(engine: Engine, options: AbsenceOptions): Promise<Resolved> {
-  const { attendance, tally, unseen, listed, isBelieved } = options;
+  const { attendance, counter, unseen, listed, isBelieved } = options;
   const { suspects } = unseen;
   const hidden = unseen.hidden.slice(0, hiddenPerRun).map(({ vendorid }) => vendorid);
   const absent = unseen.absent.slice(0, absentPerRun).map(({ vendorid }) => vendorid);
-  const read = await readById(engine, [...suspects, ...hidden, ...absent], { attendance, tally, listed });
+  const read = await readById(engine, [...suspects, ...hidden, ...absent], { attendance, counter, listed });
   await reportRefused(engine, options, read.refused);
 
   const isAbsent = (vendorid: number): boolean => read.absent.has(vendorid);
@@ -116,12 +116,12 @@ export async function resolveBySweep(
 
 async function applyAbsence(
   { mirror }: Engine,
-  { attendance, tally }: AbsenceOptions,
+  { attendance, counter }: AbsenceOptions,
   vendorid: number,
   absence: Absence,
   stamp: ReadStamp | undefined,
 ): Promise<void> {
-  if (stamp) tally.addVerdict(await mirror.applyAbsence(vendorid, absence, stamp, attendance.context));
+  if (stamp) counter.addVerdict(await mirror.applyAbsence(vendorid, absence, stamp, attendance.context));
 }
 
 async function reportRefused(

@@ -1,4 +1,4 @@
-/** The breaker: many absences at once wait for a person's word (DESIGN 2, rules 8 and 9). */
+/** The breaker: many absences at once wait for a person's word. */
 import type { Complete } from '../sweep/passes.ts';
 
 export interface BreakerSettings {

@@ -9,7 +9,7 @@ import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Attendance } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
-import type { Tally } from '../observe/run-counter.ts';
+import type { RunCounter } from '../observe/run-counter.ts';
 
 export interface ReadAbsences {
   /** Vendors that the service does not know, by readings that prove it. */
@@ -25,7 +25,7 @@ const mostKnown = 3;
 
 export interface ReadOptions {
   readonly attendance: Attendance;
-  readonly tally: Tally;
+  readonly counter: RunCounter;
   /** Vendors that the list has just shown. */
   readonly listed: readonly number[];
 }
@@ -34,7 +34,7 @@ export interface ReadOptions {
 export async function readById(
   engine: Engine,
   vendorids: Iterable<number>,
-  { attendance, tally, listed }: ReadOptions,
+  { attendance, counter, listed }: ReadOptions,
 ): Promise<ReadAbsences> {
   const absent = new Map<number, ReadStamp>();
   const refused = new Map<number, string>();
@@ -44,7 +44,7 @@ export async function readById(
   const read = async (vendorid: number): Promise<void> => {
     const sighting = await engine.reader.read(vendorid, attendance);
     if (sighting.kind === 'record') {
-      tally.addVerdict(sighting.verdict);
+      counter.addVerdict(sighting.verdict);
       answered.push(vendorid);
     } else if (sighting.kind === 'refused') refused.set(vendorid, sighting.error.code);
     else (sighting.isProven ? absent : formless).set(vendorid, sighting.stamp);

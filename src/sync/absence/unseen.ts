@@ -1,5 +1,5 @@
 /** Which vendors a complete sweep did not show, and what that may mean. */
-import type { Resident } from '../../store/rows/vendor-scan.ts';
+import type { ScannedVendor } from '../../store/rows/vendor-scan.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 
 export interface Unseen {
@@ -22,7 +22,7 @@ export interface Unseen {
   readonly guardedSeq: number | undefined;
 }
 
-export type UnlistedVendor = Pick<Resident, 'vendorid' | 'read_seq'>;
+export type UnlistedVendor = Pick<ScannedVendor, 'vendorid' | 'read_seq'>;
 
 export interface Missed {
   readonly seen: IdSet;
@@ -39,9 +39,9 @@ export interface Missed {
 
 const mostRecent = 3;
 
-/** Sorts those residents that a sweep did not show. */
+/** Sorts those stored vendors that a sweep did not show. */
 export async function sortUnseen(
-  residents: AsyncIterable<readonly Resident[]>,
+  scannedVendors: AsyncIterable<readonly ScannedVendor[]>,
   { seen, guarded, showsDeleted, beganSeq, began, lag }: Missed,
 ): Promise<Unseen> {
   const suspects: number[] = [];
@@ -51,7 +51,7 @@ export async function sortUnseen(
   const recent: number[] = [];
   let present = 0;
   let guardedSeq: number | undefined;
-  for await (const chunk of residents) {
+  for await (const chunk of scannedVendors) {
     for (const { vendorid, vis_state, presence, read_seq, held_since_ms } of chunk) {
       if (presence === 'missing' || presence === 'gone') {
         if (!seen.has(vendorid)) absent.push({ vendorid, read_seq });

@@ -1,6 +1,6 @@
 /** What every job on one account works with. */
 import type { VendorsApi } from '../../api/vendors.ts';
-import type { Clock, Dice } from '../../domain/clock.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
 import type { ServiceSettings, SyncSettings } from '../../settings/parse.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Mirror } from '../../store/mirror.ts';
@@ -12,7 +12,7 @@ export interface Engine {
   readonly mirror: Mirror;
   readonly reader: OneReader;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   readonly log: Log;
   readonly sync: SyncSettings;
   readonly concurrency: number;

@@ -6,7 +6,7 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import type { FindingKind } from '../../store/sqlite/tables.ts';
 import { balanceFields } from '../../domain/vendor.ts';
 
-/** A delivery may take several minutes (reference 8); in milliseconds. */
+/** A delivery may take several minutes; in milliseconds. */
 export const inFlightFor = 5 * 60_000;
 
 /** The service tells the second in which a vendor changed, in milliseconds. */
@@ -33,7 +33,7 @@ export function accountant(now: () => number): Accountant {
 
 type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
 
-/** What moves whenever somebody edits a vendor, or may move alone (reference 2.1; field notes, One vendor). */
+/** What moves whenever somebody edits a vendor, or may move alone. */
 const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
 
 /**

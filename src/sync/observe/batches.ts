@@ -11,7 +11,7 @@ interface Waiter<Piece, Result> {
  * Pieces that came in one turn of the event loop are worked on together, in a turn of their own: what it costs to begin and to end
  * is paid once for all, and whoever else came in the meantime is heard first. A failure is that of all of them.
  */
-export function inTurns<Piece, Result>(
+export function inBatches<Piece, Result>(
   clock: Pick<Clock, 'yield'>,
   work: (pieces: readonly Piece[]) => Promise<readonly Result[]>,
 ): (piece: Piece) => Promise<Result> {

@@ -9,7 +9,7 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
   const { accountId, clock, sync } = engine;
   return {
     accountId,
-    road: run.kind,
+    source: run.kind,
     run,
     runId: run.id,
     deliveryId: null,

@@ -6,8 +6,8 @@ import type { Engine } from '../account/engine.ts';
 import { FieldWatch } from './field-watch.ts';
 import { isNews } from './accountant.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
-import type { Tally } from './run-counter.ts';
-import { inTurns } from './batches.ts';
+import type { RunCounter } from './run-counter.ts';
+import { inBatches } from './batches.ts';
 
 export interface Observation extends SweepResult {
   /** Vendors that were seen otherwise than they are stored, and not believed yet. */
@@ -23,7 +23,7 @@ export interface Observation extends SweepResult {
 
 export interface ObservationOptions {
   readonly context: SweepContext;
-  readonly tally: Tally;
+  readonly counter: RunCounter;
   readonly signal: AbortSignal;
   /** Vendors of which it matters whether there is something new. */
   readonly asked: Pick<ReadonlySet<number>, 'has'>;
@@ -67,20 +67,20 @@ export function observeHidden(engine: Engine, options: ObservationOptions): Retu
 
 function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: Engine,
-  { context, tally, signal, onProgress }: ObservationOptions,
+  { context, counter, signal, onProgress }: ObservationOptions,
   fields: FieldWatch,
   see: (vendorid: number, verdict: Verdict) => void,
 ): Sweep {
   return {
     vendors,
-    apply: inTurns(clock, async (pages: readonly VendorPage[]) => {
+    apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
       const watched = pages.map((page) => ({ ...page, rows: fields.through(page.rows) }));
-      const applied = await mirror.applyPages(watched, context, (verdicts) => tally.withPages(verdicts));
-      tally.set(tally.withPages(applied));
+      const applied = await mirror.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
+      counter.set(counter.withPages(applied));
       for (const [vendorid, verdict] of applied.flatMap((verdicts) => [...verdicts])) see(vendorid, verdict);
       return applied;
     }),
-    onRequest: () => tally.addRequest(),
+    onRequest: () => counter.addRequest(),
     clock,
     lag: sync.lag,
     passes: sync.sweepPasses,

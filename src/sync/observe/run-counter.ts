@@ -3,7 +3,7 @@ import { noCounts, type RunCounts } from '../../store/rows/runs.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 
 /** Counts of one run, which grow. */
-export class Tally {
+export class RunCounter {
   counts: RunCounts = noCounts;
 
   /** The counts as they would be with these pages too; a page counts once it is applied. */

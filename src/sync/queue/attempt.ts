@@ -1,4 +1,4 @@
-/** One attempt at one mark: its vendor is read, and the mark is settled, put off or parked (DESIGN 2, rules 2 and 5). */
+/** One attempt at one mark: its vendor is read, and the mark is settled, put off or parked. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { OpenDelivery } from '../../store/rows/deliveries.ts';
 import type { Mark } from '../../store/rows/marks.ts';
@@ -87,10 +87,10 @@ export async function notYet({ mirror }: Engine, mark: Mark): Promise<void> {
     });
 }
 
-async function tryLater({ mirror, dice }: Engine, mark: Mark, error: MirrorError): Promise<void> {
+async function tryLater({ mirror, random }: Engine, mark: Mark, error: MirrorError): Promise<void> {
   const attempts = mark.attempts + 1;
   if (attempts >= enoughFailures) return mirror.park(mark, error.message);
   const ceiling = Math.min(longestPause, shortestPause * 2 ** attempts);
-  const delay = shortestPause + dice.fraction() * (ceiling - shortestPause);
+  const delay = shortestPause + random.fraction() * (ceiling - shortestPause);
   await mirror.defer(mark, { delay, reason: mark.reason, attempts, error: error.message });
 }

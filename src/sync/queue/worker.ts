@@ -120,7 +120,7 @@ export class Worker implements Service {
 
   #context(): Attendance['context'] {
     const { accountId, sync } = this.#engine;
-    return { accountId, road: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
+    return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
   async #nap(): Promise<void> {

@@ -8,7 +8,7 @@ import type { Engine } from '../account/engine.ts';
 import { stateShown } from '../observe/observation.ts';
 import { interrupted, type PullOptions } from './run.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
-import { Tally } from '../observe/run-counter.ts';
+import { RunCounter } from '../observe/run-counter.ts';
 import { sortUnseen } from '../absence/unseen.ts';
 
 export interface VendorDifference {
@@ -33,18 +33,18 @@ export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
 export async function verify(engine: Engine, options: VerifyOptions): Promise<VerifyReport> {
   const { mirror, accountId } = engine;
   const run = await mirror.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
-  const tally = new Tally();
+  const counter = new RunCounter();
   let report: VerifyReport;
   try {
-    report = await compare(engine, options, tally);
+    report = await compare(engine, options, counter);
   } catch (caught) {
-    const error = options.signal.aborted ? interrupted(tally) : asMirrorError(caught);
-    report = { outcome: 'incomplete', sourceTotal: tally.counts.seen, mirrorTotal: 0, differences: [], error };
+    const error = options.signal.aborted ? interrupted(counter) : asMirrorError(caught);
+    report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
   }
   const { outcome, error } = report;
   await mirror.finishRun(run, {
     outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
-    counts: tally.counts,
+    counts: counter.counts,
     proof: null,
     moved: null,
     error: error?.message ?? (outcome === 'different' ? `${report.differences.length} vendors differ.` : null),
@@ -55,7 +55,7 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
   return report;
 }
 
-async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Promise<VerifyReport> {
+async function compare(engine: Engine, options: VerifyOptions, counter: RunCounter): Promise<VerifyReport> {
   const { mirror, accountId, vendors, sync } = engine;
   const found = new Map<number, VendorDifference>();
   const began = await mirror.takeStamp();
@@ -75,10 +75,10 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     apply: async (page) => {
       const verdicts = await check(page.rows);
       shown.deleted ||= [...verdicts.values()].some((verdict) => stateShown(verdict) === 1);
-      tally.set({ pages: tally.counts.pages + 1 });
+      counter.set({ pages: counter.counts.pages + 1 });
       return verdicts;
     },
-    onRequest: () => tally.addRequest(),
+    onRequest: () => counter.addRequest(),
     clock: engine.clock,
     lag: sync.lag,
     passes: sync.sweepPasses,
@@ -93,8 +93,8 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
   const showsDeleted = shown.deleted;
   const hidden = engine.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
-  tally.set({ seen: seen.size });
-  const unseen = await sortUnseen(mirror.residents(accountId), {
+  counter.set({ seen: seen.size });
+  const unseen = await sortUnseen(mirror.scannedVendors(accountId), {
     seen,
     guarded: new Set(),
     showsDeleted: showsDeleted || hidden?.showsDeleted === true,
@@ -106,10 +106,10 @@ async function compare(engine: Engine, options: VerifyOptions, tally: Tally): Pr
     throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${blank(conclusion)}.`);
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
-  tally.set({ suspects: unseen.suspects.length });
+  counter.set({ suspects: unseen.suspects.length });
   // Lists may lag: what seems to differ is read by its number, where the service offers that.
   await eachBounded([...found.keys()], engine.concurrency, async (vendorid) => {
-    const row = await record(engine, vendorid, options.signal, tally);
+    const row = await record(engine, vendorid, options.signal, counter);
     if (row) await check([row]);
   });
   const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
@@ -127,9 +127,9 @@ async function record(
   { vendors }: Engine,
   vendorid: number,
   signal: AbortSignal,
-  tally: Tally,
+  counter: RunCounter,
 ): Promise<VendorRow | undefined> {
-  tally.addRequest();
+  counter.addRequest();
   try {
     return (await vendors.read(vendorid, { signal })).row;
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * One run at a time on each account. A request joins a run that has not begun; one that comes while a run is under way gets a
- * run of its own afterwards, because nobody may join a sweep that has begun (DESIGN 2, rule 10).
+ * run of its own afterwards, because nobody may join a sweep that has begun.
  */
 import type { RunReport } from './run.ts';
 
@@ -15,7 +15,7 @@ export type RunJob = (request: {
 
 type Wish = Omit<RunRequest, 'signal'>;
 
-export class RunDesk {
+export class RunService {
   readonly #job: RunJob;
   readonly #stopping = new AbortController();
   #waiting: { wish: Wish; report: Promise<RunReport> } | undefined;

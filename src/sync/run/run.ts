@@ -4,7 +4,7 @@ import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunOutcome, RunTrigger } from '../../store/sqlite/tables.ts';
 import type { Engine } from '../account/engine.ts';
 import { SweepRun, type Claims, type PullOptions } from './sweep-run.ts';
-import type { Tally } from '../observe/run-counter.ts';
+import type { RunCounter } from '../observe/run-counter.ts';
 
 export type { PullOptions };
 
@@ -34,12 +34,12 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
   try {
     claims = await work.run();
   } catch (caught) {
-    error = options.signal.aborted ? interrupted(work.tally) : asMirrorError(caught);
+    error = options.signal.aborted ? interrupted(work.counter) : asMirrorError(caught);
     if (error.code === 'bug') engine.log.error({ err: caught }, 'a run met a fault of ours');
   }
   const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
   const { proof, moved, notes } = work;
-  const { counts } = work.tally;
+  const { counts } = work.counter;
   await mirror.finishRun(run, {
     outcome,
     counts,
@@ -55,7 +55,7 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
 }
 
 /** What is said of a run that was stopped from outside. */
-export function interrupted({ counts }: Tally): MirrorError {
+export function interrupted({ counts }: RunCounter): MirrorError {
   const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
   return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
 }

@@ -18,7 +18,7 @@ import { answerRequest, openRequest, restRequest, type OpenRequest } from './swe
 import { IdSet } from '../sweep/id-set.ts';
 import type { Complete } from '../sweep/passes.ts';
 import type { SweepProgress } from '../sweep/sweep.ts';
-import { Tally } from '../observe/run-counter.ts';
+import { RunCounter } from '../observe/run-counter.ts';
 
 export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';
@@ -38,7 +38,7 @@ export interface Claims {
 
 /** Carries out a run: sweeps the list, proves it, and asks after those it did not show. */
 export class SweepRun {
-  readonly tally = new Tally();
+  readonly counter = new RunCounter();
   readonly notes: string[] = [];
   /** How the list was proven complete, and whether it was seen to move; null before that is known. */
   proof: ProofKind | null = null;
@@ -74,8 +74,8 @@ export class SweepRun {
     const marks = await mirror.dueMarks(accountId, everyMark);
     // Who was told of and not marked is read from the journal afterwards.
     const asked = request ? { has: () => true } : new Set(marks.map(({ vendorid }) => vendorid));
-    const { tally } = this;
-    const sweeping: ObservationOptions = { context, tally, signal, asked, onProgress: this.#options.onProgress };
+    const { counter } = this;
+    const sweeping: ObservationOptions = { context, counter, signal, asked, onProgress: this.#options.onProgress };
     const observation = await this.#observeWhole(sweeping);
     const hidden = engine.extraWalks === 'auto' ? await observeHidden(engine, sweeping) : undefined;
     const seen = new IdSet(observation.seen);
@@ -85,7 +85,7 @@ export class SweepRun {
     await mirror.promoteFindings(accountId, clock.now() - inFlightFor);
     await this.#reportCounts(observation.conclusion);
 
-    const unseen = await sortUnseen(mirror.residents(accountId), {
+    const unseen = await sortUnseen(mirror.scannedVendors(accountId), {
       seen,
       guarded: observation.guarded,
       showsDeleted: observation.showsDeleted || hidden?.showsDeleted === true,
@@ -95,14 +95,14 @@ export class SweepRun {
     });
     const suspects = unseen.suspects.length;
     const { shown } = observation.conclusion;
-    tally.set({ suspects });
+    counter.set({ suspects });
     const tripped = await this.#breaker(unseen, suspects);
     if (tripped) throw tripped;
     // An empty list is no proof of anything: it needs a person's word even for a single vendor, and even to be the first of two.
     const isBelieved = shown > 0 || approved >= suspects;
     if (isBelieved) await mirror.markSuspects(accountId, unseen.suspects);
 
-    const attendance = { context, signal, pace: 'patient', onRequest: () => tally.addRequest() } as const;
+    const attendance = { context, signal, pace: 'patient', onRequest: () => counter.addRequest() } as const;
     const unlisted = suspects + unseen.hidden.length + unseen.absent.length + parked.length;
     const isNeeded = unlisted > 0 || (await mirror.countMarks(accountId)) > 0;
     const listed = isNeeded ? [...sample(seen), ...unseen.recent] : [];
@@ -110,7 +110,7 @@ export class SweepRun {
     const absence: AbsenceOptions = {
       run: this.#run,
       attendance,
-      tally,
+      counter,
       unseen,
       observation,
       listed,
@@ -121,7 +121,7 @@ export class SweepRun {
     let resolved: Resolved = { doubted: 0, unreadSeq: unseen.hidden[0]?.read_seq, notes: [] };
     if (readsById) {
       resolved = await resolveById(engine, absence);
-      this.notes.push(...(await readMarked(engine, attendance, (verdict) => tally.addVerdict(verdict))));
+      this.notes.push(...(await readMarked(engine, attendance, (verdict) => counter.addVerdict(verdict))));
     } else if (isNeeded) {
       await answerMarks(engine, marks, { seen, news: observation.news });
       resolved = await resolveBySweep(engine, absence, (asked) => observe(engine, { ...sweeping, asked }));
@@ -130,7 +130,7 @@ export class SweepRun {
     if (resolved.doubted > 0 && !isBelieved) throw await this.#trip(unseen, suspects);
     await dismissParked(engine, parked, seen, readsById, {
       ...attendance,
-      onVerdict: (verdict) => tally.addVerdict(verdict),
+      onVerdict: (verdict) => counter.addVerdict(verdict),
     });
     await this.#refuseEmptiness(observation.conclusion, unseen.present);
     if (request) await answerRequest(engine, request, { seen, news: observation.news });
@@ -169,8 +169,8 @@ export class SweepRun {
 
   /** A vendor that several walks showed counts once. */
   #settleCounts(seen: IdSet): void {
-    const { created, updated } = this.tally.counts;
-    this.tally.set({ seen: seen.size, unchanged: Math.max(0, seen.size - created - updated) });
+    const { created, updated } = this.counter.counts;
+    this.counter.set({ seen: seen.size, unchanged: Math.max(0, seen.size - created - updated) });
   }
 
   /** Where the service counts more vendors than it shows, or fewer, that is a finding. */

@@ -29,8 +29,8 @@ export async function applyAnswer(
   const notes: string[] = [];
   if (missing.length > 0) await mirror.markVendors(accountId, [vendorid], 'asked', 0);
   // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.
-  if (missing.length === 0 || (await mirror.heldVendor(accountId, vendorid))) {
-    const context = { accountId, road: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
+  if (missing.length === 0 || (await mirror.storedVendor(accountId, vendorid))) {
+    const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
     const { kind } = await mirror.applyReading(answer, context);
     if (kind === 'stale') notes.push('A newer reading was faster; the vendor is marked to be read again.');
   }

@@ -2,7 +2,7 @@
  * A creation. That it is about to be sent is on disk first: where its answer is lost, or this process, the service is searched for the
  * vendor before another of its name is created.
  */
-import { reworded } from '../../domain/with-message.ts';
+import { withMessage } from '../../domain/with-message.ts';
 import type { NewVendor } from '../../api/vendors.ts';
 import { sleep } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
@@ -58,7 +58,7 @@ async function searchFirst(
     return await search(engine, fields, earlier, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    throw reworded(
+    throw withMessage(
       error,
       `A creation of "${fields.vendor_name}" was sent at ${earlier.sentAt} UTC and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${nextTime}`,
     );
@@ -72,16 +72,16 @@ async function searchAfter(
   signal: AbortSignal,
 ): Promise<WriteReport> {
   const open = await engine.mirror.openCreation(engine.accountId, fields.vendor_name);
-  if (!open || signal.aborted) throw reworded(doubt, `${doubt.message} ${nextTime}`);
+  if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${nextTime}`);
   let found: WriteReport | undefined;
   try {
     found = await search(engine, fields, open, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    throw reworded(doubt, `${doubt.message} The service could not be searched for it: ${error.message} ${nextTime}`);
+    throw withMessage(doubt, `${doubt.message} The service could not be searched for it: ${error.message} ${nextTime}`);
   }
   if (found) return { ...found, notes: [doubt.message, ...found.notes] };
-  throw reworded(doubt, `${doubt.message} The service does not show it yet. ${nextTime}`);
+  throw withMessage(doubt, `${doubt.message} The service does not show it yet. ${nextTime}`);
 }
 
 /**
@@ -122,7 +122,7 @@ async function missingFrom(
   vendorid: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const held = await engine.mirror.heldVendor(engine.accountId, vendorid);
+  const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
   try {
     // Lists may leave fields out.
     return notTaken(fields, await readAgain(engine, vendorid, signal));

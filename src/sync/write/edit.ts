@@ -2,7 +2,7 @@
  * An edit of a vendor. Where the answer leaves open whether it was carried out, the vendor is looked at before anything is sent again;
  * and that happens only if the vendor is exactly what it was before, so that nothing is undone that somebody did since.
  */
-import { reworded } from '../../domain/with-message.ts';
+import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
@@ -22,7 +22,7 @@ export async function editVendor(
   signal: AbortSignal,
 ): Promise<WriteReport> {
   const { mirror, accountId, vendors } = engine;
-  const before = await mirror.heldVendor(accountId, vendorid);
+  const before = await mirror.storedVendor(accountId, vendorid);
   for (let sent = 1; ; sent += 1) {
     try {
       return await applyAnswer(engine, fields, await vendors.edit(vendorid, fields, { signal }), signal);
@@ -36,7 +36,7 @@ export async function editVendor(
       const untouched = before && mergeReading(before.vendor, shown).changed.length === 0;
       if (untouched && sent < most) continue;
       const why = untouched ? `It was sent ${most} times` : 'Somebody may have changed the vendor since';
-      throw reworded(
+      throw withMessage(
         error,
         `${error.message} Read again, the service shows vendor ${vendorid} without it (${missing.join(', ')}). ${why}, so it is not sent again; the vendor is marked to be read.`,
       );
@@ -46,11 +46,11 @@ export async function editVendor(
 
 async function lookAfter(doubt: MirrorError, engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
   const marked = `Vendor ${vendorid} is marked to be read; look at it before you try again.`;
-  if (signal.aborted) throw reworded(doubt, `${doubt.message} ${marked}`);
+  if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
     return await look(engine, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    throw reworded(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);
+    throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);
   }
 }

@@ -10,7 +10,7 @@ export async function readAgain(engine: Engine, vendorid: number, signal: AbortS
   const { mirror, accountId, vendors, clock, sync } = engine;
   await sleep(clock, sync.lag, signal);
   const reading = await vendors.read(vendorid, { signal });
-  await mirror.applyReading(reading, { accountId, road: 'pull', runId: null, deliveryId: null, lag: sync.lag });
+  await mirror.applyReading(reading, { accountId, source: 'pull', runId: null, deliveryId: null, lag: sync.lag });
   return reading.row.vendor();
 }
 
@@ -25,7 +25,7 @@ export async function look(engine: Engine, vendorid: number, signal: AbortSignal
     if (!(error instanceof MirrorError) || (error.code !== 'not_found' && error.code !== 'not_supported')) throw error;
   }
   await sweep(engine, signal);
-  const held = await engine.mirror.heldVendor(engine.accountId, vendorid);
+  const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
   if (held?.presence === 'present') return held.vendor;
   throw new MirrorError('not_found', `The service does not show vendor ${vendorid}.`);
 }

@@ -1,4 +1,4 @@
-/** Who may knock where: each account is behind a path that nobody can guess. */
+/** Which account a path belongs to: each account is behind a path that nobody can guess. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../domain/log.ts';
 

@@ -4,16 +4,16 @@ import type { Clock } from '../../domain/clock.ts';
 const window = 3_600_000;
 const tooMany = 5;
 
-export class Deafness {
+export class DeliveryMonitor {
   readonly #clock: Clock;
-  readonly #onDeaf: (accountId: string) => void;
+  readonly #onSilence: (accountId: string) => void;
   /** When the wrong signatures since the last right one came, by account, as far as they matter. */
   readonly #wrong = new Map<string, number[]>();
 
   /** `onDeaf` is told at most once an hour for each account. */
-  constructor(clock: Clock, onDeaf: (accountId: string) => void) {
+  constructor(clock: Clock, onSilence: (accountId: string) => void) {
     this.#clock = clock;
-    this.#onDeaf = onDeaf;
+    this.#onSilence = onSilence;
   }
 
   right(accountId: string): void {
@@ -27,6 +27,6 @@ export class Deafness {
     // Past the number that tells, no more are remembered until it has told its hour.
     if (recent.length >= tooMany) return;
     recent.push(now);
-    if (recent.length === tooMany) this.#onDeaf(accountId);
+    if (recent.length === tooMany) this.#onSilence(accountId);
   }
 }

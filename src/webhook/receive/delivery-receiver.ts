@@ -5,17 +5,17 @@ import type { HttpRequest } from '../../http/server.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
-import { Deafness } from './delivery-monitor.ts';
+import { DeliveryMonitor } from './delivery-monitor.ts';
 import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
 import { parseForm } from './form.ts';
 import { GroupCommit } from './group-commit.ts';
 import { readHandshake, type Code } from './handshake.ts';
-import { Keyring } from './verifier-cache.ts';
+import { VerifierCache } from './verifier-cache.ts';
 import type { Outcome } from './outcomes.ts';
 import { signatureIn } from './signature-header.ts';
 import { isSigned } from './signature.ts';
 
-export interface ReceptionOptions {
+export interface DeliveryReceiverOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly mirror: Pick<Mirror, 'acceptDeliveries'>;
@@ -27,25 +27,25 @@ export interface ReceptionOptions {
   /** A code is on disk, and waits to be proven. */
   readonly onCode: (accountId: string) => void;
   /** Deliveries come, and none is signed with a key that we hold. */
-  readonly onDeaf: (accountId: string) => void;
+  readonly onSilence: (accountId: string) => void;
 }
 
 /** How many deliveries may wait for a commit. */
 const capacity = 1_000;
 
-export class Reception {
-  readonly #options: ReceptionOptions;
+export class DeliveryReceiver {
+  readonly #options: DeliveryReceiverOptions;
   readonly #commits: GroupCommit;
-  readonly #keyring: Keyring;
-  readonly #deafness: Deafness;
+  readonly #verifierCache: VerifierCache;
+  readonly #monitor: DeliveryMonitor;
   #ailing = false;
 
-  constructor(options: ReceptionOptions) {
+  constructor(options: DeliveryReceiverOptions) {
     this.#options = options;
-    const { clock, mirror, verifiers, onDeaf } = options;
+    const { clock, mirror, verifiers, onSilence } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
-    this.#keyring = new Keyring(clock, verifiers);
-    this.#deafness = new Deafness(clock, onDeaf);
+    this.#verifierCache = new VerifierCache(clock, verifiers);
+    this.#monitor = new DeliveryMonitor(clock, onSilence);
   }
 
   /** Never throws: what goes wrong on our side is `unavailable`, so that the service sends it again. */
@@ -68,7 +68,7 @@ export class Reception {
     const handshake = readHandshake({ query: [...request.query], form, body: request.body });
     if (handshake === 'malformed') return handshake;
     if (handshake) return this.#keep(accountId, handshake);
-    // Only a verification may come as JSON: a delivery is a form (reference 6.3).
+    // Only a verification may come as JSON: a delivery is a form.
     if (request.headers['content-type']?.includes('json')) return 'wrong_type';
     const delivery = readDelivery(form);
     if (delivery?.accountId !== accountId) return 'malformed';
@@ -97,11 +97,11 @@ export class Reception {
     isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
   ): Promise<Outcome> {
     const { accountId } = delivery;
-    if (!isSigned(await this.#keyring.usable(accountId))) {
-      this.#deafness.wrong(accountId);
+    if (!isSigned(await this.#verifierCache.usable(accountId))) {
+      this.#monitor.wrong(accountId);
       return 'wrong_signature';
     }
-    this.#deafness.right(accountId);
+    this.#monitor.right(accountId);
     const vendorid = vendorOf(delivery);
     await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });
     if (vendorid === null) return 'ignored';

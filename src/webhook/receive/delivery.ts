@@ -1,4 +1,4 @@
-/** A delivery's parameters, read (reference 6.3). */
+/** A delivery's parameters, read. */
 import type { Pairs } from './form.ts';
 
 export interface Delivery {

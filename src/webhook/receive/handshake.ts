@@ -1,5 +1,5 @@
 /**
- * Finds the code in a verification POST (reference 6.2), whose form is not shown: a form (captured so, field notes), JSON, a query, flat or
+ * Finds the code in a verification POST, whose form is not shown: a form (as captured), JSON, a query, flat or
  * nested, `callback[verifier]` or `callback.verifier`, JSON inside a form field. What counts are the names of the fields, wherever they are.
  */
 import { Secret } from '../../domain/log.ts';

@@ -1,10 +1,10 @@
-/** The public door: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
+/** The public HTTP listener: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
-import { Reception, type ReceptionOptions } from './delivery-receiver.ts';
+import { DeliveryReceiver, type DeliveryReceiverOptions } from './delivery-receiver.ts';
 
-export interface ListenerOptions extends ReceptionOptions {
+export interface ListenerOptions extends DeliveryReceiverOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -19,7 +19,7 @@ const retryAfter = { 'retry-after': '5' };
 /** `POST /webhooks/{account_id}/{path token}` and `GET /healthz`, nothing else. Starting throws `port_taken`. */
 export function createListener(options: ListenerOptions): HttpServer {
   const { clock, log, tokens, observe } = options;
-  const reception = new Reception(options);
+  const receiver = new DeliveryReceiver(options);
   return createHttpServer({
     name: 'the listener',
     host: options.host,
@@ -37,7 +37,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         async handle(request) {
           const begun = clock.monotonic();
           // Admitted, so its account is one of ours and stands in the path as it is.
-          const outcome = await reception.receive(request.params['account'] ?? '', request);
+          const outcome = await receiver.receive(request.params['account'] ?? '', request);
           observe(outcome, clock.monotonic() - begun);
           const status = statusOf[outcome];
           return status === 503 ? { status, headers: retryAfter } : { status };

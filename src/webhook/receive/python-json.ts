@@ -1,4 +1,4 @@
-/** JSON as Python's `json.dumps` writes it, with which the service's own sample signs (field notes, Webhooks). */
+/** JSON as Python's `json.dumps` writes it, with which the service's own sample signs. */
 import type { Pairs } from './form.ts';
 
 /** How characters are written where JSON leaves a choice. */

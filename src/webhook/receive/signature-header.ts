@@ -1,4 +1,4 @@
-/** Which header holds the signature: the service's name stands in the middle of its own (reference 6.4). */
+/** Which header holds the signature: the service's name stands in the middle of its own. */
 
 const pattern = /^x-.+-hmac-sha256$/;
 

@@ -1,6 +1,6 @@
 /**
- * Whether a delivery is signed by one of the account's verifiers (reference 6.4). The reference leaves open in which order the keys stand
- * and how characters are escaped, so every form that the field notes allow is tried. None of them can be forged without the verifier,
+ * Whether a delivery is signed by one of the account's verifiers. The reference leaves open in which order the keys stand
+ * and how characters are escaped, so every plausible form is tried. None of them can be forged without the verifier,
  * and without doubled keys no two deliveries share a form.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -8,7 +8,7 @@ import type { Secret } from '../../domain/log.ts';
 import type { Pairs } from './form.ts';
 import { pythonJson } from './python-json.ts';
 
-/** The order of reference 6.3. */
+/** The order in which the service documents them. */
 const documented = ['name', 'object_id', 'account_id', 'business_id', 'identity_id', 'user_id'];
 
 const escapings = [

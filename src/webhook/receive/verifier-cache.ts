@@ -4,7 +4,7 @@ import type { Verifiers } from '../../store/secrets/verifiers.ts';
 
 type Keys = ReturnType<Verifiers['usable']>;
 
-export class Keyring {
+export class VerifierCache {
   readonly #clock: Clock;
   readonly #verifiers: Pick<Verifiers, 'usable'>;
   /** What was looked up in this turn, by account. */

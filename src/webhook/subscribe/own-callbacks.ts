@@ -9,7 +9,7 @@ import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import { addressPrefix, callbackAddress, holdsToken, withoutToken } from '../address.ts';
 
-export interface HoldingsOptions {
+export interface OwnCallbacksOptions {
   readonly accountId: string;
   readonly publicUrl: string;
   readonly pathToken: Secret;
@@ -18,14 +18,14 @@ export interface HoldingsOptions {
   readonly verifiers: Verifiers;
 }
 
-export class Holdings {
+export class OwnCallbacks {
   /** What our callbacks are registered for. It holds a secret. */
   readonly address: string;
-  readonly #options: HoldingsOptions;
+  readonly #options: OwnCallbacksOptions;
   #listed = new Map<number, Callback>();
   #remembered: Callback[] | undefined;
 
-  constructor(options: HoldingsOptions) {
+  constructor(options: OwnCallbacksOptions) {
     this.#options = options;
     this.address = callbackAddress(options.publicUrl, options.accountId, options.pathToken);
   }

@@ -4,10 +4,10 @@ import { isAboutVendors } from '../../domain/events.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Mirror } from '../../store/mirror.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import { Holdings, type HoldingsOptions } from './own-callbacks.ts';
+import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 import type { Prover } from './verification.ts';
 
-export interface MendingOptions extends HoldingsOptions {
+export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   /** Events or nouns to be told of. */
   readonly events: readonly string[];
   readonly prover: Prover;
@@ -36,27 +36,27 @@ const mostWrongCodes = 6;
  * @returns whether every event has its verified callback, whose key we hold.
  * @throws MirrorError of the service; what had been done by then is written down.
  */
-export async function mend(options: MendingOptions): Promise<boolean> {
-  return new Mending(options).run();
+export async function reconcileCallbacks(options: CallbackReconcilerOptions): Promise<boolean> {
+  return new CallbackReconciler(options).run();
 }
 
-class Mending {
-  readonly #options: MendingOptions;
-  readonly #holdings: Holdings;
+class CallbackReconciler {
+  readonly #options: CallbackReconcilerOptions;
+  readonly #ownCallbacks: OwnCallbacks;
   readonly #kept = new Set<number>();
   /** Why an event could not be registered. */
   readonly #refusals = new Map<string, MirrorError>();
   /** How many callbacks were verified just now. */
   #anew = 0;
 
-  constructor(options: MendingOptions) {
+  constructor(options: CallbackReconcilerOptions) {
     this.#options = options;
-    this.#holdings = new Holdings(options);
+    this.#ownCallbacks = new OwnCallbacks(options);
   }
 
   async run(): Promise<boolean> {
     const { events, onVendorsCovered, signal } = this.#options;
-    await this.#holdings.look(signal);
+    await this.#ownCallbacks.look(signal);
     try {
       const verified = await this.#coverAll(events.filter(isAboutVendors));
       onVendorsCovered();
@@ -67,7 +67,7 @@ class Mending {
       if (verified && others) await this.#removeOthers();
       return verified && others;
     } finally {
-      await this.#holdings.record();
+      await this.#ownCallbacks.record();
     }
   }
 
@@ -94,7 +94,7 @@ class Mending {
       } finally {
         if (this.#anew > before && isAboutVendors(event)) {
           // Readers of the mirror need not wait for the rest, and neither does the sweep.
-          await this.#holdings.record();
+          await this.#ownCallbacks.record();
           onVerified(accountId);
         }
       }
@@ -116,7 +116,7 @@ class Mending {
   /** Sees to it that an event is told: by a callback of its own, or where its noun is refused, by one for each verb. */
   async #cover(event: string): Promise<boolean> {
     const byVerb = event.includes('.') ? [] : verbs.map((verb) => `${event}.${verb}`);
-    const ours = new Set(this.#holdings.all().map((callback) => callback.event));
+    const ours = new Set(this.#ownCallbacks.all().map((callback) => callback.event));
     const refusedBefore = !ours.has(event) && byVerb.some((name) => ours.has(name));
     const refusal = refusedBefore ? undefined : await this.#subscribe(event);
     if (typeof refusal === 'boolean') return refusal;
@@ -128,7 +128,7 @@ class Mending {
 
   /** @returns whether its callback is verified, or how the service refused the event. */
   async #subscribe(event: string): Promise<boolean | MirrorError> {
-    const [listed] = await this.#holdings.for(event);
+    const [listed] = await this.#ownCallbacks.for(event);
     if (listed) return this.#settle(listed);
     const revived = await this.#revive(event);
     if (revived) return this.#prove(revived);
@@ -145,31 +145,31 @@ class Mending {
       this.#kept.add(callbackid);
       return true;
     }
-    if (!right && (await prover.tryCodes(callback, this.#holdings, signal))) return this.#keep(callbackid);
+    if (!right && (await prover.tryCodes(callback, this.#ownCallbacks, signal))) return this.#keep(callbackid);
     if (prover.wrongCodes(callbackid) >= mostWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;
     }
     if (!prover.mayAsk(callbackid)) return false;
-    this.#holdings.see(await prover.ask(callback, signal));
+    this.#ownCallbacks.see(await prover.ask(callback, signal));
     return this.#prove(callback);
   }
 
   /** A callback that is not listed any more may be a disabled one, which a new code wakes. */
   async #revive(event: string): Promise<Callback | undefined> {
-    const vanished = this.#holdings.vanished().find((callback) => callback.event === event);
+    const vanished = this.#ownCallbacks.vanished().find((callback) => callback.event === event);
     if (!vanished) return undefined;
     const { prover, signal } = this.#options;
     try {
       const callback = await prover.ask(vanished, signal);
-      this.#holdings.see(callback);
-      return this.#holdings.leadsHere(callback) ? callback : undefined;
+      this.#ownCallbacks.see(callback);
+      return this.#ownCallbacks.leadsHere(callback) ? callback : undefined;
     } catch (error) {
       signal.throwIfAborted();
       const { code, retry } = asMirrorError(error);
       if (retry || code === 'unauthenticated') throw error;
-      await this.#holdings.lose(vanished.callbackid);
+      await this.#ownCallbacks.lose(vanished.callbackid);
       return undefined;
     }
   }
@@ -183,22 +183,22 @@ class Mending {
     await verifiers.expect(accountId, event, null);
     let callback: Callback;
     try {
-      callback = await callbacks.register(event, this.#holdings.address, { signal });
+      callback = await callbacks.register(event, this.#ownCallbacks.address, { signal });
     } catch (error) {
       signal.throwIfAborted();
       return this.#registeredAfterAll(event, asMirrorError(error));
     }
     await verifiers.expect(accountId, event, callback.callbackid);
     prover.asked(callback.callbackid);
-    this.#holdings.see(callback);
+    this.#ownCallbacks.see(callback);
     return this.#prove(callback);
   }
 
   /** It may exist already, or have been carried out although the answer was lost: the list knows. */
   async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
     const { accountId, signal, verifiers } = this.#options;
-    await this.#holdings.look(signal);
-    const [listed] = await this.#holdings.for(event);
+    await this.#ownCallbacks.look(signal);
+    const [listed] = await this.#ownCallbacks.for(event);
     if (listed) return this.#settle(listed);
     await verifiers.expectNone(accountId, event);
     if (failure.code !== 'rejected') throw failure;
@@ -206,7 +206,7 @@ class Mending {
   }
 
   async #prove(callback: Callback): Promise<boolean> {
-    const verified = await this.#options.prover.await(callback, this.#holdings, this.#options.signal);
+    const verified = await this.#options.prover.await(callback, this.#ownCallbacks, this.#options.signal);
     return verified && this.#keep(callback.callbackid);
   }
 
@@ -218,8 +218,9 @@ class Mending {
 
   /** Doubles, what leads to an address that we had before, and the memory of what vanished. */
   async #removeOthers(): Promise<void> {
-    for (const { callbackid } of this.#holdings.vanished()) await this.#holdings.lose(callbackid);
-    for (const callback of this.#holdings.all()) if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
+    for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.lose(callbackid);
+    for (const callback of this.#ownCallbacks.all())
+      if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
   }
 
   async #remove({ callbackid }: Callback): Promise<void> {
@@ -229,6 +230,6 @@ class Mending {
     } catch (error) {
       if (asMirrorError(error).code !== 'not_found') throw error;
     }
-    await this.#holdings.lose(callbackid);
+    await this.#ownCallbacks.lose(callbackid);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps an account subscribed: looks at its callbacks at the start, whenever asked, and whenever a code comes, and mends what is not right.
+ * Keeps an account subscribed: looks at its callbacks at the start, whenever asked, and whenever a code comes, and fixes what is not right.
  * One look at a time.
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
@@ -9,12 +9,12 @@ import type { Service } from '../../domain/lifecycle.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
-import { Bell } from '../signal.ts';
-import { Holdings } from './own-callbacks.ts';
-import { mend } from './reconciler.ts';
+import { ArrivalSignal } from '../signal.ts';
+import { OwnCallbacks } from './own-callbacks.ts';
+import { reconcileCallbacks } from './reconciler.ts';
 import { Prover } from './verification.ts';
 
-export interface KeeperOptions {
+export interface SubscriptionManagerOptions {
   readonly accountId: string;
   /** Where the service reaches the listener; without it nothing is registered. */
   readonly publicUrl: string | null;
@@ -27,7 +27,7 @@ export interface KeeperOptions {
   readonly log: Log;
   /** Waits until this account may ask the service, where many would at once, and then does the work. @throws the signal's reason. */
   readonly inTurn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody (DESIGN 2, rule 10). */
+  /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody. */
   readonly onVerified: (accountId: string) => void;
 }
 
@@ -38,10 +38,10 @@ export type Subscription = 'verified' | 'unverified' | 'idle';
 const firstRest = 900_000;
 const longestRest = 86_400_000;
 
-export class Keeper implements Service {
+export class SubscriptionManager implements Service {
   readonly name: string;
-  readonly #options: KeeperOptions;
-  readonly #bell = new Bell();
+  readonly #options: SubscriptionManagerOptions;
+  readonly #arrivals = new ArrivalSignal();
   readonly #prover: Prover;
   readonly #stopping = new AbortController();
   #looking: Promise<Subscription> | undefined;
@@ -49,10 +49,10 @@ export class Keeper implements Service {
   #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
 
-  constructor(options: KeeperOptions) {
+  constructor(options: SubscriptionManagerOptions) {
     this.name = `the webhooks of ${options.accountId}`;
     this.#options = options;
-    this.#prover = new Prover({ ...options, bell: this.#bell });
+    this.#prover = new Prover({ ...options, arrivals: this.#arrivals });
   }
 
   /** Begins a first look, and does not wait for it: `check` does. */
@@ -68,7 +68,7 @@ export class Keeper implements Service {
     await this.#looking;
   }
 
-  /** Looks, mends, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
+  /** Looks, fixes, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
   check(): Promise<Subscription> {
     return this.#begin(false);
   }
@@ -94,7 +94,7 @@ export class Keeper implements Service {
 
   /** A code has come and is on disk. */
   codeArrived(): void {
-    this.#bell.ring();
+    this.#arrivals.ring();
     void this.check();
   }
 
@@ -103,20 +103,20 @@ export class Keeper implements Service {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
     await this.#looking;
     const { signal } = this.#stopping;
-    const holdings = new Holdings({
+    const ownCallbacks = new OwnCallbacks({
       ...this.#options,
       publicUrl: publicUrl ?? '',
       pathToken: await verifiers.pathToken(accountId),
     });
-    await holdings.look(signal);
-    const ours = holdings.all();
+    await ownCallbacks.look(signal);
+    const ours = ownCallbacks.all();
     try {
       for (const { callbackid } of ours) {
         await callbacks.remove(callbackid, { signal });
-        await holdings.lose(callbackid);
+        await ownCallbacks.lose(callbackid);
       }
     } finally {
-      await holdings.record();
+      await ownCallbacks.record();
     }
     return ours.length;
   }
@@ -134,17 +134,17 @@ export class Keeper implements Service {
     const prover = this.#prover;
     let onVendorsCovered = (): void => undefined;
     this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
-    prover.heard = this.#bell.count;
+    prover.heard = this.#arrivals.count;
     let missed = false;
     try {
       const pathToken = await verifiers.pathToken(accountId);
       const { inTurn } = this.#options;
       const verified = await inTurn(
-        () => mend({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
+        () => reconcileCallbacks({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
         signal,
       );
       if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
-      missed = this.#bell.count > prover.heard;
+      missed = this.#arrivals.count > prover.heard;
       return verified ? 'verified' : 'unverified';
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);

@@ -1,5 +1,5 @@
 /**
- * Proves a callback (reference 6.2): has a code sent where none is there, waits for it, sends it back, and believes that it is right only
+ * Proves a callback: has a code sent where none is there, waits for it, sends it back, and believes that it is right only
  * when both the answer and the list say `verified`.
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
@@ -8,8 +8,8 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import type { Bell } from '../signal.ts';
-import type { Holdings } from './own-callbacks.ts';
+import type { ArrivalSignal } from '../signal.ts';
+import type { OwnCallbacks } from './own-callbacks.ts';
 
 export interface ProverOptions {
   readonly accountId: string;
@@ -17,7 +17,7 @@ export interface ProverOptions {
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   /** Rings when a code has come. */
-  readonly bell: Bell;
+  readonly arrivals: ArrivalSignal;
 }
 
 /** A code comes within seconds or minutes: one that takes longer than this wait is proven when it comes. */
@@ -31,7 +31,7 @@ export class Prover {
   readonly #asked = new Map<number, number>();
   /** How many wrong codes a callback was sent since it was last verified. */
   readonly #wrong = new Map<number, number>();
-  /** How often the bell had rung when codes were last looked for. */
+  /** The count of arrivals when codes were last looked for. */
   heard = 0;
 
   constructor(options: ProverOptions) {
@@ -62,29 +62,29 @@ export class Prover {
   }
 
   /** Waits a while for the code that was asked for. @returns whether the callback is verified. */
-  async await(callback: Callback, holdings: Holdings, signal: AbortSignal): Promise<boolean> {
-    const { bell, clock } = this.#options;
+  async await(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
+    const { arrivals, clock } = this.#options;
     const deadline = clock.monotonic() + codeWait;
     for (;;) {
-      if (await this.tryCodes(callback, holdings, signal)) return true;
+      if (await this.tryCodes(callback, ownCallbacks, signal)) return true;
       const left = Math.max(0, deadline - clock.monotonic());
-      if (!(await bell.rung(this.heard, left, clock, signal))) return false;
+      if (!(await arrivals.rung(this.heard, left, clock, signal))) return false;
     }
   }
 
   /** Tries the codes that are there. @returns whether one was right. */
-  async tryCodes(callback: Callback, holdings: Holdings, signal: AbortSignal): Promise<boolean> {
-    const { accountId, bell, verifiers } = this.#options;
+  async tryCodes(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
+    const { accountId, arrivals, verifiers } = this.#options;
     const { callbackid, event } = callback;
-    this.heard = bell.count;
+    this.heard = arrivals.count;
     for (const code of await verifiers.candidates(accountId, callbackid)) {
       if (!(await this.#isRight(callbackid, code, signal))) {
         this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);
         await verifiers.drop(accountId, code);
         continue;
       }
-      await holdings.look(signal);
-      if (!holdings.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
+      await ownCallbacks.look(signal);
+      if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
       await verifiers.prove(accountId, event, callbackid, code);
       this.#wrong.delete(callbackid);
       this.#asked.delete(callbackid);

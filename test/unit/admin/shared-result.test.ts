@@ -41,7 +41,7 @@ it('K24 an examination looks at one account in each turn of the event loop', asy
       path: 'vendors.db',
     },
     secrets: { files: () => undefined, path: 'secrets.db' },
-    desks: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null }])),
+    supervisors: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null }])),
     listener: { listening: true },
     clock: {
       yield: () => {

@@ -106,8 +106,8 @@ describe('trying again', () => {
 
   it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
     const { client, sent, clock } = stage([json({}, 500)], {
-      dice: loaded(1),
-      patience: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
+      random: loaded(1),
+      retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
     });
     await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 50_000, 110_000]);
@@ -179,7 +179,7 @@ describe('trying again', () => {
     [() => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
   ])('A22 a refusal is not tried again (%#)', async (answer, code) => {
     const { client, sent } = stage([answer()], {
-      patience: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+      retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
     });
     expect((await failureOf(client.vendors.read(5))).code).toBe(code);
     expect(sent).toHaveLength(1);

@@ -124,7 +124,7 @@ describe('one request', () => {
     const clock = virtualClock();
     let headers = (): void => undefined;
     const answered = new Promise<void>((resolve) => (headers = resolve));
-    const seams = {
+    const dependencies = {
       clock,
       timeout: 5_000,
       fetch: async (...sent: Parameters<typeof fetch>) => {
@@ -133,7 +133,7 @@ describe('one request', () => {
         return response;
       },
     };
-    const outcome = failureOf(exchange({ url, method: 'GET', headers: {} }, seams));
+    const outcome = failureOf(exchange({ url, method: 'GET', headers: {} }, dependencies));
     await clock.advance(3_000);
     await answered;
     await clock.advance(4_000);
@@ -226,24 +226,28 @@ describe('A32 a connection that fails is named', () => {
   });
 
   it('without a code, and without what the library says: it may hold headers', async () => {
-    const seams = {
+    const dependencies = {
       clock: virtualClock(),
       timeout: 1,
       fetch: () => Promise.reject(new TypeError('"Bearer canary" is invalid')),
     };
-    const error = await failureOf(exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, seams));
+    const error = await failureOf(
+      exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, dependencies),
+    );
     expect(error.message).toBe('Could not reach a.example: the connection failed.');
     expect(JSON.stringify(error) + String(error.cause)).not.toContain('canary');
   });
 
   it('several addresses, all refused', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
-    const seams = {
+    const dependencies = {
       clock: virtualClock(),
       timeout: 1,
       fetch: () => Promise.reject(new TypeError('fetch failed', { cause: new AggregateError([refused, refused]) })),
     };
-    const error = await failureOf(exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, seams));
+    const error = await failureOf(
+      exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, dependencies),
+    );
     expect(error.message).toContain('the connection was refused');
   });
 });

@@ -34,8 +34,8 @@ describe('vendors', () => {
   });
 
   it('reads a vendor by its number, and refuses the answer about another', async () => {
-    const patience = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
-    const { client, sent } = stage([one(5), one(6)], { patience });
+    const retryLimits = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
+    const { client, sent } = stage([one(5), one(6)], { retryLimits });
     expect((await client.vendors.read(5)).row.vendor().vendor_name).toBe('Vendor 5');
     expect(sent[0]?.url.pathname).toBe(`${vendorsPath}/5`);
     await expect(client.vendors.read(5)).rejects.toThrow('Asked for vendor 5, the service answered with vendor 6.');

@@ -29,7 +29,7 @@ async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceCl
     running.account,
     {
       clock: systemClock,
-      dice: loaded(0), // No wait between attempts.
+      random: loaded(0), // No wait between attempts.
       fetch,
       log: silentLog,
       takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),

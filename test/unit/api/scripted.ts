@@ -1,9 +1,9 @@
 /** A service whose answers are written down beforehand, and a client that talks to it with time and dice in hand. */
 import { readFileSync } from 'node:fs';
-import type { ApiSeams, AttemptFacts, Service } from '../../../src/api/call/call.ts';
+import type { ApiDependencies, AttemptFacts, Service } from '../../../src/api/call/call.ts';
 import { connect, type ServiceClient } from '../../../src/api/client.ts';
 import { fixedToken } from '../../../src/api/auth/token-source.ts';
-import type { Dice } from '../../../src/domain/clock.ts';
+import type { Random } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
 import type { TakeTurn } from '../../../src/domain/rate-turn.ts';
@@ -21,7 +21,7 @@ const service: Service = {
 };
 
 /** Dice that always fall on the same number. */
-export const loaded = (fraction: number): Dice => ({
+export const loaded = (fraction: number): Random => ({
   bytes: (count) => new Uint8Array(count),
   fraction: () => fraction,
 });
@@ -52,7 +52,7 @@ export interface Stage {
 /** A client whose n-th request gets the n-th answer; the last one stays. */
 export function stage(
   answers: readonly Scripted[],
-  changes: Partial<ApiSeams & Service> = {},
+  changes: Partial<ApiDependencies & Service> = {},
   accountId = '6BApk',
 ): Stage {
   const clock = virtualClock({ auto: true, deadline: 600_000 });
@@ -74,7 +74,7 @@ export function stage(
   };
   const client = connect({ ...service, ...changes }, accountId, {
     clock,
-    dice: loaded(0.5),
+    random: loaded(0.5),
     fetch,
     log: silentLog,
     takeTurn: freeTurns(() => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OAuthSettings, TokenPair } from '../../../src/api/auth/refresh-grant.ts';
-import type { TokenVault } from '../../../src/api/auth/oauth-tokens.ts';
+import type { TokenStore } from '../../../src/api/auth/oauth-tokens.ts';
 import { tokenSource } from '../../../src/api/auth/configured-tokens.ts';
 import type { TokenSource } from '../../../src/api/auth/token-source.ts';
 import { Secret } from '../../../src/domain/log.ts';
@@ -13,21 +13,24 @@ import { fixture, html, json } from './scripted.ts';
 const revealed = async (token: Promise<Secret | undefined>): Promise<string | undefined> => (await token)?.reveal();
 
 const unused = {
-  vault: { load: () => Promise.reject(new Error('unused')), exclusively: () => Promise.reject(new Error('unused')) },
-  seams: { clock: virtualClock(), timeout: 1_000, fetch: () => Promise.reject(new Error('unused')) },
+  tokenStore: {
+    load: () => Promise.reject(new Error('unused')),
+    exclusively: () => Promise.reject(new Error('unused')),
+  },
+  dependencies: { clock: virtualClock(), timeout: 1_000, fetch: () => Promise.reject(new Error('unused')) },
 };
 
 describe('a token of the settings', () => {
   it('is the same for ever', async () => {
-    const source = tokenSource({ accessToken: new Secret('abc') }, unused.vault, unused.seams);
+    const source = tokenSource({ accessToken: new Secret('abc') }, unused.tokenStore, unused.dependencies);
     expect(await revealed(source.current())).toBe('abc');
     expect(await source.renew(new Secret('abc'))).toBeUndefined();
   });
 
   it('H8 is refused where no header can carry it, without being shown', () => {
-    expect(() => tokenSource({ accessToken: new Secret('can\r\nary') }, unused.vault, unused.seams)).toThrow(
-      'The access token of the settings holds no usable access token: one line of visible ASCII is needed.',
-    );
+    expect(() =>
+      tokenSource({ accessToken: new Secret('can\r\nary') }, unused.tokenStore, unused.dependencies),
+    ).toThrow('The access token of the settings holds no usable access token: one line of visible ASCII is needed.');
   });
 });
 
@@ -46,7 +49,7 @@ describe('a token in a file', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'token-'));
     path = join(folder, 'token');
-    source = tokenSource({ accessTokenFile: path }, unused.vault, unused.seams);
+    source = tokenSource({ accessTokenFile: path }, unused.tokenStore, unused.dependencies);
   });
 
   afterEach(() => rm(folder, { recursive: true }));
@@ -70,8 +73,10 @@ describe('a token in a file', () => {
   });
 
   it('K49 that is a device is not read', async () => {
-    const { vault, seams } = unused;
-    await expect(tokenSource({ accessTokenFile: '/dev/zero' }, vault, seams).current()).rejects.toMatchObject({
+    const { tokenStore, dependencies } = unused;
+    await expect(
+      tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
+    ).rejects.toMatchObject({
       code: 'unauthenticated',
       message: 'Cannot read the file of service.auth.accessTokenFile (no regular file of at most 64 kB).',
     });
@@ -98,13 +103,13 @@ describe('tokens by OAuth', () => {
   const hour = 3_600_000;
 
   /** A vault in memory with the promises of the real one: one worker at a time, across all that share it. */
-  function vault(start?: TokenPair): TokenVault & { held: TokenPair | undefined; log: string[] } {
+  function tokenStore(start?: TokenPair): TokenStore & { held: TokenPair | undefined; log: string[] } {
     let turn: Promise<unknown> = Promise.resolve();
     const self = {
       held: start,
       log: [] as string[],
       load: () => Promise.resolve(self.held),
-      exclusively<T>(work: Parameters<TokenVault['exclusively']>[0]): Promise<T> {
+      exclusively<T>(work: Parameters<TokenStore['exclusively']>[0]): Promise<T> {
         const run = turn.then(() =>
           work(self.held, (pair) => {
             self.held = pair;
@@ -125,7 +130,7 @@ describe('tokens by OAuth', () => {
     expiresAt,
   });
 
-  /** A token endpoint whose refresh tokens work once, as the field notes have it. */
+  /** A token endpoint whose refresh tokens work once. */
   function endpoint(valid: string, changes: Partial<Record<'expires_in' | 'refresh_token', unknown>> = {}) {
     const clock = virtualClock();
     const asked: URLSearchParams[] = [];
@@ -141,16 +146,16 @@ describe('tokens by OAuth', () => {
         json({ ...answer, access_token: `access-${asked.length}`, refresh_token: current, ...changes }),
       );
     };
-    return { clock, asked, seams: { clock, fetch, timeout: 1_000 } };
+    return { clock, asked, dependencies: { clock, fetch, timeout: 1_000 } };
   }
 
-  const source = (kept: TokenVault, seams: Parameters<typeof tokenSource>[2]): TokenSource =>
-    tokenSource({ oauth: settings }, kept, seams);
+  const source = (kept: TokenStore, dependencies: Parameters<typeof tokenSource>[2]): TokenSource =>
+    tokenSource({ oauth: settings }, kept, dependencies);
 
-  it('begin with the refresh token of the settings, asked for as the field notes say', async () => {
-    const { asked, seams, clock } = endpoint('seed');
-    const kept = vault();
-    expect(await revealed(source(kept, seams).current())).toBe('access-1');
+  it('begin with the refresh token of the settings', async () => {
+    const { asked, dependencies, clock } = endpoint('seed');
+    const kept = tokenStore();
+    expect(await revealed(source(kept, dependencies).current())).toBe('access-1');
     expect(Object.fromEntries(asked[0]!)).toEqual({
       grant_type: 'refresh_token',
       client_id: 'client-1',
@@ -162,15 +167,15 @@ describe('tokens by OAuth', () => {
   });
 
   it('are kept durably before their first use', async () => {
-    const { seams } = endpoint('seed');
-    const kept = vault();
-    const used = (await source(kept, seams).current()).reveal();
+    const { dependencies } = endpoint('seed');
+    const kept = tokenStore();
+    const used = (await source(kept, dependencies).current()).reveal();
     expect([...kept.log, `used ${used}`]).toEqual(['saved refresh-1', 'used access-1']);
   });
 
   it('that could not be kept are not used, and not lost', async () => {
-    const { asked, seams } = endpoint('seed');
-    const kept = vault();
+    const { asked, dependencies } = endpoint('seed');
+    const kept = tokenStore();
     let full = true;
     const tokens = source(
       {
@@ -178,7 +183,7 @@ describe('tokens by OAuth', () => {
         exclusively: (work) =>
           kept.exclusively((held, save) => work(held, full ? () => Promise.reject(new Error('disk full')) : save)),
       },
-      seams,
+      dependencies,
     );
     await expect(tokens.current()).rejects.toThrow('disk full');
     full = false;
@@ -188,17 +193,17 @@ describe('tokens by OAuth', () => {
   });
 
   it('are renewed shortly before they end, once for all who ask', async () => {
-    const { asked, seams, clock } = endpoint('refresh-a');
-    const kept = vault(pair('a', clock.now() + hour));
+    const { asked, dependencies, clock } = endpoint('refresh-a');
+    const kept = tokenStore(pair('a', clock.now() + hour));
     let locks = 0;
-    const counted: TokenVault = {
+    const counted: TokenStore = {
       ...kept,
       exclusively: (work) => {
         locks += 1;
         return kept.exclusively(work);
       },
     };
-    const tokens = source(counted, seams);
+    const tokens = source(counted, dependencies);
     expect(await revealed(tokens.current())).toBe('access-a');
     await clock.advance(hour - 61_000);
     expect(await revealed(tokens.current())).toBe('access-a');
@@ -209,9 +214,9 @@ describe('tokens by OAuth', () => {
   });
 
   it('A21 are renewed after a 401, unless somebody else has done so', async () => {
-    const { asked, seams, clock } = endpoint('refresh-a');
-    const kept = vault(pair('a', clock.now() + hour));
-    const [mine, other] = [source(kept, seams), source(kept, seams)];
+    const { asked, dependencies, clock } = endpoint('refresh-a');
+    const kept = tokenStore(pair('a', clock.now() + hour));
+    const [mine, other] = [source(kept, dependencies), source(kept, dependencies)];
     const rejected = await mine.current();
     await other.current();
     expect(await revealed(mine.renew(rejected))).toBe('access-1');
@@ -221,36 +226,36 @@ describe('tokens by OAuth', () => {
   });
 
   it('two processes that renew at once make one refresh', async () => {
-    const { asked, seams } = endpoint('seed');
-    const kept = vault();
+    const { asked, dependencies } = endpoint('seed');
+    const kept = tokenStore();
     const all = await Promise.all(
-      [source(kept, seams), source(kept, seams)].map((tokens) => revealed(tokens.current())),
+      [source(kept, dependencies), source(kept, dependencies)].map((tokens) => revealed(tokens.current())),
     );
     expect(all).toEqual(['access-1', 'access-1']);
     expect(asked).toHaveLength(1);
   });
 
   it('on invalid_grant look for a newer pair before giving up', async () => {
-    const { seams, clock } = endpoint('nothing works');
-    const kept = vault(pair('old', clock.now() - hour));
+    const { dependencies, clock } = endpoint('nothing works');
+    const kept = tokenStore(pair('old', clock.now() - hour));
     const newer = pair('newer', clock.now() + hour);
     const tokens = source(
       { ...kept, load: () => Promise.resolve(newer), exclusively: (work) => work(kept.held, () => Promise.resolve()) },
-      seams,
+      dependencies,
     );
     expect(await revealed(tokens.renew(new Secret('access-old')))).toBe('access-newer');
   });
 
   it('on invalid_grant fall back to the settings, where a person may have put a new one', async () => {
-    const { asked, seams, clock } = endpoint('seed');
-    const tokens = source(vault(pair('dead', clock.now() - hour)), seams);
+    const { asked, dependencies, clock } = endpoint('seed');
+    const tokens = source(tokenStore(pair('dead', clock.now() - hour)), dependencies);
     expect(await revealed(tokens.current())).toBe('access-2');
     expect(asked.map((form) => form.get('refresh_token'))).toEqual(['refresh-dead', 'seed']);
   });
 
   it('that are refused for good are not asked for again', async () => {
-    const { asked, seams } = endpoint('nothing works');
-    const tokens = source(vault(), seams);
+    const { asked, dependencies } = endpoint('nothing works');
+    const tokens = source(tokenStore(), dependencies);
     await expect(tokens.current()).rejects.toMatchObject({
       code: 'token_refresh_failed',
       message: 'The token endpoint refused the refresh token: invalid_grant.',
@@ -273,34 +278,38 @@ describe('tokens by OAuth', () => {
       'token_refresh_failed',
     ],
   ])('P6 an endpoint that answers %s fails without a secret', async (_, answer, code) => {
-    const tokens = source(vault(), { clock: virtualClock(), timeout: 1_000, fetch: () => Promise.resolve(answer) });
+    const tokens = source(tokenStore(), {
+      clock: virtualClock(),
+      timeout: 1_000,
+      fetch: () => Promise.resolve(answer),
+    });
     const error: unknown = await tokens.current().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code });
     expect(`${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toMatch(/canary|seed/);
   });
 
   it('an endpoint out of reach may be tried again later, with the same refresh token', async () => {
-    const { seams } = endpoint('seed');
+    const { dependencies } = endpoint('seed');
     let reachable = false;
     const fetch: typeof globalThis.fetch = (...sent) =>
-      reachable ? seams.fetch(...sent) : Promise.reject(new TypeError('fetch failed'));
-    const tokens = source(vault(), { ...seams, fetch });
+      reachable ? dependencies.fetch(...sent) : Promise.reject(new TypeError('fetch failed'));
+    const tokens = source(tokenStore(), { ...dependencies, fetch });
     await expect(tokens.current()).rejects.toMatchObject({ code: 'service_unreachable' });
     reachable = true;
     expect(await revealed(tokens.current())).toBe('access-1');
   });
 
   it('a life that is too short to be true does not mean a refresh before every request', async () => {
-    const { asked, seams } = endpoint('seed', { expires_in: 1 });
-    const tokens = source(vault(), seams);
+    const { asked, dependencies } = endpoint('seed', { expires_in: 1 });
+    const tokens = source(tokenStore(), dependencies);
     for (let turn = 0; turn < 5; turn += 1) await tokens.current();
     expect(asked).toHaveLength(1);
   });
 
   it('a refresh token that is not replaced is kept', async () => {
-    const { seams } = endpoint('seed', { refresh_token: undefined });
-    const kept = vault();
-    await source(kept, seams).current();
+    const { dependencies } = endpoint('seed', { refresh_token: undefined });
+    const kept = tokenStore();
+    await source(kept, dependencies).current();
     expect(kept.held?.refresh.reveal()).toBe('seed');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createGapWatch } from '../../../src/app/clock-jumps.ts';
+import { createClockJumpDetector } from '../../../src/app/clock-jumps.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const hour = 3_600_000;
@@ -8,7 +8,7 @@ async function watched() {
   const virtual = virtualClock();
   const moved = { wall: 0 };
   const gaps: number[] = [];
-  const watch = createGapWatch({
+  const watch = createClockJumpDetector({
     clock: { ...virtual, now: () => virtual.now() + moved.wall },
     onGap: (ms) => gaps.push(ms),
   });

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createChores } from '../../../src/app/maintenance.ts';
+import { createMaintenance } from '../../../src/app/maintenance.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -13,7 +13,7 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
   const clock = virtualClock();
   const lines: string[] = [];
   const files = { databaseBytes: megabyte, walBytes: 0 };
-  const chores = createChores({
+  const maintenance = createMaintenance({
     mirror: { path: 'vendors.db', files: () => files, prune: nothing },
     secrets: { path: 'secrets.db', files: () => files },
     retention: { deliveries: null, versions: null },
@@ -21,8 +21,8 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
     log: createLog('info', { write: (line) => void lines.push(line) }),
     onFatal: (error) => lines.push(error.message),
   });
-  await chores.start();
-  onTestFinished(() => chores.stop());
+  await maintenance.start();
+  onTestFinished(() => maintenance.stop());
   const told: number[] = [];
   for (const walBytes of [64, 65, 500, 1, 80].map((size) => size * megabyte)) {
     files.walBytes = walBytes;

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { systemDice, type Clock } from '../../../src/domain/clock.ts';
-import type { Edge, Input, Output } from '../../../src/cmd/process/process-context.ts';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
 import { memory } from '../../support/memory.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../../support/mirror-file.ts';
@@ -31,8 +31,8 @@ export interface CommandLine {
 export interface CommandLineOptions {
   /** YAML that is added to the usual settings. */
   readonly settings?: string;
-  readonly env?: Edge['env'];
-  readonly fetch?: Edge['fetch'];
+  readonly env?: ProcessContext['env'];
+  readonly fetch?: ProcessContext['fetch'];
   readonly clock?: Clock;
   /** What stands on standard input; nothing unless told. */
   readonly stdin?: string | Uint8Array;
@@ -62,7 +62,7 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
       stderr: stderr.stream,
       env: options.env ?? {},
       clock,
-      dice: systemDice,
+      random: systemRandom,
       fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
       interrupted: interruption.signal,
       packageRoot,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { logOf } from '../../../src/cmd/setup/command-log.ts';
-import type { Edge } from '../../../src/cmd/process/process-context.ts';
+import type { ProcessContext } from '../../../src/cmd/process/process-context.ts';
 import { asMirrorError, MirrorError } from '../../../src/domain/errors.ts';
 import { createLog, Secret } from '../../../src/domain/log.ts';
 import { collector } from './command-line.ts';
@@ -9,8 +9,8 @@ const canary = 'canary-8c1f';
 
 async function logged(write: (log: Awaited<ReturnType<typeof logOf>>) => void, env = {}, columns?: number) {
   const { stream, text } = collector(columns);
-  const edge = { stderr: stream, env } as unknown as Edge;
-  write(await logOf({ edge, options: {}, args: [] }, 'info'));
+  const context = { stderr: stream, env } as unknown as ProcessContext;
+  write(await logOf({ context, options: {}, args: [] }, 'info'));
   return text();
 }
 
@@ -31,8 +31,12 @@ describe('the log', () => {
   it('K23 repeats the option that names the settings in every command that it names', async () => {
     for (const columns of [undefined, 80]) {
       const { stream, text } = collector(columns);
-      const edge = { stderr: stream, env: { NO_COLOR: '1' }, settingsOption: `-c 'a "b".yaml'` } as unknown as Edge;
-      const log = await logOf({ edge, options: {}, args: [] }, 'info');
+      const context = {
+        stderr: stream,
+        env: { NO_COLOR: '1' },
+        settingsOption: `-c 'a "b".yaml'`,
+      } as unknown as ProcessContext;
+      const log = await logOf({ context, options: {}, args: [] }, 'info');
       log.warn({ code: 'x' }, 'Incomplete: run `vendor-mirror sync` again.');
       const told = columns === undefined ? (JSON.parse(text()) as { msg: string }).msg : text();
       expect(told).toContain(`run \`vendor-mirror sync -c 'a "b".yaml'\` again.`);
@@ -51,8 +55,8 @@ describe('the log', () => {
 
   it('says nothing below the level that is asked for', async () => {
     const { stream, text } = collector();
-    const edge = { stderr: stream, env: {} } as unknown as Edge;
-    const log = await logOf({ edge, options: { logLevel: 'error' }, args: [] }, 'info');
+    const context = { stderr: stream, env: {} } as unknown as ProcessContext;
+    const log = await logOf({ context, options: { logLevel: 'error' }, args: [] }, 'info');
     log.warn('heard?');
     expect(text()).toBe('');
   });

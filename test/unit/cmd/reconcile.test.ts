@@ -24,10 +24,10 @@ describe('reconcile', () => {
     const line = pointedAt(sandbox);
     await line.run('sync', '--account', '6BApk');
     await line.fill({ callbacks });
-    const desk = sandbox.sandbox.vendors('6BApk');
-    const [first, second] = desk.listed().map(({ vendorid }) => Number(vendorid));
-    desk.edit(first!, { city: 'Elsewhere' });
-    desk.setBalance(second!, 'outstanding', [{ amount: '12.00', code: 'EUR' }]);
+    const vendorService = sandbox.sandbox.vendors('6BApk');
+    const [first, second] = vendorService.listed().map(({ vendorid }) => Number(vendorid));
+    vendorService.edit(first!, { city: 'Elsewhere' });
+    vendorService.setBalance(second!, 'outstanding', [{ amount: '12.00', code: 'EUR' }]);
 
     const { status, stdout } = await line.run('reconcile', '--account', '6BApk', '--json');
     expect(status).toBe(0);

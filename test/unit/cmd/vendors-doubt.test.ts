@@ -39,13 +39,13 @@ beforeEach(async () => {
   sandbox = await service({ vendors: 3 });
   line = pointedAt(sandbox, { fetch: through });
   await line.run('sync', ...account);
-  vendorid = Number(desk().listed()[0]?.['vendorid']);
+  vendorid = Number(vendorService().listed()[0]?.['vendorid']);
   sent = [];
 });
 
-const desk = () => sandbox.sandbox.vendors('6BApk');
+const vendorService = () => sandbox.sandbox.vendors('6BApk');
 const truth = (): Wire | undefined =>
-  desk()
+  vendorService()
     .all()
     .find((vendor) => vendor['vendorid'] === vendorid);
 const edit = (...more: string[]) =>
@@ -108,7 +108,7 @@ describe('K45 an edit whose answer is', () => {
 describe('an edit whose answer is lost', () => {
   it('K45 does not undo what a colleague did since', async () => {
     onAnswer = () => {
-      desk().restore(vendorid);
+      vendorService().restore(vendorid);
       return lost();
     };
     const { status, stderr } = await line.run('vendors', 'delete', String(vendorid), '--yes', ...account);
@@ -155,7 +155,7 @@ describe('an edit whose answer is lost', () => {
     sandbox = await service({ vendors: 3 }, { readOne: '404' });
     line = pointedAt(sandbox, { fetch: through });
     await line.run('sync', ...account);
-    vendorid = Number(desk().listed()[0]?.['vendorid']);
+    vendorid = Number(vendorService().listed()[0]?.['vendorid']);
     sent = [];
     onAnswer = lost;
     const { status } = await edit();
@@ -188,7 +188,12 @@ describe('an answer that is not what was asked for', () => {
     [['edit', '--set', 'tax_defaults=[{"system_taxid": 37701}]'], ['tax_defaults']],
     [['edit', '--set', 'tax_defaults=[]'], ['tax_defaults']],
   ])('K46 fields that did not take are named, and the exit is 1: %j', async ([command, ...options], fields) => {
-    desk().edit(vendorid, { city: 'Rome', is_1099: false, phone: '2', tax_defaults: [{ system_taxid: 36859 }] });
+    vendorService().edit(vendorid, {
+      city: 'Rome',
+      is_1099: false,
+      phone: '2',
+      tax_defaults: [{ system_taxid: 36859 }],
+    });
     isSwallowed = true;
     const argv = ['vendors', command!, String(vendorid), ...options, ...account];
     const { status, stdout, stderr } = await line.run(...argv, '--json');
@@ -243,7 +248,7 @@ describe('a creation', () => {
     return line.run('vendors', 'create', ...fields, ...more, ...account);
   };
   const acmes = (): Wire[] =>
-    desk()
+    vendorService()
       .all()
       .filter((vendor) => vendor['vendor_name'] === 'Acme');
   const open = (): unknown[] => mirror('SELECT vendor_name, known FROM _creations');
@@ -304,7 +309,7 @@ describe('a creation', () => {
     const file = new Driver(line.database);
     file.exec("INSERT INTO _creations VALUES ('6BApk', 'Acme', '2026-01-01 00:00:00.000', '[]')");
     file.close();
-    desk().create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
+    vendorService().create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
     expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 0, 1, []]);
   });
 
@@ -349,7 +354,7 @@ describe('a creation', () => {
   it('K21 shows one of the name that is not as it was asked for, and creates no other by itself', async () => {
     isSwallowed = true;
     onAnswer = () => {
-      desk().create({ vendor_name: 'Acme', language: 'de', currency_code: 'USD' });
+      vendorService().create({ vendor_name: 'Acme', language: 'de', currency_code: 'USD' });
       return lost();
     };
     for (const { status, stderr } of [await create(), await create()]) {

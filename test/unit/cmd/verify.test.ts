@@ -21,11 +21,11 @@ describe('verify', () => {
     const { baseUrl, token, sandbox } = await service({ vendors: 12 });
     const line = pointedAt({ baseUrl, token });
     await line.run('sync', '--account', '6BApk');
-    const desk = sandbox.vendors('6BApk');
-    const [edited, gone] = desk.listed().map(({ vendorid }) => Number(vendorid));
-    desk.edit(edited!, { city: 'Elsewhere', phone: '1' });
-    desk.vanish(gone!);
-    desk.create({ vendor_name: 'New', language: 'en', currency_code: 'EUR' });
+    const vendorService = sandbox.vendors('6BApk');
+    const [edited, gone] = vendorService.listed().map(({ vendorid }) => Number(vendorid));
+    vendorService.edit(edited!, { city: 'Elsewhere', phone: '1' });
+    vendorService.vanish(gone!);
+    vendorService.create({ vendor_name: 'New', language: 'en', currency_code: 'EUR' });
 
     const { status, stdout, stderr } = await line.run('verify', '--account', '6BApk');
     expect(status).toBe(1);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, it, onTestFinished } from 'vitest';
-import { limitCrowd, type CrowdLimits } from '../../../src/http/connection-limits.ts';
+import { limitConnections, type ConnectionLimits } from '../../../src/http/connection-limits.ts';
 
 interface Place {
   /** Connects as if from `address`; resolves when the server has taken the connection in, whether or not it let it stay. */
@@ -19,11 +19,11 @@ interface Guest {
 const whole = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
 const half = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc';
 
-async function place(limits: CrowdLimits): Promise<Place> {
+async function place(limits: ConnectionLimits): Promise<Place> {
   const server = createServer();
   let address = '';
   server.on('connection', (socket: Socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
-  limitCrowd(server, limits);
+  limitConnections(server, limits);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -4,7 +4,7 @@ import { account, bench, callbacksPath, gatewaysPath, vendorsPath, type Told } f
 const errnoOf = ({ json }: Told): number => json.response.errors[0].errno;
 const vendor = { bill_vendor: { vendor_name: 'A', language: 'en' } };
 
-describe('tokens and scopes (reference 5)', () => {
+describe('tokens and scopes', () => {
   it.each([undefined, 'Bearer wrong', 'Basic a-token', 'a-token'])(
     '401 for authorization %s',
     async (authorization) => {

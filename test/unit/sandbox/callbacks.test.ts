@@ -15,7 +15,7 @@ const list = async ({ get }: Bench, query = ''): Promise<readonly CallbackRow[]>
 
 const code = ({ sandbox }: Bench, id: number): string => sandbox.callbacks(account).get(id)!.verifier;
 
-describe('states of a callback (reference 3.2)', () => {
+describe('states of a callback', () => {
   it('none → unverified: registering sends a code and the callback id to the uri', async () => {
     const place = bench();
     const { callbackid, id, verified } = await register(place);
@@ -78,7 +78,7 @@ describe('states of a callback (reference 3.2)', () => {
 });
 
 describe('registering', () => {
-  it('takes every event of reference 6.1, and every noun alone', async () => {
+  it('takes every event, and every noun alone', async () => {
     const place = bench();
     const nouns = [...new Set(eventNames.map((event) => event.split('.')[0]!))];
     expect(nouns).toHaveLength(15);

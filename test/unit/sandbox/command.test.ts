@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { systemClock, systemDice } from '../../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { sandboxCommand } from '../../../src/cmd/sandbox/sandbox-command.ts';
 import { faultKinds } from '../../../src/sandbox/faults/fault-kinds.ts';
 import { worldAxes } from '../../../src/sandbox/core/worlds.ts';
@@ -11,19 +11,19 @@ import { vendorsPath, type Body } from './sandbox-testbed.ts';
 function terminal() {
   const stdout = new PassThrough({ encoding: 'utf8' });
   const interrupt = new AbortController();
-  const edge = {
+  const context = {
     stdin: new PassThrough(),
     stdout,
     stderr: new PassThrough(),
     env: {},
     clock: systemClock,
-    dice: systemDice,
+    random: systemRandom,
     fetch,
     interrupted: interrupt.signal,
     packageRoot: '',
     machineSettings: '',
   };
-  const command = sandboxCommand(edge)
+  const command = sandboxCommand(context)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const run = (...flags: string[]) => command.parseAsync(['--port', '0', ...flags], { from: 'user' });

@@ -3,8 +3,8 @@ import { sign } from '../../../src/sandbox/delivery/sign.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { account, bench, callbacksPath, type Arrival, type Bench } from './sandbox-testbed.ts';
 
-const desk = ({ sandbox }: Bench) => sandbox.vendors(account);
-const someVendor = (place: Bench): number => desk(place).create({ vendor_name: 'A' })['vendorid'] as number;
+const vendorService = ({ sandbox }: Bench) => sandbox.vendors(account);
+const someVendor = (place: Bench): number => vendorService(place).create({ vendor_name: 'A' })['vendorid'] as number;
 const told = ({ arrivals }: Bench): string[] =>
   arrivals.map(({ form }) => `${form.get('name') ?? ''} ${form.get('object_id') ?? ''}`);
 const outcomes = ({ sandbox }: Bench) =>
@@ -18,7 +18,7 @@ const signedWith = (arrival: Arrival, key: string, ...world: string[]) =>
   signatureOf(arrival) === sign([...arrival.form], key, parseWorld(world));
 const code = ({ sandbox }: Bench, id: number) => sandbox.callbacks(account).get(id)!.verifier;
 
-describe('a delivery (reference 6.3, 6.4)', () => {
+describe('a delivery', () => {
   it('carries its parameters as a form, signed with the verifier, in an order that changes', async () => {
     const place = bench();
     const id = await place.subscribe();
@@ -138,7 +138,7 @@ describe('a delivery (reference 6.3, 6.4)', () => {
   });
 });
 
-describe('disabling (reference 6.3, D10)', () => {
+describe('disabling', () => {
   const fail = async (world: string[]) => {
     const place = bench(['disableAfter=60', ...world]);
     const id = await place.subscribe();
@@ -197,8 +197,8 @@ describe('worlds of events', () => {
     await place.clock.advance(1_000);
     return place.arrivals.map(({ form }) => form.get('name')!.split('.')[1]!).sort();
   };
-  const remove = (place: Bench, id: number) => desk(place).delete(id);
-  const archive = (place: Bench, id: number) => desk(place).archive(id);
+  const remove = (place: Bench, id: number) => vendorService(place).delete(id);
+  const archive = (place: Bench, id: number) => vendorService(place).archive(id);
 
   it.each([
     ['update', ['update']],
@@ -226,7 +226,7 @@ describe('worlds of events', () => {
     expect(
       await eventsOf(world, (place, id) => {
         archive(place, id);
-        desk(place).restore(id);
+        vendorService(place).restore(id);
       }),
     ).toEqual(events);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { chance } from '../../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
 import type { Wire } from '../../../src/sandbox/core/vendor-record.ts';
 import { account, bench, vendorsPath } from './sandbox-testbed.ts';
@@ -92,19 +92,19 @@ describe('churn', () => {
   it('does everything that happens to vendors', async () => {
     const place = bench(['restoreEvent=create'], { vendors: 30 });
     await place.subscribe();
-    const desk = place.sandbox.vendors(account);
-    const throws = chance(1);
-    for (let count = 0; count < 300; count += 1) changeSomething(desk, throws);
+    const vendorService = place.sandbox.vendors(account);
+    const throws = seededRandom(1);
+    for (let count = 0; count < 300; count += 1) changeSomething(vendorService, throws);
     await place.clock.advance(1_000);
     const events = new Set(place.arrivals.map(({ form }) => form.get('name')));
     expect(events).toEqual(new Set(['bill_vendor.create', 'bill_vendor.update']));
-    expect(new Set(desk.all().map(({ vis_state }) => vis_state))).toEqual(new Set([0, 1, 2]));
-    expect(desk.all().length).toBeGreaterThan(30);
+    expect(new Set(vendorService.all().map(({ vis_state }) => vis_state))).toEqual(new Set([0, 1, 2]));
+    expect(vendorService.all().length).toBeGreaterThan(30);
   });
 
   it('begins with a first vendor where there is none', () => {
-    const desk = bench().sandbox.vendors(account);
-    changeSomething(desk, chance(1));
-    expect(desk.all()).toHaveLength(1);
+    const vendorService = bench().sandbox.vendors(account);
+    changeSomething(vendorService, seededRandom(1));
+    expect(vendorService.all()).toHaveLength(1);
   });
 });

@@ -88,22 +88,23 @@ describe('worlds of order', () => {
 
   it('updated moves what is edited to the end, and what has only a new balance not at all', async () => {
     const place = bench(['order=updated'], { vendors });
-    const desk = place.sandbox.vendors(account);
+    const vendorService = place.sandbox.vendors(account);
     const before = (await walk(place)).ids;
-    const times = new Map(desk.all().map((row) => [row['vendorid'], row['updated_at'] as string]));
+    const times = new Map(vendorService.all().map((row) => [row['vendorid'], row['updated_at'] as string]));
     expect(before.map((id) => times.get(id))).toEqual(before.map((id) => times.get(id)).sort());
     const [first, second] = before as [number, number];
-    desk.edit(first, { city: 'Boise' });
-    desk.setBalance(second, 'overdue', []);
-    const created = desk.create({ vendor_name: 'New' })['vendorid'];
+    vendorService.edit(first, { city: 'Boise' });
+    vendorService.setBalance(second, 'overdue', []);
+    const created = vendorService.create({ vendor_name: 'New' })['vendorid'];
     expect((await walk(place)).ids).toEqual([...before.slice(1), first, created]);
   });
 
   it('updated stays whole however often vendors are edited', async () => {
     const place = bench(['order=updated_newest'], { vendors: 20 });
-    const desk = place.sandbox.vendors(account);
+    const vendorService = place.sandbox.vendors(account);
     const [first = 0, second = 0] = states(place, 0);
-    for (let round = 0; round < 300; round += 1) desk.edit(round % 2 ? first : second, { city: String(round) });
+    for (let round = 0; round < 300; round += 1)
+      vendorService.edit(round % 2 ? first : second, { city: String(round) });
     const { ids: shown } = await walk(place);
     expect(shown.slice(0, 2)).toEqual([first, second]);
     expect(shown.toSorted((a, b) => a - b)).toEqual(states(place, 0, 2));
@@ -166,12 +167,12 @@ describe('worlds of what a list shows', () => {
 
   it('B2 listLag: a list may be behind by so many seconds, and not longer', async () => {
     const place = bench(['listLag=4', 'perPage=all'], { vendors });
-    const desk = place.sandbox.vendors(account);
+    const vendorService = place.sandbox.vendors(account);
     await place.clock.advance(60_000);
-    const created = desk.create({ vendor_name: 'New' })['vendorid'] as number;
+    const created = vendorService.create({ vendor_name: 'New' })['vendorid'] as number;
     const [deleted = 0, edited = 0] = states(place, 0);
-    desk.delete(deleted);
-    desk.edit(edited, { city: 'Newtown' });
+    vendorService.delete(deleted);
+    vendorService.edit(edited, { city: 'Newtown' });
     const seen = async () => {
       const answers = await Promise.all(Array.from({ length: 40 }, () => page(place, '')));
       return new Set(
@@ -190,12 +191,12 @@ describe('worlds of what a list shows', () => {
 
   it('rows can move between two pages', async () => {
     const place = bench([], { vendors });
-    const desk = place.sandbox.vendors(account);
+    const vendorService = place.sandbox.vendors(account);
     const all = states(place, 0, 2);
     let asked = 0;
     const stop = place.sandbox.onRequest(() => {
       asked += 1;
-      if (asked === 2) desk.delete(all[0]!);
+      if (asked === 2) vendorService.delete(all[0]!);
     });
     expect((await walk(place)).ids).toEqual(all.filter((id) => id !== all[100]));
     stop();

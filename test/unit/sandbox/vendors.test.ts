@@ -30,7 +30,7 @@ describe('what a list leaves out', () => {
   });
 });
 
-describe('states of a vendor (reference 3.1)', () => {
+describe('states of a vendor', () => {
   it('none → 0: create sets both times', async () => {
     expect(await create(bench())).toMatchObject({
       vis_state: 0,
@@ -162,12 +162,12 @@ describe('worlds of the record', () => {
 
   it('balances=object', () => {
     const { sandbox } = bench(['balances=object'], { vendors: 1 });
-    const desk = sandbox.vendors(account);
-    const id = desk.all()[0]!['vendorid'] as number;
-    expect(desk.setBalance(id, 'overdue', [{ amount: '0.10', code: 'EUR' }])).toMatchObject({
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
+    expect(vendorService.setBalance(id, 'overdue', [{ amount: '0.10', code: 'EUR' }])).toMatchObject({
       overdue_balance: { amount: '0.10', code: 'EUR' },
     });
-    expect(desk.setBalance(id, 'overdue', [])).toMatchObject({ overdue_balance: null });
+    expect(vendorService.setBalance(id, 'overdue', [])).toMatchObject({ overdue_balance: null });
   });
 
   it('B3 serviceTime=local falls back in autumn', async () => {
@@ -202,28 +202,28 @@ describe('a hand in the service itself', () => {
 
   it('counts the versions of a vendor and tells listeners', () => {
     const { sandbox } = bench([], { vendors: 1 });
-    const desk = sandbox.vendors(account);
-    const id = desk.all()[0]!['vendorid'] as number;
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
     const heard: number[] = [];
     sandbox.onChange(({ version }) => heard.push(version));
-    expect(desk.version(id)).toBe(1);
-    desk.archive(id);
-    desk.restore(id);
-    expect(desk.version(id)).toBe(3);
-    desk.vanish(id);
-    expect(desk.version(id)).toBeUndefined();
+    expect(vendorService.version(id)).toBe(1);
+    vendorService.archive(id);
+    vendorService.restore(id);
+    expect(vendorService.version(id)).toBe(3);
+    vendorService.vanish(id);
+    expect(vendorService.version(id)).toBeUndefined();
     expect(heard).toEqual([2, 3, 0]);
   });
 
   it('makes a vendor vanish from lists, from reads and from the truth', async () => {
     const { sandbox, get } = bench([], { vendors: 10 });
-    const desk = sandbox.vendors(account);
-    const id = desk.all()[0]!['vendorid'] as number;
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
     const before = (await get(vendorsPath)).json.response.result.total;
-    desk.vanish(id);
+    vendorService.vanish(id);
     expect((await get(vendorsPath)).json.response.result.total).toBe(before - 1);
     expect((await get(`${vendorsPath}/${id}`)).status).toBe(404);
-    expect(desk.all().some(({ vendorid }) => vendorid === id)).toBe(false);
-    expect(desk.edit(id, { city: 'x' })).toBeUndefined();
+    expect(vendorService.all().some(({ vendorid }) => vendorid === id)).toBe(false);
+    expect(vendorService.edit(id, { city: 'x' })).toBeUndefined();
   });
 });

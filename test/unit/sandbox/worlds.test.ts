@@ -3,7 +3,7 @@ import { MirrorError } from '../../../src/domain/errors.ts';
 import { defaultWorld, parseWorld, worldAxes } from '../../../src/sandbox/core/worlds.ts';
 
 describe('worlds', () => {
-  it('without a choice are the world of the field notes', () => {
+  it('without a choice have every default', () => {
     expect(parseWorld([])).toEqual(defaultWorld);
     expect(defaultWorld).toMatchObject({
       paging: 'honoured',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sleep, type Clock, type Dice } from '../../../src/domain/clock.ts';
+import { sleep, type Clock, type Random } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import {
   checkCron,
@@ -16,7 +16,7 @@ import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts'
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const start = Date.UTC(2026, 10, 20, 12);
 
-const dice = (fraction: number): Dice => ({ fraction: () => fraction, bytes: (count) => new Uint8Array(count) });
+const random = (fraction: number): Random => ({ fraction: () => fraction, bytes: (count) => new Uint8Array(count) });
 const iso = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
 
 /** The slots from one instant up to another. */
@@ -198,7 +198,7 @@ describe('a schedule', () => {
       name: 'test',
       slots: openSlots(cron, 'UTC'),
       clock,
-      dice: dice(0),
+      random: random(0),
       log: silentLog,
       lastRun: start,
       run(signal) {
@@ -221,11 +221,11 @@ describe('a schedule', () => {
 
   it('begins a little after the slot, at most thirty seconds or a tenth of the interval', async () => {
     const clock = testClock();
-    const { begun } = await scheduled(clock, '0 * * * *', { dice: dice(0.999) });
+    const { begun } = await scheduled(clock, '0 * * * *', { random: random(0.999) });
     await clock.virtual.advance(hour + minute);
     expect(begun).toEqual([60 + Math.floor(29_970) / minute]);
     await running?.stop();
-    const short = await scheduled(clock, '*/1 * * * *', { dice: dice(0.999), lastRun: clock.now() });
+    const short = await scheduled(clock, '*/1 * * * *', { random: random(0.999), lastRun: clock.now() });
     await clock.virtual.advance(minute + 10 * second);
     expect(short.begun).toHaveLength(1);
   });
@@ -376,7 +376,7 @@ describe('a schedule', () => {
       name: 'idle',
       slots: openSlots('* * * * *', 'UTC'),
       clock: testClock(),
-      dice: dice(0),
+      random: random(0),
       log: silentLog,
       lastRun: undefined,
       run: () => Promise.resolve(),

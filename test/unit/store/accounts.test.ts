@@ -1,6 +1,6 @@
 /** Two accounts in one mirror, whose vendors bear the same numbers: what is asked of one never answers for the other. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { account, lag, openDesk, row, type AccountDesk, type Desk } from './store-testbed.ts';
+import { account, lag, openTestbed, row, type AccountSupervisor, type Testbed } from './store-testbed.ts';
 
 const other = 'two';
 const parked = { delay: 0, reason: 'delivery', attempts: 1, error: 'It fails.' } as const;
@@ -8,13 +8,13 @@ const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchang
 
 /** Both accounts, each with a vendor 1 of its own, seen long enough ago to be believed otherwise. */
 interface Both {
-  readonly one: Desk;
-  readonly two: AccountDesk;
+  readonly one: Testbed;
+  readonly two: AccountSupervisor;
 }
 
 let at: Both;
 beforeEach(async () => {
-  const one = await openDesk();
+  const one = await openTestbed();
   const two = await one.open(other);
   await one.mirror.addAccounts([account, other]);
   await one.page(await one.ask(), row(1, 'of one'));
@@ -23,7 +23,7 @@ beforeEach(async () => {
   at = { one, two };
 });
 
-function later({ hands }: Desk, ms: number): void {
+function later({ hands }: Testbed, ms: number): void {
   hands.running += ms;
   hands.wall += ms;
 }
@@ -74,9 +74,12 @@ describe('K28 marks of an account', () => {
   });
 
   it.each([
-    ['settled', (mirror: Desk['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
-    ['put off', (mirror: Desk['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied')],
-    ['parked', (mirror: Desk['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
+    ['settled', (mirror: Testbed['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
+    [
+      'put off',
+      (mirror: Testbed['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
+    ],
+    ['parked', (mirror: Testbed['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
   ])('that are %s leave those of another as they were', async (_, end) => {
     const { one, two } = at;
     const { mirror } = one;
@@ -142,12 +145,12 @@ it('K28 the vendors of an account are those of no other', async () => {
   const { one, two } = at;
   const { mirror } = one;
   await two.page(await one.ask(), row(1, 'of two'), row(2, 'of two, too'));
-  const residents = async (accountId: string): Promise<number[]> => {
+  const scannedVendors = async (accountId: string): Promise<number[]> => {
     const all: number[] = [];
-    for await (const chunk of mirror.residents(accountId)) all.push(...chunk.map(({ vendorid }) => vendorid));
+    for await (const chunk of mirror.scannedVendors(accountId)) all.push(...chunk.map(({ vendorid }) => vendorid));
     return all;
   };
-  expect([await residents(account), await residents(other)]).toEqual([[1], [1, 2]]);
+  expect([await scannedVendors(account), await scannedVendors(other)]).toEqual([[1], [1, 2]]);
   expect([await mirror.countVendors(account), await mirror.countVendors(other)]).toEqual([1, 2]);
 });
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, linkSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { compareVersions } from '../../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../../src/store/mirror.ts';
@@ -71,7 +71,7 @@ describe('an opened file', () => {
         path: join(dirname(path), 'secrets.db'),
         migrations,
         clock,
-        dice: systemDice,
+        random: systemRandom,
       });
       expect(statSync(path).mode & 0o777).toBe(0o640);
       expect(statSync(join(dirname(path), 'secrets.db')).mode & 0o777).toBe(0o600);
@@ -83,9 +83,9 @@ describe('an opened file', () => {
 
   it('F17 is refused where it holds secrets that others may read', async () => {
     const path = place();
-    await (await openSecrets({ path, migrations, clock, dice: systemDice })).close();
+    await (await openSecrets({ path, migrations, clock, random: systemRandom })).close();
     chmodSync(path, 0o644);
-    await expect(openSecrets({ path, migrations, clock, dice: systemDice })).rejects.toMatchObject({
+    await expect(openSecrets({ path, migrations, clock, random: systemRandom })).rejects.toMatchObject({
       code: 'database_unusable',
       message: `${path} holds secrets and others may read it; run: chmod 600 ${path}`,
     });
@@ -136,7 +136,7 @@ describe('a locked file', () => {
   it('F4 is waited for without blocking, and then told of', async () => {
     const path = place();
     const patient = virtualClock();
-    const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, dice: systemDice }));
+    const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, random: systemRandom }));
     onTestFinished(() => database.close());
     const other = stranger(path);
     other.exec('BEGIN IMMEDIATE');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice, timestamp } from '../../../src/domain/clock.ts';
+import { systemRandom, timestamp } from '../../../src/domain/clock.ts';
 import type { NewDelivery } from '../../../src/store/rows/deliveries.ts';
 import { listDeliveries, type DeliveryFilter } from '../../../src/store/reports/delivery-list.ts';
 import type { Mark } from '../../../src/store/rows/marks.ts';
@@ -36,7 +36,7 @@ async function open(rows: Record<string, Row[]> = {}): Promise<Place> {
     path,
     migrations,
     clock,
-    dice: systemDice,
+    random: systemRandom,
     lockProcess: namedProcess(),
   });
   onTestFinished(async () => mirror.close());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
 import { writeOverview } from '../../../src/store/files/csv.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { copyMirror, swapIn } from '../../../src/store/files/export.ts';
@@ -12,7 +12,7 @@ import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror }
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const clock = virtualClock({ auto: true });
-const options = { dice: systemDice, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
+const options = { random: systemRandom, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
 
 async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
   const path = join(folder, 'vendors.db');
@@ -28,7 +28,7 @@ describe('a copy of the mirror', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'vendors.db');
     const reader = await mirrorIn(folder);
-    const writer = await Database.open(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+    const writer = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
     await writer.write(() => writer.sqlite.exec("UPDATE vendors SET vendor_name = 'In the WAL'"));
     writer.sqlite.exec("BEGIN IMMEDIATE; UPDATE vendors SET vendor_name = 'not committed'");
     const target = join(folder, 'copy.db');

@@ -2,7 +2,7 @@
 import Driver from 'better-sqlite3';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/mirror.ts';
 import { migrations, temporaryFolder } from '../../support/mirror-file.ts';
@@ -16,7 +16,7 @@ export function place(): string {
 }
 
 export async function open(path: string, from = migrations): Promise<Database> {
-  const database = await Database.open(mirrorOptions({ path, migrations: from, clock, dice: systemDice }));
+  const database = await Database.open(mirrorOptions({ path, migrations: from, clock, random: systemRandom }));
   onTestFinished(() => database.close());
   return database;
 }

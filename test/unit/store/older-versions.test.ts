@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { systemClock, systemDice } from '../../../src/domain/clock.ts';
+import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { openMirror } from '../../../src/store/mirror.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
 import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
@@ -67,14 +67,14 @@ describe('F10 files of older versions', () => {
     for (const contents of before)
       for (const [table, rows] of Object.entries(contents)) expect(rows, table).not.toEqual([]);
 
-    const seams = { migrations, clock: systemClock, dice: systemDice };
+    const dependencies = { migrations, clock: systemClock, random: systemRandom };
     const mirror = await openMirror({
-      ...seams,
+      ...dependencies,
       path: files[0]!,
       lockProcess: namedProcess(),
     });
     await mirror.close();
-    const secrets = await openSecrets({ ...seams, path: files[1]! });
+    const secrets = await openSecrets({ ...dependencies, path: files[1]! });
     await secrets.close();
 
     expect(files.map((file, index) => contentsOf(file, shapes[index]!))).toEqual(before);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
 import { lockProcess } from '../../../src/store/files/process-lock.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
 
@@ -11,12 +11,12 @@ const deadName = '00112233445566778899aabbccddeeff';
 it('K9 processes of one mirror see each other alive until their lock falls, and leave no file behind', () => {
   const folder = temporaryFolder();
   const database = join(folder, 'vendors.db');
-  const one = lockProcess(database, systemDice);
-  const other = lockProcess(database, systemDice);
+  const one = lockProcess(database, systemRandom);
+  const other = lockProcess(database, systemRandom);
   expect(one.name).toMatch(/^[0-9a-f]{32}$/);
   expect(one.name).not.toBe(other.name);
   expect([one.isAlive(one.name), one.isAlive(other.name), other.isAlive(one.name)]).toEqual([true, true, true]);
-  expect(lockProcess(join(folder, 'another.db'), systemDice).isAlive(one.name)).toBe(false);
+  expect(lockProcess(join(folder, 'another.db'), systemRandom).isAlive(one.name)).toBe(false);
   other.release();
   other.release();
   expect([one.isAlive(other.name), one.isAlive(one.name)]).toEqual([false, true]);
@@ -29,7 +29,7 @@ it('K9 a file that nobody holds is of a dead process, and is removed when it is 
   const left = `${database}.lock-${deadName}`;
   const stranger = `${database}.lock-notes`;
   for (const path of [left, stranger]) writeFileSync(path, '');
-  const one = lockProcess(database, systemDice);
+  const one = lockProcess(database, systemRandom);
   expect([existsSync(left), existsSync(stranger)]).toEqual([false, true]);
   writeFileSync(left, '');
   expect(one.isAlive(deadName)).toBe(false);

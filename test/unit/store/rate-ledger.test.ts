@@ -1,7 +1,7 @@
 /** One rate for all processes of a mirror, whenever they live. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemDice, type Clock } from '../../../src/domain/clock.ts';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { AskedTurn, Turn } from '../../../src/domain/rate-turn.ts';
 import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
 import { memory } from '../../support/memory.ts';
@@ -17,7 +17,7 @@ const alive = new Set<string>();
 async function open(path: string, clock: Clock, name: string): Promise<Mirror> {
   alive.add(name);
   const lockProcess = namedProcess(name, (other) => alive.has(other));
-  const mirror = await openMirror({ path, migrations, clock, dice: systemDice, lockProcess });
+  const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess });
   onTestFinished(() => mirror.close());
   return mirror;
 }

@@ -1,13 +1,13 @@
-/** The order of readings (DESIGN 2, rules 3 and 4), against a service that answers from copies that lag. */
+/** The order of readings, against a service that answers from copies that lag. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
 import { asked } from '../../support/test-size.ts';
-import { lag, openDesk, row, type Desk } from './store-testbed.ts';
+import { lag, openTestbed, row, type Testbed } from './store-testbed.ts';
 
 /** What the mirror holds of vendor 1: its name, or `gone`. */
-function held(desk: Desk, vendorid = 1): string | undefined {
-  const [found] = desk.query<{ presence: string; vendor_name: string }>(
+function held(testbed: Testbed, vendorid = 1): string | undefined {
+  const [found] = testbed.query<{ presence: string; vendor_name: string }>(
     'SELECT presence, vendor_name FROM vendors WHERE vendorid = ?',
     vendorid,
   );
@@ -15,139 +15,137 @@ function held(desk: Desk, vendorid = 1): string | undefined {
 }
 
 /** Lets so much time pass that nothing is young any more. */
-function age(desk: Desk): void {
-  desk.hands.running += lag;
-  desk.hands.wall += lag;
+function age(testbed: Testbed): void {
+  testbed.hands.running += lag;
+  testbed.hands.wall += lag;
 }
 
 describe('pages that came together', () => {
   it('are told of in their order, whichever of them showed something new, and all count', async () => {
-    const desk = await openDesk();
-    await desk.page(await desk.ask(), row(1, 'as it is'), row(3, 'before'));
-    age(desk);
-    const stamp = await desk.ask();
-    expect(await desk.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual([
-      ['created'],
-      ['unchanged'],
-      ['updated', 'created'],
-    ]);
-    expect(desk.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
-    expect(await desk.mirror.countVendors('one')).toBe(4);
+    const testbed = await openTestbed();
+    await testbed.page(await testbed.ask(), row(1, 'as it is'), row(3, 'before'));
+    age(testbed);
+    const stamp = await testbed.ask();
+    expect(await testbed.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual(
+      [['created'], ['unchanged'], ['updated', 'created']],
+    );
+    expect(testbed.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
+    expect(await testbed.mirror.countVendors('one')).toBe(4);
   });
 
   it('K3 are applied but for a record that cannot be stored, of which nothing is left', async () => {
-    const desk = await openDesk();
+    const testbed = await openTestbed();
     const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
-    const applied = await desk.pages(await desk.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
+    const applied = await testbed.pages(await testbed.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
     expect(applied).toEqual([['created'], ['rejected', 'created']]);
-    expect(await desk.mirror.countVendors('one')).toBe(2);
+    expect(await testbed.mirror.countVendors('one')).toBe(2);
   });
 });
 
 describe('a reading', () => {
   it('A13 that began earlier never wins, in whichever order the answers come', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'first'));
-    age(desk);
-    const [page, reread] = [await desk.ask(), await desk.ask()];
-    expect(await desk.record(reread, row(1, 'second'))).toBe('updated');
-    age(desk);
-    expect(await desk.page(page, row(1, 'first'))).toEqual(['stale']);
-    expect(held(desk)).toBe('second');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'first'));
+    age(testbed);
+    const [page, reread] = [await testbed.ask(), await testbed.ask()];
+    expect(await testbed.record(reread, row(1, 'second'))).toBe('updated');
+    age(testbed);
+    expect(await testbed.page(page, row(1, 'first'))).toEqual(['stale']);
+    expect(held(testbed)).toBe('second');
   });
 
   it.each(['page', 'record'] as const)(
     'A13 B2 that began earlier never wins over a later %s that found the vendor as it was held',
     async (later) => {
-      const desk = await openDesk();
-      await desk.page(await desk.ask(), row(1, 'as it is'));
-      age(desk);
-      const early = await desk.ask();
-      expect(await desk[later](await desk.ask(), row(1, 'as it is'))).toContain('unchanged');
-      expect(await desk.record(early, row(1, 'between'))).toBe('stale');
-      expect(held(desk)).toBe('as it is');
+      const testbed = await openTestbed();
+      await testbed.page(await testbed.ask(), row(1, 'as it is'));
+      age(testbed);
+      const early = await testbed.ask();
+      expect(await testbed[later](await testbed.ask(), row(1, 'as it is'))).toContain('unchanged');
+      expect(await testbed.record(early, row(1, 'between'))).toBe('stale');
+      expect(held(testbed)).toBe('as it is');
     },
   );
 
   it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'new'));
-    desk.hands.running += lag - 1;
-    expect(await desk.page(await desk.ask(), row(1, 'old copy'))).toEqual(['guarded']);
-    expect(held(desk)).toBe('new');
-    expect(await desk.mirror.dueMarks('one', 10)).toEqual([]);
-    desk.hands.running += 1;
-    expect(await desk.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
-    expect(await desk.record(await desk.ask(), row(1, 'newest'))).toBe('updated');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'new'));
+    testbed.hands.running += lag - 1;
+    expect(await testbed.page(await testbed.ask(), row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(testbed)).toBe('new');
+    expect(await testbed.mirror.dueMarks('one', 10)).toEqual([]);
+    testbed.hands.running += 1;
+    expect(await testbed.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+    expect(await testbed.record(await testbed.ask(), row(1, 'newest'))).toBe('updated');
   });
 
   it('B2 is judged by when its request began, however late the answer comes', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'new'));
-    const early = await desk.ask();
-    desk.hands.running += 3 * lag;
-    expect(await desk.page(early, row(1, 'old copy'))).toEqual(['guarded']);
-    expect(held(desk)).toBe('new');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'new'));
+    const early = await testbed.ask();
+    testbed.hands.running += 3 * lag;
+    expect(await testbed.page(early, row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(testbed)).toBe('new');
   });
 
   it('B2 is guarded from the first reading that showed what is held, so that looking often does not make it young', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'first'));
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'first'));
     for (let look = 0; look < 10; look++) {
-      desk.hands.running += lag / 10;
-      await desk.record(await desk.ask(), row(1, 'first'));
+      testbed.hands.running += lag / 10;
+      await testbed.record(await testbed.ask(), row(1, 'first'));
     }
-    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
   });
 
   it('B1 shows the second of two changes in one second', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'first', '2026-11-20 12:00:00'));
-    age(desk);
-    expect(await desk.record(await desk.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'first', '2026-11-20 12:00:00'));
+    age(testbed);
+    expect(await testbed.record(await testbed.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
   });
 
   it('B3 counts though the service says that it is older', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
-    age(desk);
-    expect(await desk.record(await desk.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
+    age(testbed);
+    expect(await testbed.record(await testbed.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
   });
 
   it('of our own write is applied at once, and not passed by what had left before it', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'theirs'));
-    const early = await desk.ask();
-    expect(await desk.record(await desk.ask(), row(1, 'ours'), 'write')).toBe('updated');
-    age(desk);
-    expect(await desk.record(early, row(1, 'theirs'))).toBe('stale');
-    expect(held(desk)).toBe('ours');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'theirs'));
+    const early = await testbed.ask();
+    expect(await testbed.record(await testbed.ask(), row(1, 'ours'), 'write')).toBe('updated');
+    age(testbed);
+    expect(await testbed.record(early, row(1, 'theirs'))).toBe('stale');
+    expect(held(testbed)).toBe('ours');
   });
 });
 
 describe('mirror time', () => {
   it('B8 and the counter go on after a restart of the machine, and a vendor is no younger for it', async () => {
-    const desk = await openDesk();
-    desk.hands.running = 50_000_000;
-    await desk.record(await desk.ask(), row(1, 'first'));
-    const before = await desk.ask();
-    desk.hands.running = 3;
-    await desk.reopen();
-    const after = await desk.ask();
+    const testbed = await openTestbed();
+    testbed.hands.running = 50_000_000;
+    await testbed.record(await testbed.ask(), row(1, 'first'));
+    const before = await testbed.ask();
+    testbed.hands.running = 3;
+    await testbed.reopen();
+    const after = await testbed.ask();
     expect(after.readSeq).toBe(before.readSeq + 1);
     expect(after.begun).toBeGreaterThanOrEqual(before.begun);
-    desk.hands.running += lag;
-    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+    testbed.hands.running += lag;
+    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
   });
 
   it('B4 knows nothing of jumps of the wall clock', async () => {
-    const desk = await openDesk();
-    await desk.record(await desk.ask(), row(1, 'first'));
-    desk.hands.wall += 86_400_000;
-    expect(await desk.record(await desk.ask(), row(1, 'old copy'))).toBe('guarded');
-    desk.hands.wall -= 3 * 86_400_000;
-    desk.hands.running += lag;
-    expect(await desk.record(await desk.ask(), row(1, 'second'))).toBe('updated');
+    const testbed = await openTestbed();
+    await testbed.record(await testbed.ask(), row(1, 'first'));
+    testbed.hands.wall += 86_400_000;
+    expect(await testbed.record(await testbed.ask(), row(1, 'old copy'))).toBe('guarded');
+    testbed.hands.wall -= 3 * 86_400_000;
+    testbed.hands.running += lag;
+    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
   });
 });
 
@@ -175,7 +173,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A vendor at a service whose copies lag, and the requests under way. */
 class World {
-  readonly #desk: Desk;
+  readonly #desk: Testbed;
   readonly #vendorid: number;
   /** What the vendor was from when on; `gone` where there was none. */
   readonly #past: { from: number; name: string }[];
@@ -184,10 +182,10 @@ class World {
   /** The newest version that the mirror has shown. */
   #reached = -1;
 
-  constructor(desk: Desk, vendorid: number) {
-    this.#desk = desk;
+  constructor(testbed: Testbed, vendorid: number) {
+    this.#desk = testbed;
     this.#vendorid = vendorid;
-    this.#past = [{ from: desk.hands.running, name: this.#next() }];
+    this.#past = [{ from: testbed.hands.running, name: this.#next() }];
   }
 
   async take(given: Step): Promise<void> {
@@ -254,11 +252,11 @@ class World {
 
 describe('whatever the order of readings', () => {
   it('A13 B2 B3 B4 the mirror never goes backwards, and reaches the truth once all is quiet', async () => {
-    const desk = await openDesk();
+    const testbed = await openTestbed();
     let vendorid = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const world = new World(desk, ++vendorid);
+        const world = new World(testbed, ++vendorid);
         for (const given of steps) await world.take(given);
         await world.settle();
       }),

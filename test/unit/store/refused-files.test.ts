@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
-import { chance } from '../../../src/sandbox/core/random.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { seededRandom } from '../../../src/sandbox/core/random.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../src/store/sqlite/migrate.ts';
 import { mirrorOptions } from '../../../src/store/mirror.ts';
@@ -47,7 +47,7 @@ describe('a file that is not to be touched', () => {
       exit: 74,
       message: expect.stringContaining('9999_future.sql') as string,
     });
-    expect(() => Database.openToRead(mirrorOptions({ path, migrations, clock, dice: systemDice }))).toThrow(
+    expect(() => Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }))).toThrow(
       'which this version does not know',
     );
   });
@@ -64,7 +64,7 @@ describe('a file that is not to be touched', () => {
     await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
     const sound = readFileSync(path);
     for (let seed = 1; seed <= 200; seed++) {
-      const throws = chance(seed);
+      const throws = seededRandom(seed);
       const damaged = Buffer.from(sound);
       for (let flips = 0; flips < 200; flips++) damaged[throws.below(damaged.length)] = throws.below(256);
       writeFileSync(path, damaged);
@@ -81,7 +81,7 @@ describe('a file that is not to be touched', () => {
 async function use(path: string): Promise<string> {
   let database: Database | undefined;
   try {
-    database = await Database.open(mirrorOptions({ path, migrations, clock, dice: systemDice }));
+    database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
     const { sqlite } = database;
     await database.read(() => sqlite.prepare('SELECT * FROM vendors').all());
     await database.write(() => sqlite.prepare('UPDATE vendors SET city = vendorid').run());
@@ -126,9 +126,9 @@ describe('migrations', () => {
     await writeMirror(path, clock, { vendors: [vendor(7)] });
     const withMore = folder();
     writeFileSync(join(withMore, 'mirror/9999_more.sql'), 'CREATE TABLE more (id INTEGER);');
-    expect(() => Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, dice: systemDice }))).toThrow(
-      'is of an older version; run `vendor-mirror sync` once.',
-    );
+    expect(() =>
+      Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, random: systemRandom })),
+    ).toThrow('is of an older version; run `vendor-mirror sync` once.');
     const database = await open(path, withMore);
     expect(names(path)).toContain('more');
     expect(database.sqlite.prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);

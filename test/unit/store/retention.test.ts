@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createChores } from '../../../src/app/maintenance.ts';
-import { systemDice, timestamp } from '../../../src/domain/clock.ts';
+import { createMaintenance } from '../../../src/app/maintenance.ts';
+import { systemRandom, timestamp } from '../../../src/domain/clock.ts';
 import type { Settings } from '../../../src/settings/parse.ts';
 import type { Service } from '../../../src/domain/lifecycle.ts';
 import { createLog } from '../../../src/domain/log.ts';
@@ -38,7 +38,7 @@ async function holding(rows: Rows): Promise<{ mirror: Mirror; left: (table: stri
     path,
     migrations,
     clock,
-    dice: systemDice,
+    random: systemRandom,
     lockProcess: namedProcess(),
   });
   onTestFinished(() => mirror.close());
@@ -76,8 +76,8 @@ async function pruned(mirror: Mirror): Promise<number> {
   return removed;
 }
 
-function choresOf(mirror: Mirror, retention: Settings['retention'], lines: string[] = []): Service {
-  return createChores({
+function maintenanceOf(mirror: Mirror, retention: Settings['retention'], lines: string[] = []): Service {
+  return createMaintenance({
     mirror,
     secrets: { path: 'secrets.db', files: () => mirror.files() },
     retention,
@@ -194,7 +194,7 @@ describe('the retention', () => {
       vendor_versions: [closed(1, 5_000), closed(2, 0.9)],
     });
     const lines: string[] = [];
-    await live(choresOf(mirror, retention, lines), () => clock.advance(2 * hour));
+    await live(maintenanceOf(mirror, retention, lines), () => clock.advance(2 * hour));
     expect(lines.join()).not.toContain('failed');
     const counts = ['deliveries', 'findings', 'runs', 'vendor_versions'].map((table) => left(table, '1').length);
     expect(counts).toEqual(expected);
@@ -214,7 +214,7 @@ describe('a retention of many rows', () => {
 
   it('K41 waits after each short batch, and deliveries are stored meanwhile', async () => {
     const { mirror, left } = await holding({ deliveries: numbers.map((id) => delivery(id, 'applied', 20)) });
-    const service = choresOf(mirror, ages);
+    const service = maintenanceOf(mirror, ages);
     await service.start();
     onTestFinished(() => service.stop());
     const about = { accountId: 'one', name: 'bill_vendor.update', objectId: 7, vendorid: 7 };
@@ -235,7 +235,7 @@ describe('a retention of many rows', () => {
 
   it('K41 ends within a batch where the daemon stops', async () => {
     const { mirror, left } = await holding(everything);
-    const service = choresOf(mirror, ages);
+    const service = maintenanceOf(mirror, ages);
     await service.start();
     await service.stop();
     expect(left('deliveries').length).toBeGreaterThan(many - 500);

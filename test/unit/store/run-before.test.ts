@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { account, openDesk, type Desk } from './store-testbed.ts';
+import { account, openTestbed, type Testbed } from './store-testbed.ts';
 
 const hour = 3_600_000;
 
-async function openedDesk(): Promise<Desk> {
-  const at = await openDesk();
+async function openedTestbed(): Promise<Testbed> {
+  const at = await openTestbed();
   await at.mirror.addAccounts([account]);
   return at;
 }
 
-async function runBegins(at: Desk): Promise<void> {
+async function runBegins(at: Testbed): Promise<void> {
   await at.mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
 }
 
 describe('the run before a reading, from which something is known for certain', () => {
   it('is the one that began last, although a clock that was set back since calls an earlier one later', async () => {
-    const at = await openedDesk();
+    const at = await openedTestbed();
     at.hands.wall += 6 * hour;
     await runBegins(at);
     at.hands.wall -= 5 * hour;
@@ -27,7 +27,7 @@ describe('the run before a reading, from which something is known for certain', 
   });
 
   it('is none whose time has yet to come', async () => {
-    const at = await openedDesk();
+    const at = await openedTestbed();
     at.hands.wall += 6 * hour;
     await runBegins(at);
     const { readSeq } = await at.ask();

@@ -12,38 +12,38 @@ export const lag = 5_000;
 export const account = 'one';
 
 /** Both clocks of a machine: how long it has run, and what its wall shows. */
-export interface Hands {
+export interface Operations {
   running: number;
   wall: number;
 }
 
 /** What is read of one account. */
-export interface AccountDesk {
+export interface AccountSupervisor {
   /** Applies a page with these rows; tells what became of each. */
   page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
   /** Applies pages that came together. */
   pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
-  record(stamp: ReadStamp, row: VendorRow, road?: 'delivery' | 'write'): Promise<Verdict['kind']>;
+  record(stamp: ReadStamp, row: VendorRow, source?: 'delivery' | 'write'): Promise<Verdict['kind']>;
   absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
   /** A delivery about vendor 1 comes, and was received just now unless told. */
   told(receivedAt?: number): Promise<void>;
 }
 
 /** The account `one`, and the file around it. */
-export interface Desk extends AccountDesk {
+export interface Testbed extends AccountSupervisor {
   readonly mirror: Mirror;
-  readonly hands: Hands;
+  readonly hands: Operations;
   /** Takes the number of a request. */
   ask(): Promise<ReadStamp>;
   /** Another account in the same mirror. */
-  open(accountId: string): Promise<AccountDesk>;
+  open(accountId: string): Promise<AccountSupervisor>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Closes the file and opens it anew. */
   reopen(): Promise<void>;
 }
 
-export async function openDesk(): Promise<Desk> {
-  const hands: Hands = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
+export async function openTestbed(): Promise<Testbed> {
+  const hands: Operations = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
   const clock: Clock = {
     now: () => hands.wall,
     monotonic: () => hands.running,
@@ -56,21 +56,21 @@ export async function openDesk(): Promise<Desk> {
       path,
       migrations,
       clock,
-      dice: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
+      random: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
       lockProcess: namedProcess(),
     });
   let mirror = await open();
   onTestFinished(() => mirror.close());
-  const openAccount = async (accountId: string): Promise<AccountDesk> => {
+  const openAccount = async (accountId: string): Promise<AccountSupervisor> => {
     const run = await mirror.beginRun({ accountId, kind: 'pull', trigger: 'command' });
     const context = { accountId, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
     const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
-    const pages: Desk['pages'] = async (stamp, ...lists) => {
+    const pages: Testbed['pages'] = async (stamp, ...lists) => {
       const taken = lists.map((rows, index) => ({
         ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
         total: lists.flat().length,
       }));
-      const applied = await mirror.applyPages(taken, { ...context, road: 'pull' }, (done) => ({
+      const applied = await mirror.applyPages(taken, { ...context, source: 'pull' }, (done) => ({
         ...counts,
         pages: done.length,
         seen: done.reduce((sum, { size }) => sum + size, 0),
@@ -80,10 +80,10 @@ export async function openDesk(): Promise<Desk> {
     return {
       page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
       pages,
-      record: async (stamp, row, road = 'delivery') =>
-        (await mirror.applyReading({ stamp, row }, { ...context, road })).kind,
+      record: async (stamp, row, source = 'delivery') =>
+        (await mirror.applyReading({ stamp, row }, { ...context, source })).kind,
       absence: async (stamp, vendorid) =>
-        (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, road: 'pull' })).kind,
+        (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
       async told(receivedAt = hands.wall) {
         const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
         const nobody = { businessId: null, identityId: null, userId: null };

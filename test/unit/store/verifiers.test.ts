@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemDice } from '../../../src/domain/clock.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
 import { Secret } from '../../../src/domain/log.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
 import type { Verifiers } from '../../../src/store/secrets/verifiers.ts';
@@ -19,7 +19,7 @@ interface Safe {
 
 async function safe(path = join(temporaryFolder(), 'secrets.db')): Promise<Safe> {
   const clock = virtualClock({ auto: true });
-  const secrets = await openSecrets({ path, migrations, clock, dice: systemDice });
+  const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
   onTestFinished(() => secrets.close());
   const { verifiers } = secrets;
   const texts = (list: readonly Secret[]) => list.map((secret) => secret.reveal());

@@ -226,7 +226,7 @@ describe('what says nothing about absence', () => {
     at.sandbox.onRequest(({ query, path }) => {
       if (query.get('page') !== '4' || told) return;
       created = Number(at.sandbox.vendors(account).create({ vendor_name: 'New', language: 'en' })['vendorid']);
-      const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+      const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
       told = engine.reader.read(created, { context, signal: new AbortController().signal });
       at.sandbox.faults.next({ kind: '500', match: (request) => request.path === path });
     });
@@ -242,10 +242,10 @@ describe('what says nothing about absence', () => {
 describe('the breaker', () => {
   it('A11 holds many absences back, applies everything else, and yields to a person', async () => {
     const at = await mirrored();
-    const desk = at.sandbox.vendors(account);
+    const vendorService = at.sandbox.vendors(account);
     const [renamed, ...vanished] = actives(at, 26);
-    for (const vendorid of vanished) desk.vanish(vendorid);
-    desk.edit(renamed!, { vendor_name: 'Renamed' });
+    for (const vendorid of vanished) vendorService.vanish(vendorid);
+    vendorService.edit(renamed!, { vendor_name: 'Renamed' });
     const run = await at.pull();
     expect(run).toMatchObject({
       outcome: 'incomplete',
@@ -275,23 +275,23 @@ describe('the breaker', () => {
 
   it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
     const at = await mirrored({ settings: { service: { paging }, sync: { breaker: { vendors: 2, percent: 10 } } } });
-    const desk = at.sandbox.vendors(account);
-    for (const vendorid of actives(at, 40)) desk.vanish(vendorid);
+    const vendorService = at.sandbox.vendors(account);
+    for (const vendorid of actives(at, 40)) vendorService.vanish(vendorid);
     expect(await at.pull({ approved: 40 })).toMatchObject({ outcome: 'complete', suspects: 40 });
     await at.clock.advance(60_000);
     const left = at.query('SELECT 1 FROM active_vendors').length;
     expect(left).toBeLessThan(30);
-    for (const vendorid of actives(at, 3)) desk.vanish(vendorid);
+    for (const vendorid of actives(at, 3)) vendorService.vanish(vendorid);
     expect((await at.pull()).error).toMatchObject({ code: 'breaker_tripped' });
     expect(at.query('SELECT 1 FROM active_vendors')).toHaveLength(left);
   });
 
   it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
     const at = await bench({ vendors: 20, world: [...world, 'paging=echoed'], settings: { service: { paging } } });
-    const desk = at.sandbox.vendors(account);
-    const listed = desk.all().map(({ vendorid }) => Number(vendorid));
+    const vendorService = at.sandbox.vendors(account);
+    const listed = vendorService.all().map(({ vendorid }) => Number(vendorid));
     // The oldest stand on the first page, which comes again and again.
-    for (const vendorid of listed.sort((a, b) => a - b).slice(0, 15)) desk.delete(vendorid);
+    for (const vendorid of listed.sort((a, b) => a - b).slice(0, 15)) vendorService.delete(vendorid);
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'incomplete', seen: 0, error: { code: 'breaker_tripped' } });
     expect(run.error!.message).toContain(blank);
@@ -308,8 +308,8 @@ describe('the breaker', () => {
 
   it('A9 believes that all are hidden where a person says so', async () => {
     const at = await bench({ vendors: 20, world, settings: { service: { paging } } });
-    const desk = at.sandbox.vendors(account);
-    for (const { vendorid } of desk.all()) desk.delete(Number(vendorid));
+    const vendorService = at.sandbox.vendors(account);
+    for (const { vendorid } of vendorService.all()) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
     expect(await at.pull({ approved: 19 })).toMatchObject({ outcome: 'incomplete' });
     expect(await at.pull({ approved: 20 })).toMatchObject({ outcome: 'complete', seen: 0 });
@@ -321,8 +321,8 @@ describe('the breaker', () => {
     ['one of them is shown', 20, world, 19],
   ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
     const at = await bench({ vendors, world: where, settings: { service: { paging } } });
-    const desk = at.sandbox.vendors(account);
-    for (const { vendorid } of desk.all().slice(0, deleted)) desk.delete(Number(vendorid));
+    const vendorService = at.sandbox.vendors(account);
+    for (const { vendorid } of vendorService.all().slice(0, deleted)) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   });
 });

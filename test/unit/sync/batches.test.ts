@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { inTurns } from '../../../src/sync/observe/batches.ts';
+import { inBatches } from '../../../src/sync/observe/batches.ts';
 
 /** Turns that pass when they are told to. */
 function turns(): { yield: () => Promise<void>; pass: () => Promise<void> } {
@@ -19,7 +19,7 @@ describe('work in turns', () => {
   it('takes what came together at once, and what came meanwhile in the next turn', async () => {
     const clock = turns();
     const groups: (readonly number[])[] = [];
-    const double = inTurns(clock, (pieces: readonly number[]) => {
+    const double = inBatches(clock, (pieces: readonly number[]) => {
       groups.push(pieces);
       return Promise.resolve(pieces.map((piece) => piece * 2));
     });
@@ -34,7 +34,7 @@ describe('work in turns', () => {
 
   it('fails all that it took, and goes on with what comes after', async () => {
     const clock = turns();
-    const work = inTurns(clock, (pieces: readonly number[]) =>
+    const work = inBatches(clock, (pieces: readonly number[]) =>
       pieces.includes(0) ? Promise.reject(new Error('no')) : Promise.resolve(pieces),
     );
     const failing = Promise.allSettled([work(0), work(1)]);

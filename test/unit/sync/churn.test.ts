@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chance, type Chance } from '../../../src/sandbox/core/random.ts';
+import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
 import { inventTexts } from '../../../src/sandbox/vendors/invent.ts';
 import { account, bench, type Bench } from './sync-testbed.ts';
@@ -32,7 +32,7 @@ interface History {
 }
 
 async function history(seed: number): Promise<History> {
-  const throws = chance(seed);
+  const throws = seededRandom(seed);
   const world = axes.map((axis) => throws.pick(axis));
   const touched = new Set<number>();
   const state = { lively: true };
@@ -55,14 +55,14 @@ async function history(seed: number): Promise<History> {
 }
 
 /** Life as it shifts a list most: half of what happens brings a vendor in or takes one out. */
-function happen(desk: ReturnType<Bench['sandbox']['vendors']>, throws: Chance): void {
-  const id = desk.someId(throws);
+function happen(vendorService: ReturnType<Bench['sandbox']['vendors']>, throws: SeededRandom): void {
+  const id = vendorService.someId(throws);
   const kind = throws.below(100);
-  if (id === undefined || kind < 20) desk.create(inventTexts(throws));
-  else if (kind < 40) desk.delete(id);
-  else if (kind < 45) desk.vanish(id);
-  else if (kind < 55) desk.restore(id);
-  else changeSomething(desk, throws);
+  if (id === undefined || kind < 20) vendorService.create(inventTexts(throws));
+  else if (kind < 40) vendorService.delete(id);
+  else if (kind < 45) vendorService.vanish(id);
+  else if (kind < 55) vendorService.restore(id);
+  else changeSomething(vendorService, throws);
 }
 
 /** Vendors that a run called missing or gone, though they lived all along and nothing happened to them. */

@@ -6,7 +6,7 @@ import { timestamp } from '../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';
 import type { Verdict } from '../../../src/store/decide/verdict.ts';
 import type { Vendor, VisState } from '../../../src/domain/vendor.ts';
-import { chance, type Chance } from '../../../src/sandbox/core/random.ts';
+import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 
 export const orders = ['id', 'newest', 'updated', 'updated_newest', 'shuffled'] as const;
 export type Order = (typeof orders)[number];
@@ -36,7 +36,7 @@ const start = Date.UTC(2026, 10, 20, 12);
 
 export class ChurningList {
   readonly #plan: ChurnPlan;
-  readonly #throws: Chance;
+  readonly #throws: SeededRandom;
   readonly #rows: Row[] = [];
   /** Vendors that were listed when the first request came, and to which nothing happened since. */
   readonly #still = new Set<number>();
@@ -48,7 +48,7 @@ export class ChurningList {
 
   constructor(plan: ChurnPlan) {
     this.#plan = plan;
-    this.#throws = chance(plan.seed);
+    this.#throws = seededRandom(plan.seed);
     for (let index = 0; index < plan.vendors; index++) this.#insert(start - 86_400_000 + index * 1_000);
     // The mirror knows most of them, as they were: some have been deleted, restored or created since.
     for (const row of this.#rows.filter(isReadable)) {

@@ -1,6 +1,6 @@
 /** Services that are harder than most: what they hide, what they answer by id, and what they count. */
 import { describe, expect, it } from 'vitest';
-import { chance } from '../../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../../src/sandbox/core/random.ts';
 import { account, bench, type Bench, type BenchOptions } from './sync-testbed.ts';
 
 const paging = { perPage: 15, concurrency: 1 };
@@ -45,7 +45,7 @@ describe('a service whose lists hide deleted vendors', () => {
         // It has been shown; then it is deleted, and the worker answers its delivery while the sweep goes on.
         at.sandbox.vendors(account).delete(shown!);
         reading = engine.reader.read(shown!, {
-          context: { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: 0 },
+          context: { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0 },
           signal: new AbortController().signal,
         });
       },
@@ -172,15 +172,15 @@ describe('a service whose counts are not those of its rows', () => {
 describe('a list that never stands still', () => {
   /** Twenty changes a second. */
   const lively = (): NonNullable<BenchOptions['onRequest']> => {
-    const random = chance(31);
+    const random = seededRandom(31);
     let next = -Infinity;
     return ({ sandbox, clock }) => {
-      const desk = sandbox.vendors(account);
+      const vendorService = sandbox.vendors(account);
       for (next = Math.max(next, clock.now() - 1_000); next < clock.now(); next += 50) {
-        const [kind, id] = [random.below(5), desk.someId(random)!];
-        if (kind === 0) desk.create({ vendor_name: 'New', language: 'en' });
-        else if (kind === 1) desk.delete(id);
-        else desk.edit(id, { city: `City ${random.below(1_000)}` });
+        const [kind, id] = [random.below(5), vendorService.someId(random)!];
+        if (kind === 0) vendorService.create({ vendor_name: 'New', language: 'en' });
+        else if (kind === 1) vendorService.delete(id);
+        else vendorService.edit(id, { city: `City ${random.below(1_000)}` });
       }
     };
   };

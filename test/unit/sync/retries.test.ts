@@ -19,7 +19,7 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
   for (let wait = await mirror.untilNextMark(account); wait !== undefined && rests.length < 20;) {
     await at.clock.advance(wait);
     const [mark] = await mirror.dueMarks(account, 1);
-    const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
+    const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
     await attend(engine, mark!, { context, signal: new AbortController().signal });
     wait = await mirror.untilNextMark(account);
     if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);

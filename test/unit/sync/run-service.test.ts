@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../../src/sync/run/run.ts';
-import { RunDesk, type RunRequest } from '../../../src/sync/run/run-service.ts';
+import { RunService, type RunRequest } from '../../../src/sync/run/run-service.ts';
 
 /** A desk whose runs end when told: `begun` are their requests, `end` ends the oldest that is under way. */
-function desk() {
+function service() {
   const begun: RunRequest[] = [];
   const ends: ((report: RunReport) => void)[] = [];
-  const runs = new RunDesk((request) => {
+  const runs = new RunService((request) => {
     begun.push(request);
     return new Promise((resolve, reject) => {
       ends.push(resolve);
@@ -20,7 +20,7 @@ function desk() {
 
 describe('runs of one account', () => {
   it('A15 a request that comes during a run gets one that begins afterwards, and shares it with those that wait', async () => {
-    const { begun, pull, end } = desk();
+    const { begun, pull, end } = service();
     const first = pull();
     await expect.poll(() => begun.length).toBe(1);
     const [second, third] = [pull(), pull()];
@@ -34,7 +34,7 @@ describe('runs of one account', () => {
   });
 
   it('A15 a reconciliation takes the place of the pull that waits', async () => {
-    const { runs, begun, pull, end } = desk();
+    const { runs, begun, pull, end } = service();
     const waiting = [pull(), runs.request({ kind: 'reconcile', trigger: 'start' })];
     await expect.poll(() => begun.length).toBe(1);
     end(1);
@@ -43,7 +43,7 @@ describe('runs of one account', () => {
   });
 
   it('J1 a stop ends the run under way, refuses those that wait, and lasts until nothing runs', async () => {
-    const { runs, begun, pull } = desk();
+    const { runs, begun, pull } = service();
     const first = pull();
     await expect.poll(() => begun.length).toBe(1);
     const refused = [expect(first).rejects.toThrow('It was stopped.'), expect(pull()).rejects.toThrow('Stopping.')];
@@ -54,7 +54,7 @@ describe('runs of one account', () => {
   });
 
   it('a run that fails keeps none from those after it', async () => {
-    const runs = new RunDesk(({ kind }) =>
+    const runs = new RunService(({ kind }) =>
       kind === 'pull' ? Promise.reject(new Error('It failed.')) : Promise.resolve({ seconds: 1 } as RunReport),
     );
     await expect(runs.request({ kind: 'pull', trigger: 'schedule' })).rejects.toThrow('It failed.');

@@ -63,15 +63,15 @@ describe('the ledger of runs', () => {
     const at = await bench({ vendors: 20 });
     await at.pull();
     await at.clock.advance(60_000);
-    const desk = at.sandbox.vendors(account);
-    const created = Number(desk.create({ vendor_name: 'New', language: 'en' })['vendorid']);
+    const vendorService = at.sandbox.vendors(account);
+    const created = Number(vendorService.create({ vendor_name: 'New', language: 'en' })['vendorid']);
     const { engine } = at.installation.account(account);
     const reading = await engine.vendors.read(created);
     // The answer takes its time, and the vendor is no more when it is applied.
     await at.clock.advance(10_000);
-    desk.vanish(created);
+    vendorService.vanish(created);
     await at.clock.advance(10_000);
-    const context = { accountId: account, road: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+    const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
     await engine.mirror.applyReading(reading, context);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
     expect(runs(at)[1]).toMatchObject({ started_at: '2026-11-20 12:01:20.000', safe_as_of: '2026-11-20 11:59:55.000' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chance } from '../../../src/sandbox/core/random.ts';
+import { seededRandom } from '../../../src/sandbox/core/random.ts';
 import { sweep, type SweepResult } from '../../../src/sync/sweep/sweep.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 import { ChurningList, orders, type ChurnPlan } from './churning-list.ts';
@@ -7,7 +7,7 @@ import { ChurningList, orders, type ChurnPlan } from './churning-list.ts';
 const seeds = 1_000;
 
 function planOf(seed: number, order: ChurnPlan['order']): ChurnPlan {
-  const throws = chance(seed);
+  const throws = seededRandom(seed);
   return {
     seed,
     order,

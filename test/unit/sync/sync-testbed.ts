@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { sleep, type Dice } from '../../../src/domain/clock.ts';
+import { sleep, type Random } from '../../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation, type RunSummary } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
@@ -72,7 +72,7 @@ function bent(
 }
 
 /** Dice that fall the same way every time. */
-const dice: Dice = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
+const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
 
 export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const { accounts = [account] } = options;
@@ -115,7 +115,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const open = (): Promise<Installation> =>
     openInstallation(settings, {
       clock,
-      dice,
+      random,
       fetch: bent(directFetch(sandbox), options, clock),
       log: silentLog,
       lockProcess: namedProcess('this process', (name) => name !== deadProcess),

@@ -21,31 +21,31 @@ const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 /** Four vendors whose history is told below, beside nobody else. */
 async function story(): Promise<{ at: Bench; ids: Record<'shop' | 'bakery' | 'printer' | 'ghost', number> }> {
   const at = await bench({ vendors: 0, settings });
-  const desk = at.sandbox.vendors(account);
+  const vendorService = at.sandbox.vendors(account);
   const enter = (vendor_name: string, more: Row = {}): number =>
-    (desk.create({ vendor_name, language: 'en', currency_code: 'USD', ...more }) as Record_).vendorid;
+    (vendorService.create({ vendor_name, language: 'en', currency_code: 'USD', ...more }) as Record_).vendorid;
   const ids = {
     shop: enter('Shop', { is_1099: true, city: 'Boise' }),
     bakery: enter('Bäckerei'),
     printer: enter('Printer', { is_1099: true }),
     ghost: enter('Ghost'),
   };
-  desk.setBalance(ids.shop, 'outstanding', [
+  vendorService.setBalance(ids.shop, 'outstanding', [
     { amount: '100.50', code: 'USD' },
     { amount: '7.00', code: 'EUR' },
   ]);
-  desk.setBalance(ids.shop, 'overdue', [{ amount: '0.50', code: 'USD' }]);
+  vendorService.setBalance(ids.shop, 'overdue', [{ amount: '0.50', code: 'USD' }]);
   await at.pull();
 
   await at.clock.advance(3_600_000);
-  desk.setBalance(ids.shop, 'outstanding', [{ amount: '90.00', code: 'USD' }]);
-  desk.archive(ids.bakery);
-  desk.delete(ids.printer);
-  desk.vanish(ids.ghost);
+  vendorService.setBalance(ids.shop, 'outstanding', [{ amount: '90.00', code: 'USD' }]);
+  vendorService.archive(ids.bakery);
+  vendorService.delete(ids.printer);
+  vendorService.vanish(ids.ghost);
   await at.pull();
 
   await at.clock.advance(3_600_000);
-  desk.restore(ids.bakery);
+  vendorService.restore(ids.bakery);
   await at.pull();
   return { at, ids };
 }

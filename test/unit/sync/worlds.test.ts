@@ -56,17 +56,17 @@ describe('a pull in every world that a list can meet', () => {
       const at = await bench({ vendors: 57, world, settings: { service: { paging: { perPage: 15 } } } });
       await at.pull();
       await at.clock.advance(60_000);
-      const desk = at.sandbox.vendors(account);
+      const vendorService = at.sandbox.vendors(account);
       const [edited, deleted, archived, moved] = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors');
-      desk.edit(edited!.vendorid, { vendor_name: 'Renamed', note: 'new' });
-      desk.delete(deleted!.vendorid);
-      desk.archive(archived!.vendorid);
-      desk.setBalance(moved!.vendorid, 'outstanding', [{ amount: '12.30', code: 'USD' }]);
-      const created = desk.create({ vendor_name: 'Brand new', language: 'en', currency_code: 'EUR' });
+      vendorService.edit(edited!.vendorid, { vendor_name: 'Renamed', note: 'new' });
+      vendorService.delete(deleted!.vendorid);
+      vendorService.archive(archived!.vendorid);
+      vendorService.setBalance(moved!.vendorid, 'outstanding', [{ amount: '12.30', code: 'USD' }]);
+      const created = vendorService.create({ vendor_name: 'Brand new', language: 'en', currency_code: 'EUR' });
       await at.clock.advance(60_000);
       const run = await at.pull();
       expect(run).toMatchObject({ outcome: 'complete' });
-      const alive = desk.listed().filter((row) => Number(row['vis_state']) !== 1);
+      const alive = vendorService.listed().filter((row) => Number(row['vis_state']) !== 1);
       expect(alive.map((row) => row['vendorid'])).toContain(created['vendorid']);
       expect(differences(at, alive)).toEqual([]);
       const [gone] = at.query<{ vis_state: number; presence: string }>(

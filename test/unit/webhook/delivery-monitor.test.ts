@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { Deafness } from '../../../src/webhook/receive/delivery-monitor.ts';
+import { DeliveryMonitor } from '../../../src/webhook/receive/delivery-monitor.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 function ear() {
   const clock = virtualClock();
   const told: string[] = [];
-  const deafness = new Deafness(clock, (accountId) => told.push(accountId));
+  const monitor = new DeliveryMonitor(clock, (accountId) => told.push(accountId));
   const wrong = (times: number, account = 'a') => {
-    for (let count = 0; count < times; count += 1) deafness.wrong(account);
+    for (let count = 0; count < times; count += 1) monitor.wrong(account);
   };
-  return { clock, told, deafness, wrong };
+  return { clock, told, monitor, wrong };
 }
 
 const minutes = 60_000;
@@ -25,9 +25,9 @@ describe('E9 an account that hears nothing genuine', () => {
   });
 
   it('is none where a right one came in between', () => {
-    const { told, wrong, deafness } = ear();
+    const { told, wrong, monitor } = ear();
     wrong(4);
-    deafness.right('a');
+    monitor.right('a');
     wrong(4);
     expect(told).toEqual([]);
   });

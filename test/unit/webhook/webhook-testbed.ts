@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { connect } from '../../../src/api/client.ts';
 import { fixedToken } from '../../../src/api/auth/token-source.ts';
-import { systemDice, type Clock } from '../../../src/domain/clock.ts';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import { Secret, silentLog, type Log } from '../../../src/domain/log.ts';
 import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
-import { Keeper } from '../../../src/webhook/subscribe/subscription-manager.ts';
+import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
 import { createListener } from '../../../src/webhook/receive/listener.ts';
 import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
 import { memory } from '../../support/memory.ts';
@@ -55,10 +55,10 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
     path: join(folder, 'vendors.db'),
     migrations,
     clock,
-    dice: systemDice,
+    random: systemRandom,
     lockProcess: namedProcess(),
   });
-  const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, dice: systemDice });
+  const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, random: systemRandom });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
   const tokens = await secrets.verifiers.pathTokens([account, 'Other']);
   const outcomes: Outcome[] = [];
@@ -77,7 +77,7 @@ export async function hall(options: HallOptions = {}): Promise<Hall> {
       told.codes += 1;
       options.onCode?.();
     },
-    onDeaf: () => (told.deaf += 1),
+    onSilence: () => (told.deaf += 1),
     observe: (outcome) => outcomes.push(outcome),
   });
   await listener.start();
@@ -121,9 +121,9 @@ export function signed(
   };
 }
 
-export interface House extends Hall {
+export interface Testbed extends Hall {
   readonly service: EmbeddedSandbox;
-  readonly keeper: Keeper;
+  readonly subscriptions: SubscriptionManager;
   readonly clock: VirtualClock;
   /** Accounts that `onVerified` was told of. */
   readonly verified: string[];
@@ -132,10 +132,10 @@ export interface House extends Hall {
   /** Lets the keeper wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
   pass(ms: number): Promise<void>;
   /** Another keeper on the same files, as after a restart, or with other settings. */
-  another(changes?: { publicUrl?: string | null; events?: readonly string[] }): Keeper;
+  another(changes?: { publicUrl?: string | null; events?: readonly string[] }): SubscriptionManager;
 }
 
-export interface HouseOptions extends HallOptions {
+export interface TestbedOptions extends HallOptions {
   readonly world?: readonly string[];
   readonly sandbox?: Partial<SandboxOptions>;
   /** The service that is there already. */
@@ -146,10 +146,10 @@ export interface HouseOptions extends HallOptions {
 }
 
 /** A whole house: the keeper is made, and not started. */
-export async function house(options: HouseOptions = {}): Promise<House> {
+export async function testbed(options: TestbedOptions = {}): Promise<Testbed> {
   const clock = (options.clock as VirtualClock | undefined) ?? quick();
-  let keeper: Keeper | undefined;
-  const rooms = await hall({ ...options, clock, onCode: () => keeper?.codeArrived() });
+  let subscriptions: SubscriptionManager | undefined;
+  const rooms = await hall({ ...options, clock, onCode: () => subscriptions?.codeArrived() });
   const service =
     options.service ??
     (await startEmbeddedSandbox({
@@ -175,7 +175,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     account,
     {
       clock,
-      dice: systemDice,
+      random: systemRandom,
       fetch: async (url, init) => {
         const body = typeof init?.body === 'string' ? init.body : '';
         return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
@@ -186,8 +186,8 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     },
   );
   const verified: string[] = [];
-  const another: House['another'] = (changes = {}) => {
-    const made = new Keeper({
+  const another: Testbed['another'] = (changes = {}) => {
+    const made = new SubscriptionManager({
       accountId: account,
       publicUrl: rooms.base,
       events: options.events ?? ['bill_vendor'],
@@ -201,12 +201,12 @@ export async function house(options: HouseOptions = {}): Promise<House> {
       ...changes,
     });
     onTestFinished(() => made.stop());
-    keeper = made;
+    subscriptions = made;
     return made;
   };
-  const pass: House['pass'] = async (ms) => {
+  const pass: Testbed['pass'] = async (ms) => {
     while (!clock.pending().some((left) => left > ms - 1_000 && left <= ms)) await clock.yield();
     await clock.advance(ms);
   };
-  return { ...rooms, clock, pass, service, verified, requests, another, keeper: another() };
+  return { ...rooms, clock, pass, service, verified, requests, another, subscriptions: another() };
 }
