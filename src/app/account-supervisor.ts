@@ -208,7 +208,7 @@ export class AccountSupervisor implements Service {
   async #watch(): Promise<void> {
     if (this.#watchdog === 'off') return;
     const { account, installation, clock, log } = this.#options;
-    const { missedSince, lastDelivery } = await installation.mirror.hearing(account.id);
+    const { missedSince, lastDelivery } = await installation.mirror.receivedDeliveries(account.id);
     const silentFor = clock.now() - (parseInstant(lastDelivery ?? '') ?? this.#since);
     const silent = missedSince >= unusualMisses && silentFor >= unusualSilence;
     this.#watchdog = silent ? 'silent' : 'hearing';

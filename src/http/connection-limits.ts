@@ -15,40 +15,40 @@ export interface ConnectionLimits {
  */
 export function limitConnections(server: Server, { maxConnections, maxConnectionsPerAddress }: ConnectionLimits): void {
   /** Every connection with its unanswered requests; whoever was answered last stands last. */
-  const crowd = new Map<Socket, Set<IncomingMessage>>();
+  const connections = new Map<Socket, Set<IncomingMessage>>();
 
   const quietest = (among: readonly Socket[]): Socket | undefined =>
-    among.find((socket) => ![...(crowd.get(socket) ?? [])].some(({ complete }) => complete));
+    among.find((socket) => ![...(connections.get(socket) ?? [])].some(({ complete }) => complete));
 
   const bound = (among: readonly Socket[], limit: number): void => {
     if (among.length <= limit) return;
     const leaving = quietest(among);
     if (!leaving) return;
-    crowd.delete(leaving);
+    connections.delete(leaving);
     leaving.destroy();
   };
 
   server.on('connection', (socket: Socket) => {
-    crowd.set(socket, new Set());
-    socket.once('close', () => crowd.delete(socket));
+    connections.set(socket, new Set());
+    socket.once('close', () => connections.delete(socket));
     const { remoteAddress } = socket;
     if (!isThisMachine(remoteAddress))
       bound(
-        [...crowd.keys()].filter((other) => other.remoteAddress === remoteAddress),
+        [...connections.keys()].filter((other) => other.remoteAddress === remoteAddress),
         maxConnectionsPerAddress,
       );
-    bound([...crowd.keys()], maxConnections);
+    bound([...connections.keys()], maxConnections);
   });
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    crowd.get(socket)?.add(request);
+    connections.get(socket)?.add(request);
     response.once('close', () => {
-      const requests = crowd.get(socket);
+      const requests = connections.get(socket);
       if (!requests) return;
       requests.delete(request);
-      crowd.delete(socket);
-      crowd.set(socket, requests);
+      connections.delete(socket);
+      connections.set(socket, requests);
     });
   });
 }

@@ -102,7 +102,7 @@ export interface Mirror
   replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
 
   /** What an account hears by webhooks, and what it does not. */
-  hearing(accountId: string): Promise<ReceivedDeliveries>;
+  receivedDeliveries(accountId: string): Promise<ReceivedDeliveries>;
   /** What the mirror holds of an account, and what went on lately; undefined where it does not know it. */
   accountState(accountId: string): Promise<AccountState | undefined>;
   /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
@@ -140,7 +140,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
   const gateways = gatewayRows(sqlite, clock);
   const people = vendorScan(sqlite);
   const identity = identityRow(sqlite, clock);
-  const hearing = receivedDeliveriesOf(sqlite);
+  const receivedDeliveries = receivedDeliveriesOf(sqlite);
   const moves = listMoves(sqlite);
   let states: ReturnType<typeof accountStates> | undefined;
 
@@ -215,7 +215,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     enabledGateways: (accountId) => database.read(() => gateways.enabled(accountId)),
     replaceGateways: (accountId, listed) => database.write(() => gateways.replace(accountId, listed)),
 
-    hearing: (accountId) => database.read(() => hearing(accountId)),
+    receivedDeliveries: (accountId) => database.read(() => receivedDeliveries(accountId)),
     accountState: (accountId) => database.read(() => (states ??= accountStates(sqlite, clock))(accountId)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),

@@ -5,17 +5,17 @@ import { parkedReasons, type ParkedReason } from '../../store/reports/parked.ts'
 import { accountReports, type AccountReport } from '../../store/reports/account-reports.ts';
 
 export interface AccountStatus extends AccountReport {
-  readonly hearing: ReceivedDeliveries;
+  readonly receivedDeliveries: ReceivedDeliveries;
   readonly parkedFor: readonly ParkedReason[];
 }
 
 /** Of every account of the mirror, or of one; with its `latest` runs. */
 export function accountStatuses(sqlite: Sqlite, account: string | undefined, latest: number): AccountStatus[] {
-  const hearing = receivedDeliveriesOf(sqlite);
+  const receivedDeliveries = receivedDeliveriesOf(sqlite);
   const parkedFor = parkedReasons(sqlite);
   return accountReports(sqlite, account, latest).map((report) => ({
     ...report,
-    hearing: hearing(report.account),
+    receivedDeliveries: receivedDeliveries(report.account),
     parkedFor: parkedFor(report.account),
   }));
 }

@@ -7,8 +7,8 @@ import type { AccountStatus } from './account-status.ts';
 const [unusualMisses, unusualSilence] = [3, 15 * 60_000];
 
 /** A sentence with its remedy; undefined where deliveries come, or none are awaited. */
-export function silence({ account, freshness, hearing }: AccountStatus, now: number): string | undefined {
-  const { missedSince, lastDelivery } = hearing;
+export function silence({ account, freshness, receivedDeliveries }: AccountStatus, now: number): string | undefined {
+  const { missedSince, lastDelivery } = receivedDeliveries;
   const since = lastDelivery === null ? -Infinity : (parseInstant(lastDelivery) ?? now);
   if (freshness.callback_verified !== 1 || missedSince < unusualMisses || now - since < unusualSilence)
     return undefined;

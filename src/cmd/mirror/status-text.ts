@@ -68,16 +68,16 @@ function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['fresh
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
 }
 
-function queueText({ queue, hearing, parkedFor }: AccountStatus, ago: Ago): string {
+function queueText({ queue, receivedDeliveries, parkedFor }: AccountStatus, ago: Ago): string {
   if (queue.waiting + queue.parked === 0) return 'empty';
   const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no word was left'}`).join('; ');
   const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
-  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(hearing.oldestMark)}`;
+  return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(receivedDeliveries.oldestMark)}`;
 }
 
-function deliveriesText({ freshness, hearing, sweepRequest }: AccountStatus, ago: Ago): string {
+function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: AccountStatus, ago: Ago): string {
   const { oldest_unsettled_delivery: open } = freshness;
-  if (hearing.lastDelivery === null) return 'none ever came';
+  if (receivedDeliveries.lastDelivery === null) return 'none ever came';
   const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
   const asked = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
   const ids = sweepRequest.callback_ids;
@@ -85,7 +85,7 @@ function deliveriesText({ freshness, hearing, sweepRequest }: AccountStatus, ago
     ids === 0
       ? ''
       : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
-  return `the last came ${ago(hearing.lastDelivery)}; ${unsettled}${asked}${named}`;
+  return `the last came ${ago(receivedDeliveries.lastDelivery)}; ${unsettled}${asked}${named}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

@@ -65,10 +65,10 @@ function printDocument(
   toDo: readonly string[],
 ): void {
   const accounts = told.map(
-    ({ report: { counts, totals, callbacks, queue, hearing, parkedFor, ...report }, days }) => ({
+    ({ report: { counts, totals, callbacks, queue, receivedDeliveries, parkedFor, ...report }, days }) => ({
       ...report,
-      queue: { ...queue, oldest: hearing.oldestMark, parked_for: parkedFor },
-      last_delivery: hearing.lastDelivery,
+      queue: { ...queue, oldest: receivedDeliveries.oldestMark, parked_for: parkedFor },
+      last_delivery: receivedDeliveries.lastDelivery,
       webhook_health: days,
       vendors: vendorCounts(counts),
       owed: totals.map(({ minor, ...total }) => ({ ...total, minor: String(minor) })),
