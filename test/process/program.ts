@@ -24,6 +24,11 @@ function isBuilt(): boolean {
   return sources.every((name) => statSync(join(packageRoot, 'src', name)).mtimeMs <= built);
 }
 
+/** For `env`: the program waits twenty times shorter between its tries than it does by itself; limits of time stay as they are. */
+const hurry = `const real = globalThis.setTimeout;
+  globalThis.setTimeout = (run, ms, ...more) => real(run, ms < 20_000 ? ms / 20 : ms, ...more);`;
+export const hurried = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hurry)}` };
+
 export interface Ended {
   readonly status: number | null;
   readonly stdout: string;
