@@ -176,9 +176,7 @@ describe('the layout', () => {
     const names = files.flatMap((file) => [
       basename(file.path, '.ts'),
       ...collect(file, (node) =>
-        ts.isIdentifier(node) && node.parent && (node.parent as { name?: ts.Node }).name === node
-          ? node.text
-          : undefined,
+        ts.isIdentifier(node) && (node.parent as { name?: ts.Node }).name === node ? node.text : undefined,
       ),
     ]);
     expect([...new Set(names)].filter((name) => wordsOf(name).some((word) => privateWords.test(word)))).toEqual([]);

@@ -32,10 +32,10 @@ const cities: [title: string, wire: string, column: string, raw: string][] = [
 async function strange() {
   const world = await service({ vendors: cities.length });
   const how: { spoil: (bytes: Buffer) => Uint8Array } = { spoil: (bytes) => bytes };
-  const desk = world.sandbox.vendors(world.account);
-  const ids = desk.all().map(({ vendorid }) => Number(vendorid));
-  for (const id of ids) desk.restore(id);
-  for (const [nth, id] of ids.entries()) desk.edit(id, { city: `city-${nth}-` });
+  const vendorService = world.sandbox.vendors(world.account);
+  const ids = vendorService.all().map(({ vendorid }) => Number(vendorid));
+  for (const id of ids) vendorService.restore(id);
+  for (const [nth, id] of ids.entries()) vendorService.edit(id, { city: `city-${nth}-` });
   const wired = (text: string): string => text.replaceAll(/city-(\d+)-/g, (_, nth: string) => cities[Number(nth)]![1]);
   const before = await front(world.baseUrl, { change: (bytes) => how.spoil(Buffer.from(wired(bytes.toString()))) });
   return { how, ids, at: place({ ...world, baseUrl: before.baseUrl }, { env: hurried }) };
