@@ -76,4 +76,9 @@ export const keptSeeds: readonly KeptSeed[] = [
     taught:
       'where a 404 without the form of the service must be believed, a vendor that was read moments ago can show that reads are answered',
   },
+  {
+    seed: 636,
+    knobs: 'fault:reset_after=0.1 vendorsRate=60 latency=4000 minutes=10 changes=20 hot=yes mass=both full=1',
+    taught: 'a request that ends while the disk is full must not hold its place in the rate for ever',
+  },
 ];

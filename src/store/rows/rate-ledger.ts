@@ -37,10 +37,13 @@ export function rateLedger(
       .where('counts_until_ms', '<=', at.now)
       .where('process', 'is', null),
   );
-  const usage = statement<Scope, { used: number; next: number | null }>(sqlite, (at) =>
+  const usage = statement<Scope & { now: number }, { used: number; next: number | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_requests')
-      .select((row) => [row.fn.countAll<number>().as('used'), row.fn.min('counts_until_ms').as('next')])
+      .select((row) => [
+        row.fn.countAll<number>().as('used'),
+        row.fn.min('counts_until_ms').filterWhere('counts_until_ms', '>', at.now).as('next'),
+      ])
       .where('account_id', '=', at.account_id)
       .where('family', '=', at.family),
   );
@@ -82,26 +85,36 @@ export function rateLedger(
     if (sinceRestart < per) return { wait: per - sinceRestart };
     removeOver.run({ ...scope, now });
     removeOfDead(scope, now);
-    const { used, next } = usage.get(scope) ?? { used: 0, next: null };
-    if (used >= requests) return { wait: Math.max(1, Math.min(longestWait, (next ?? now) - now)) };
+    const { used, next } = usage.get({ ...scope, now }) ?? { used: 0, next: null };
+    if (used >= requests) return { wait: Math.min(longestWait, (next ?? Infinity) - now) };
     const counts_until_ms = now + longest + per;
     add.run({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: process.name });
     return { stamp };
   };
 
+  /** Requests of this process that ended while their rows could not be written, as on a full disk. */
+  const unrecorded = new Map<number, Scope>();
+
   return async (asked) => {
+    const ended = [...unrecorded];
     // In order is enough: whatever the request brings is written after it.
-    const taken = await database.writeInOrder(() => take(asked));
+    const taken = await database.writeInOrder(() => {
+      for (const [read_seq, scope] of ended)
+        rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + asked.per });
+      return take(asked);
+    });
+    for (const [read_seq] of ended) unrecorded.delete(read_seq);
     if (!('stamp' in taken)) return taken;
     const { stamp } = taken;
-    const scope = { account_id: asked.accountId, family: asked.family, read_seq: stamp.readSeq };
+    const scope = { account_id: asked.accountId, family: asked.family };
+    const read_seq = stamp.readSeq;
     return {
       stamp,
       end: () =>
         database
-          .writeInOrder(() => void rest.run({ ...scope, counts_until_ms: counter.moment() + asked.per }))
-          // It then counts for longer than it must.
-          .catch(() => undefined),
+          .writeInOrder(() => void rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + asked.per }))
+          // It then counts for longer than it must: until a period after the next turn.
+          .catch(() => void unrecorded.set(read_seq, scope)),
     };
   };
 }

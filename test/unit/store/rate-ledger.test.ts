@@ -1,5 +1,6 @@
 /** One rate for all processes of a mirror, whenever they live. */
 import { join } from 'node:path';
+import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { AskedTurn, Turn } from '../../../src/domain/rate-turn.ts';
@@ -101,4 +102,26 @@ it('K30 after a start of the machine, which may have lost what was written last,
   expect([turns, wait]).toEqual([[], period - 20_000]);
   await restarted.advance(wait);
   expect((await takeAll(next)).turns).not.toEqual([]);
+});
+
+it('K30 a request whose end could not be written gives its place back once writing works again', async () => {
+  const [path, clock] = [file(), virtualClock({ auto: true })];
+  const mirror = await open(path, clock, 'one');
+  const { turns } = await takeAll(mirror);
+  const outside = new Driver(path);
+  onTestFinished(() => void outside.close());
+  outside.exec("CREATE TRIGGER full BEFORE UPDATE ON _requests BEGIN SELECT raise(ABORT, 'disk full'); END");
+  await end(turns);
+  outside.exec('DROP TRIGGER full');
+  expect((await takeAll(mirror)).turns).toEqual([]);
+  await clock.advance(period + asked.longest);
+  expect((await takeAll(mirror)).turns).toHaveLength(asked.requests);
+});
+
+it('K30 is asked again after seconds, not at once, while requests that ought to have ended hold every place', async () => {
+  const [path, clock] = [file(), virtualClock({ auto: true })];
+  const mirror = await open(path, clock, 'one');
+  await takeAll(mirror);
+  await clock.advance(period + asked.longest + 1);
+  expect(await takeAll(mirror)).toEqual({ turns: [], wait: 5_000 });
 });
