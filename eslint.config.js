@@ -2,8 +2,8 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-/** Everything that would tie a run to this machine's clock, dice or network; each has one door. */
-const seams = {
+/** What ties a run to this machine's clock, randomness or network: each is known to one file. */
+const passedIn = {
   clock: [
     { name: 'Date', message: 'Take a Clock (src/domain/clock.ts).' },
     { name: 'setTimeout', message: 'Take a Clock (src/domain/clock.ts).' },
@@ -13,8 +13,8 @@ const seams = {
   ],
   network: [{ name: 'fetch', message: 'Take a Fetch (src/api/http/request.ts).' }],
 };
-const dice = [
-  { object: 'Math', property: 'random', message: 'Take a Dice (src/domain/clock.ts).' },
+const outsideProperties = [
+  { object: 'Math', property: 'random', message: 'Take a Random (src/domain/clock.ts).' },
   { object: 'AbortSignal', property: 'timeout', message: 'Take a Clock (src/domain/clock.ts).' },
   { object: 'process', property: 'hrtime', message: 'Take a Clock (src/domain/clock.ts).' },
 ];
@@ -39,8 +39,8 @@ export default defineConfig(
   {
     files: ['src/**/*.ts'],
     rules: {
-      'no-restricted-globals': ['error', ...seams.clock, ...seams.network],
-      'no-restricted-properties': ['error', ...dice],
+      'no-restricted-globals': ['error', ...passedIn.clock, ...passedIn.network],
+      'no-restricted-properties': ['error', ...outsideProperties],
     },
   },
   { files: ['src/domain/clock.ts'], rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' } },

@@ -20,11 +20,11 @@ export type Handle = HttpRoute['handle'];
  * address), 403 for requests made by pages of other sites, 401 without the token. Refusals have no body.
  */
 export function guarded(rules: GuardRules, handle: Handle): Handle {
-  const stranger = strangers(rules.token);
+  const isRefused = lacksToken(rules.token);
   return async (request) => {
     if (!isOurName(request.headersDistinct['host'], rules)) return refusal(421);
     if (isForeignPage(request.headers)) return refusal(403);
-    if (stranger(request.headers.authorization)) return refusal(401, { 'www-authenticate': challenge });
+    if (isRefused(request.headers.authorization)) return refusal(401, { 'www-authenticate': challenge });
     return handle(request);
   };
 }
@@ -52,7 +52,7 @@ function isForeignPage(headers: HttpRequest['headers']): boolean {
 }
 
 /** Tells callers without the token, sent as a bearer token or as the password of HTTP Basic, which is what browsers ask for. */
-function strangers(token: Secret | null): (authorization: string | undefined) => boolean {
+function lacksToken(token: Secret | null): (authorization: string | undefined) => boolean {
   if (token === null) return () => false;
   const right = digest(token.reveal());
   return (authorization = '') => !timingSafeEqual(digest(credential(authorization)), right);

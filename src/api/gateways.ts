@@ -25,7 +25,7 @@ export function gatewaysApi(call: Caller, account: string, paging: Service['pagi
               family,
               method: 'GET',
               path: base,
-              pace: 'patient',
+              priority: 'patient',
               query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
               signal,
             },

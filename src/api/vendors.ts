@@ -3,7 +3,7 @@ import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorReading } from '../domain/reading.ts';
 import type { TextField, VisState } from '../domain/vendor.ts';
 import type { Call, Caller, Service } from './call/call.ts';
-import type { Pace } from './http/rate-limiter.ts';
+import type { Priority } from './http/rate-limiter.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
 export interface Stoppable {
@@ -11,7 +11,7 @@ export interface Stoppable {
 }
 
 export interface ReadOptions extends Stoppable {
-  readonly pace?: Pace | undefined;
+  readonly priority?: Priority | undefined;
 }
 
 export interface ListOptions extends Stoppable {
@@ -64,14 +64,14 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
       [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
-    return call({ family: 'vendors', method: 'GET', path: base, query, pace: 'patient', signal }, (answered) =>
+    return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'patient', signal }, (answered) =>
       readVendorPage(answered, number),
     );
   };
 
   const one = (
     vendorid: number,
-    asked: Pick<Call, 'method' | 'body' | 'once' | 'pace' | 'signal'>,
+    asked: Pick<Call, 'method' | 'body' | 'once' | 'priority' | 'signal'>,
   ): Promise<VendorReading> =>
     call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (answered) =>
       about(vendorid, readVendor(answered)),
@@ -97,7 +97,8 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
         last = answered.pages;
       }
     },
-    read: (vendorid, { pace, signal } = {}) => one(vendorid, { method: 'GET', ...(pace && { pace }), signal }),
+    read: (vendorid, { priority, signal } = {}) =>
+      one(vendorid, { method: 'GET', ...(priority && { priority }), signal }),
     create: (fields, { signal } = {}) =>
       call({ family: 'vendors', method: 'POST', path: base, body: { bill_vendor: fields }, signal }, readVendor),
     edit,

@@ -1,11 +1,10 @@
 /** The command line as a whole: what is said on it, and what becomes of errors. */
 import { Command, CommanderError } from 'commander';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { CommonOptions, Run } from './process/command.ts';
 import { addCommonOptions, helpOption } from './options/common-options.ts';
 import { declareCommands } from './commands.ts';
+import { packageVersion } from './process/package-version.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { examples } from './terminal/help-text.ts';
 import { settingsOption } from './process/settings-option.ts';
@@ -65,11 +64,6 @@ function rootCommand(context: ProcessContext): Command {
         ['sqlite3 data/sandbox.db "select * from active_vendors"', 'the file is the product'],
       ),
     );
-}
-
-function packageVersion(packageRoot: string): string {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }
 
 function usageError({ message }: CommanderError): MirrorError {

@@ -7,7 +7,7 @@ import { Secret, silentLog } from '../../src/domain/log.ts';
 import { freeTurns, loaded } from '../unit/api/scripted.ts';
 import { build, place, service } from '../process/program.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
-import { roadTo, type NetworkFaults } from './network.ts';
+import { proxyTo, type NetworkFaults } from './network.ts';
 
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];
@@ -20,12 +20,12 @@ beforeAll(build);
 describe('A25 an answer that is cut off', () => {
   it.each(['end', 'reset'] as const)('at any byte, by %s, is no page', async (ending) => {
     const { baseUrl, account, token } = await service({ vendors: 5 });
-    const road = await roadTo(baseUrl);
+    const network = await proxyTo(baseUrl);
     const rate = { requests: 100_000, per: 1_000 };
     let readSeq = 0;
     const { vendors } = connect(
       {
-        baseUrl: road.baseUrl,
+        baseUrl: network.baseUrl,
         apiVersion: 'alpha',
         paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 2, concurrency: 1 },
         timeout: 10_000,
@@ -48,26 +48,26 @@ describe('A25 an answer that is cut off', () => {
         (error: unknown) => (error as MirrorError).code,
       );
     expect(await asked()).toBe('2 rows');
-    const whole = road.sent();
+    const whole = network.sent();
     expect(whole).toBeGreaterThan(1_000);
-    Object.assign(road.faults, { cutAfter: 0, ending } satisfies NetworkFaults);
+    Object.assign(network.faults, { cutAfter: 0, ending } satisfies NetworkFaults);
     // The connection that is still open ends with the next answer, whatever is cut.
     await asked();
     for (let cutAfter = 0; cutAfter < whole; cutAfter++) {
-      road.faults.cutAfter = cutAfter;
+      network.faults.cutAfter = cutAfter;
       expect(refused, `cut after ${cutAfter} of ${whole} bytes`).toContain(await asked());
     }
-    delete road.faults.cutAfter;
+    delete network.faults.cutAfter;
     expect(await asked()).toBe('2 rows');
   });
 
   it('in every attempt ends a pull with 69, and leaves whole pages', async () => {
     const sandbox = await service({ vendors: 60 });
-    const road = await roadTo(sandbox.baseUrl);
-    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const network = await proxyTo(sandbox.baseUrl);
+    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     const before = at.query('SELECT * FROM vendors ORDER BY vendorid');
-    road.faults.cutAfter = 700;
+    network.faults.cutAfter = 700;
     const { status, stdout } = await at.run('sync', '--json');
     expect([status, JSON.parse(stdout)]).toEqual([
       69,
@@ -77,22 +77,22 @@ describe('A25 an answer that is cut off', () => {
   });
 });
 
-describe('C14 A25 a slow and bumpy road', () => {
+describe('C14 A25 a slow and bumpy network', () => {
   it.each([1, 7, 1_000])('in slices of %i bytes brings everything', async (slice) => {
     const sandbox = await service({ vendors: 60 });
-    const road = await roadTo(sandbox.baseUrl);
-    road.faults.slice = slice;
-    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const network = await proxyTo(sandbox.baseUrl);
+    network.faults.slice = slice;
+    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
   });
 
   it('that breaks now and then is travelled again, and the pull is complete', async () => {
     const sandbox = await service({ vendors: 60 });
-    const road = await roadTo(sandbox.baseUrl);
+    const network = await proxyTo(sandbox.baseUrl);
     // A connection carries some pages, and breaks in the middle of another.
-    Object.assign(road.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);
-    const at = place({ ...sandbox, baseUrl: road.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    Object.assign(network.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);
+    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
     const { status, stderr } = await at.run('sync', '--json');
     expect(status, stderr).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);

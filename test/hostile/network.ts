@@ -1,4 +1,4 @@
-/** A road of TCP between a program and a service, on which answers are cut off, sliced and slowed down. */
+/** A TCP proxy between a program and a service, on which answers are cut off, sliced and slowed down. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -12,7 +12,7 @@ export interface NetworkFaults {
   slice?: number;
 }
 
-export interface Road {
+export interface NetworkProxy {
   readonly baseUrl: string;
   /** May be changed on the way; connections look at it as bytes come. */
   readonly faults: NetworkFaults;
@@ -20,7 +20,7 @@ export interface Road {
   sent(): number;
 }
 
-export async function roadTo(baseUrl: string): Promise<Road> {
+export async function proxyTo(baseUrl: string): Promise<NetworkProxy> {
   const { hostname, port } = new URL(baseUrl);
   const faults: NetworkFaults = {};
   const open = new Set<Socket>();

@@ -35,7 +35,7 @@ it('K28 an account that was never swept whole is swept at once after a restart, 
   let isOut = true;
   const at = await testbed({
     accounts: [account, other],
-    road: (fetch) => (input, init) => {
+    network: (fetch) => (input, init) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       return isOut && pathname.includes(other) && pathname.includes('bill_vendors')
         ? Promise.resolve(new Response('{}', { status: 403 }))

@@ -39,7 +39,7 @@ export interface Books {
  */
 const afterglow = 60_000;
 
-/** Balances the books, once every letter has come or been lost. */
+/** Balances the books, once every delivery has come or been lost. */
 export function balance({ sandbox, query }: Pick<Testbed, 'sandbox' | 'query'>): Books {
   const letters = sandbox.deliveries().filter(({ kind }) => kind === 'event' || kind === 'repeat');
   const lost = letters.filter(({ outcome }) => outcome === 'lost');

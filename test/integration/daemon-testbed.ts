@@ -35,8 +35,8 @@ export interface TestbedOptions extends Partial<Omit<SandboxOptions, 'accounts' 
   /** Laid over the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Stands between the daemon and the service. */
-  readonly road?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
-  /** Carries what the service posts, instead of the road to the listener. */
+  readonly network?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
+  /** Carries what the service posts, instead of the network. */
   readonly post?: (post: Post) => Post;
 }
 
@@ -69,7 +69,7 @@ export interface Testbed {
   beside<T>(work: (installation: Installation) => Promise<T>): Promise<T>;
 }
 
-/** Dice that fall the same way every time. */
+/** Random numbers that are the same every time. */
 const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
 
 /** Opens the daemon, and starts it unless `start` says otherwise. */
@@ -87,7 +87,7 @@ export async function testbed(options: TestbedOptions = {}): Promise<Testbed> {
   );
   sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
   const direct = directFetch(sandbox);
-  const fetch = options.road?.(direct) ?? direct;
+  const fetch = options.network?.(direct) ?? direct;
   const settingsOf = (more: TestbedOptions['settings'] = {}): Settings =>
     parseSettings({
       defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
@@ -174,7 +174,7 @@ export async function testbed(options: TestbedOptions = {}): Promise<Testbed> {
   };
 }
 
-/** A house whose daemon runs: subscribed, swept once, and at rest. */
+/** A testbed whose daemon runs: subscribed, swept once, and at rest. */
 export async function liveTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const at = await testbed(options);
   await at.start();

@@ -109,7 +109,7 @@ interface Commands {
   diagnosis(): Promise<{ result: string; message: string } | undefined>;
 }
 
-/** Commands on the files of a house, from which no service can be reached. */
+/** Commands on the files of an installation, from which no service can be reached. */
 function commandsAt({ folder, settings: { database, secrets } }: Testbed): Commands {
   const file = join(folder, 'command.yaml');
   const service = { baseUrl: 'https://service.example', auth: { accessToken: 'a-token' } };

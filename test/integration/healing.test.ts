@@ -115,8 +115,8 @@ describe('after a gap', () => {
   });
 
   it('B6 a run that began before the gap does not end the doubt', async () => {
-    const { road, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ road });
+    const { network, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ network });
     const before = at.runs.length;
     hold(isPage);
     await at.clock.until('a run is under way', () => at.requests.some((line) => line.endsWith('/bill_vendors')));

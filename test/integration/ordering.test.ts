@@ -32,8 +32,8 @@ describe('a change that was told', () => {
   });
 
   it('A13 C2 a page that was read before its re-read, and is applied after it, never wins', async () => {
-    const { road, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ road });
+    const { network, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ network });
     const id = someVendor(at);
     hold(isPage);
     await at.clock.until('a page is under way', () => at.requests.some((line) => line.endsWith('/bill_vendors')));
@@ -46,8 +46,8 @@ describe('a change that was told', () => {
   });
 
   it('C4 is read again where it comes while its vendor is being read', async () => {
-    const { road, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ road });
+    const { network, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ network });
     const id = someVendor(at);
     hold((url) => url.pathname.endsWith(`/${id}`));
     supervisor(at).edit(id, { vendor_name: 'First' });
@@ -89,8 +89,8 @@ describe('a change that was told', () => {
 
 describe('where the service reads no vendor by number', () => {
   it.each(['readOne=404', 'readOne=405'])('C9 one sweep serves all that are marked (%s)', async (readOne) => {
-    const { road, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ world: [readOne], road });
+    const { network, hold, letGo } = slowNetwork();
+    const at = await liveTestbed({ world: [readOne], network });
     const ids = supervisor(at)
       .all()
       .slice(0, 20)
@@ -184,7 +184,7 @@ describe('a delivery that leads nowhere', () => {
           paging: { perPage: 5, concurrency: 1 },
         },
       },
-      road: (fetch) => async (input, init) => {
+      network: (fetch) => async (input, init) => {
         const url = new URL(input instanceof Request ? input.url : input);
         if (refused && url.pathname.endsWith('/999999')) return new Response('', { status: 403 });
         if (slow && isPage(url)) await sleep(at.clock, 25_000);

@@ -11,7 +11,7 @@ describe('reads by id that a proxy refuses for four seconds', () => {
     async (status) => {
       let isOut = false;
       const at = await liveTestbed({
-        road: (fetch) => (input, init) => {
+        network: (fetch) => (input, init) => {
           const url = new URL(input instanceof Request ? input.url : input);
           return isOut && isReading(url)
             ? Promise.resolve(new Response('<html></html>', { status }))

@@ -1,4 +1,4 @@
-/** Genuine letters of the service, caught on their way, and a way to send anything at all to the listener. */
+/** Genuine deliveries of the service, recorded on their way, and a way to send anything at all to the listener. */
 import { request } from 'node:http';
 import { account, liveTestbed, publicUrl, type Testbed, type TestbedOptions } from './daemon-testbed.ts';
 
@@ -8,7 +8,7 @@ export interface Letter {
   readonly body: string;
 }
 
-/** A living house at rest, and an event that the service has told it. */
+/** A running daemon at rest, and an event that the service has told it. */
 export async function recordingTestbed(options: TestbedOptions = {}): Promise<{ at: Testbed; letter: Letter }> {
   const letters: Letter[] = [];
   const at = await liveTestbed({

@@ -7,7 +7,7 @@ import { testbed } from './daemon-testbed.ts';
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
 
-/** A road on which what is asked about some accounts is never answered. */
+/** A network on which what is asked about some accounts is never answered. */
 const hangs =
   (silent: readonly string[]) =>
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
@@ -30,7 +30,7 @@ it.each([
     const at = await testbed({
       accounts,
       vendors: 3,
-      road: hangs(silent),
+      network: hangs(silent),
       settings: { schedule: { reconcile: '* * * * *', pull: '0 3 * * *', timezone: 'UTC' } },
     });
     await at.start();
@@ -56,7 +56,7 @@ it.each([
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {
     const write = vi.spyOn(Database.prototype, 'write');
-    const at = await testbed({ accounts: ids, road: hangs(ids) });
+    const at = await testbed({ accounts: ids, network: hangs(ids) });
     await at.start();
     const counted = write.mock.calls.length;
     write.mockRestore();
@@ -71,7 +71,7 @@ it('K24 the start of many accounts asks about few callbacks at once, while the s
   const asked: string[] = [];
   const at = await testbed({
     accounts,
-    road: (fetch) => {
+    network: (fetch) => {
       const silent = hangs(accounts)(fetch);
       return (input, init) => {
         asked.push(new URL(input instanceof Request ? input.url : input).pathname);

@@ -1,9 +1,9 @@
-/** A road to the service on which answers can be held back: the service has given them, and they are still on their way. */
+/** A network on which answers can be held back: the service has given them, and they are still on their way. */
 type Fetch = typeof globalThis.fetch;
 
 export interface SlowNetwork {
-  /** Builds the road over a fetch. */
-  readonly road: (fetch: Fetch) => Fetch;
+  /** Wraps a fetch. */
+  readonly network: (fetch: Fetch) => Fetch;
   /** Holds back, from now on, the answers to such requests. */
   readonly hold: (isHeld: (url: URL) => boolean) => void;
   /** Lets all go that are held. */
@@ -19,7 +19,7 @@ export function slowNetwork(): SlowNetwork {
     open();
   };
   return {
-    road: (fetch) => async (input, init) => {
+    network: (fetch) => async (input, init) => {
       const answer = await fetch(input, init);
       if (isHeld(new URL(input instanceof Request ? input.url : input)))
         await Promise.race([gate, abortOf(init?.signal ?? undefined)]);

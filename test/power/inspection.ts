@@ -22,7 +22,7 @@ export function lay(folder: string, files: ReadonlyMap<string, Buffer>): void {
   for (const [path, bytes] of files) writeFileSync(join(folder, basename(path)), bytes, { mode: 0o600 });
 }
 
-/** Opens both files as the program does, which mends what can be mended, and reports what is not as promised. */
+/** Opens both files as the program does, which repairs what can be repaired, and reports what is not as promised. */
 export async function inspect(
   folder: string,
   expected: { readonly acknowledged: readonly number[]; readonly isWhole: (sqlite: Sqlite) => string | undefined },

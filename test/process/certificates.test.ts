@@ -1,6 +1,6 @@
 /** A service that nobody can reach in truth: its name is unknown, or whoever answers cannot show that it is the service. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { certificatePath, front, type FrontOptions } from './front.ts';
+import { certificatePath, httpProxy, type HttpProxyOptions } from './http-proxy.ts';
 import { build, hurried, place, service, type Ended } from './program.ts';
 
 beforeAll(build);
@@ -11,9 +11,9 @@ const trusting = {
   NODE_EXTRA_CA_CERTS: certificatePath('authority'),
 };
 
-async function synced(options: FrontOptions, env: Readonly<Record<string, string>> = trusting) {
+async function synced(options: HttpProxyOptions, env: Readonly<Record<string, string>> = trusting) {
   const world = await service({ vendors: 5 });
-  const before = await front(world.baseUrl, options);
+  const before = await httpProxy(world.baseUrl, options);
   const at = place({ ...world, baseUrl: before.baseUrl }, { env });
   const run: Ended = await at.run('sync');
   return { at, asked: before.asked(), host: new URL(before.baseUrl).host, run };

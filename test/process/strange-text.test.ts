@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isMissing } from '../support/needed.ts';
-import { front } from './front.ts';
+import { httpProxy } from './http-proxy.ts';
 import { build, hurried, place, service } from './program.ts';
 import { askShell, hasShell } from './readers.ts';
 
@@ -37,7 +37,7 @@ async function strange() {
   for (const id of ids) vendorService.restore(id);
   for (const [nth, id] of ids.entries()) vendorService.edit(id, { city: `city-${nth}-` });
   const wired = (text: string): string => text.replaceAll(/city-(\d+)-/g, (_, nth: string) => cities[Number(nth)]![1]);
-  const before = await front(world.baseUrl, { change: (bytes) => how.spoil(Buffer.from(wired(bytes.toString()))) });
+  const before = await httpProxy(world.baseUrl, { change: (bytes) => how.spoil(Buffer.from(wired(bytes.toString()))) });
   return { how, ids, at: place({ ...world, baseUrl: before.baseUrl }, { env: hurried }) };
 }
 

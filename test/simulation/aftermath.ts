@@ -6,7 +6,7 @@ import type { Chronicle } from './event-log.ts';
 import type { Follower } from './follower.ts';
 import type { Supervisor } from './supervisor.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './network.ts';
+import type { Network } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
@@ -15,9 +15,9 @@ export interface Aftermath {
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly supervisor: Supervisor;
-  readonly road: Road;
+  readonly network: Network;
   readonly sandbox: Sandbox;
-  readonly chronicle: Chronicle;
+  readonly eventLog: Chronicle;
   readonly follower: Follower;
   readonly auditor: Auditor;
   /** Runs on the account that ended, oldest first. */

@@ -1,5 +1,5 @@
 /**
- * The road from the service to us: deliveries that are lost, late, repeated, overtaken and forged, and answers that do not
+ * The network from the service to us: deliveries that are lost, late, repeated, overtaken and forged, and answers that do not
  * arrive. It keeps the list of what was acknowledged, outside of the program.
  */
 import { sleep } from '../../src/domain/clock.ts';
@@ -61,7 +61,7 @@ export class Mailbox {
     this.#believed.clear();
   }
 
-  /** How the sandbox's letters leave. */
+  /** How the sandbox's deliveries leave. */
   readonly post: Post = async (uri, headers, body) => {
     const { keys, plan, timeline } = this.#options;
     const sheet = { uri, headers, body };

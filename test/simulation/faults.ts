@@ -4,7 +4,7 @@ import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { Supervisor } from './supervisor.ts';
 import { publicUrl } from './names.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './network.ts';
+import type { Network } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
@@ -12,7 +12,7 @@ export interface Scene {
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly supervisor: Supervisor;
-  readonly road: Road;
+  readonly network: Network;
   readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
   readonly trace: Trace;
@@ -21,7 +21,7 @@ export interface Scene {
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planTroubles({ plan, timeline, supervisor, road, accounts, sandbox, trace }: Scene): void {
+export function planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace }: Scene): void {
   const throws = seededRandom(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
@@ -46,8 +46,8 @@ export function planTroubles({ plan, timeline, supervisor, road, accounts, sandb
   if (outage !== 'none') {
     // Some have no access from the very start, before anything is known.
     const begin = throws.happens(0.25) ? 0 : throws.below(length);
-    timeline.timer(begin, () => (road.outage = outage));
-    timeline.timer(begin + plan.outageMinutes * minute, () => (road.outage = undefined));
+    timeline.timer(begin, () => (network.outage = outage));
+    timeline.timer(begin + plan.outageMinutes * minute, () => (network.outage = undefined));
   }
   sometime(plan.callbackLost === 'no' ? 0 : 1, `callback ${plan.callbackLost}`, () => {
     for (const callbacks of accounts.map((account) => sandbox.callbacks(account)))

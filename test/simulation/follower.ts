@@ -33,7 +33,7 @@ interface FollowedRun {
 export interface FollowerOptions {
   readonly account: string;
   readonly plan: Plan;
-  readonly chronicle: Chronicle;
+  readonly eventLog: Chronicle;
   readonly view: View;
   /** How wrong the machine's wall clock is, in milliseconds. */
   readonly strayed: () => number;
@@ -92,25 +92,25 @@ export class Follower {
 
   /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
   behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
-    return this.#options.chronicle.vendors.flatMap((vendorid) =>
+    return this.#options.eventLog.vendors.flatMap((vendorid) =>
       doubtful.has(vendorid) ? [] : (this.gap(vendorid, moment) ?? []),
     );
   }
 
   /** What the mirror lacks of a vendor as it was at a moment, in words. */
   gap(vendorid: number, moment: number): string | undefined {
-    const { chronicle } = this.#options;
-    const due = chronicle.at(vendorid, moment);
-    const chapter = chronicle.of(vendorid)[due];
+    const { eventLog } = this.#options;
+    const due = eventLog.at(vendorid, moment);
+    const chapter = eventLog.of(vendorid)[due];
     if (!chapter) return undefined;
     const held = this.held.get(vendorid);
     const alive = chapter.state === 0 || chapter.state === 2;
     // Who was seen by nobody while they lived, and lives no more, is rightly not there.
-    const ended = chronicle.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
+    const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
     if (!held) return alive && ended < 0 ? `vendor ${vendorid} (${chapter.version}) is not in the mirror` : undefined;
-    const shown = chronicle.of(vendorid)[held.chapter];
+    const shown = eventLog.of(vendorid)[held.chapter];
     // It may be again as it was before.
-    const again = chronicle.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
+    const again = eventLog.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
     if (held.chapter >= due || (!held.absent && again >= due)) return undefined;
     // What became of one that is no more, or was no more soon after, nobody may be able to tell.
     if ((!alive || ended >= 0) && (held.absent || held.deleted)) return undefined;
@@ -119,8 +119,8 @@ export class Follower {
 
   /** A vendor's life, as `version (state) at moment`. */
   #told(vendorid: number): string {
-    const { chronicle } = this.#options;
-    return chronicle
+    const { eventLog } = this.#options;
+    return eventLog
       .of(vendorid)
       .map(({ version, state, at }) => `${version} (${state}) at ${at.toFixed(0)}`)
       .join(', ');
@@ -128,9 +128,9 @@ export class Follower {
 
   /** P3: never backwards, and nothing that never was. */
   #seen({ vendorid, raw, vis_state }: Version): void {
-    const { chronicle, broken } = this.#options;
+    const { eventLog, broken } = this.#options;
     const key = contentKey(JSON.parse(raw) as Record<string, unknown>);
-    const chapters = chronicle.of(vendorid);
+    const chapters = eventLog.of(vendorid);
     const before = this.held.get(vendorid)?.chapter ?? 0;
     const chapter = chapters.findIndex((told, index) => index >= before && told.key === key);
     if (chapter < 0) {
@@ -148,12 +148,12 @@ export class Follower {
 
   /** P4: nobody who lives is called missing or gone, and never many at once. */
   #absent({ vendorid, run_id, presence }: Version, base: number): void {
-    const { chronicle, broken, lag, plan } = this.#options;
+    const { eventLog, broken, lag, plan } = this.#options;
     this.absences += 1;
     const run = this.#runs.get(run_id ?? 0);
     const before = this.held.get(vendorid);
     const since = (run?.began ?? -Infinity) - lag;
-    const chapters = chronicle.of(vendorid);
+    const chapters = eventLog.of(vendorid);
     const chapter = chapters.findIndex(({ state }, index) => {
       const ended = chapters[index + 1]?.at ?? Infinity;
       return index >= (before?.chapter ?? 0) && this.#mayBe(presence, state) && ended >= since;

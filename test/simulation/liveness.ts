@@ -92,8 +92,8 @@ function countsOthers({ world }: Plan): boolean {
 }
 
 /** Whether the service shows nothing past its first page. */
-function isBlind({ plan, chronicle }: Aftermath): boolean {
-  return plan.world.paging !== 'honoured' && chronicle.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
+function isBlind({ plan, eventLog }: Aftermath): boolean {
+  return plan.world.paging !== 'honoured' && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
 }
 
 /**

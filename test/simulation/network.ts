@@ -1,4 +1,4 @@
-/** The road to the service: requests and answers that take their time, get lost and broken, and are counted. */
+/** The network to the service: requests and answers that take their time, get lost and broken, and are counted. */
 import { sleep } from '../../src/domain/clock.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
@@ -29,7 +29,7 @@ export interface View {
   readonly emptied: number[];
 }
 
-export interface RoadOptions {
+export interface NetworkOptions {
   readonly plan: Plan;
   readonly accounts: readonly string[];
   readonly sandbox: Sandbox;
@@ -40,7 +40,7 @@ export interface RoadOptions {
 /** What is not slow takes so long at most, in milliseconds. */
 const quick = 400;
 
-export class Road {
+export class Network {
   /** Every request that reached the service, oldest first. */
   readonly arrivals: Arrival[] = [];
   /** What was asked about vendors, by account. */
@@ -55,10 +55,10 @@ export class Road {
   #held: Promise<void> = Promise.resolve();
   /** Nothing goes wrong any more. */
   calm = false;
-  readonly #options: RoadOptions;
+  readonly #options: NetworkOptions;
   readonly #throws: SeededRandom;
 
-  constructor(options: RoadOptions) {
+  constructor(options: NetworkOptions) {
     this.#options = options;
     this.#throws = seededRandom(seedOf(options.plan.seed, 'road'));
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));

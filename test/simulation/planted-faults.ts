@@ -304,7 +304,7 @@ export const sabotages: readonly Sabotage[] = [
     seed: 11,
     changes: [
       {
-        search: 'return this.#under + this.#resting.length >= this.limitOf(pace);',
+        search: 'return this.#under + this.#resting.length >= this.limitOf(priority);',
         replace: 'return this.#under < 0;',
       },
       { search: 'if (used >= requests)', replace: 'if (used < 0)' },

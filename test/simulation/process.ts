@@ -123,7 +123,7 @@ export async function live(options: LifeOptions): Promise<Life> {
   };
 }
 
-/** Listens to the deeds of readings, without changing them. */
+/** Listens to what readings do, without changing them. */
 function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
   const plain = { ...mirror };
   const deeds: Pick<Mirror, 'applyPages' | 'applyReading'> = {

@@ -6,28 +6,28 @@ import type { Supervisor } from './supervisor.ts';
 import type { Calm } from './liveness.ts';
 import type { Mailbox } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './network.ts';
+import type { Network } from './network.ts';
 
 /** How often each thing happened, by name. */
 export type Reach = Readonly<Record<string, number>>;
 
 export interface Witnesses {
   readonly plan: Plan;
-  readonly road: Road;
+  readonly network: Network;
   readonly mailbox: Mailbox;
   readonly supervisor: Supervisor;
-  readonly chronicles: readonly Chronicle[];
+  readonly eventLogs: readonly Chronicle[];
   readonly followers: readonly Follower[];
   readonly runs: readonly RunReport[];
   readonly calms: readonly Calm[];
 }
 
-export function reachOf({ plan, road, mailbox, supervisor, chronicles, followers, runs, calms }: Witnesses): Reach {
+export function reachOf({ plan, network, mailbox, supervisor, eventLogs, followers, runs, calms }: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
-    ...Object.fromEntries([...road.met].map(([kind, times]) => [`fault ${kind}`, times])),
+    ...Object.fromEntries([...network.met].map(([kind, times]) => [`fault ${kind}`, times])),
     ...Object.fromEntries([...mailbox.outcomes].map(([outcome, times]) => [`delivery ${outcome}`, times])),
     ...Object.fromEntries([...supervisor.verdicts].map(([kind, times]) => [`reading ${kind}`, times])),
     ...Object.fromEntries(Object.entries(supervisor.counts).map(([what, times]) => [`process ${what}`, times])),
@@ -37,8 +37,8 @@ export function reachOf({ plan, road, mailbox, supervisor, chronicles, followers
     canaries: count(calms.filter(({ told }) => told)),
     renewals: count(calms.filter(({ renewed }) => renewed)),
     absences: sum(followers.map(({ absences }) => absences)),
-    'double edits in a second': sum(chronicles.map(({ doubles }) => doubles.size)),
-    requests: count(road.arrivals),
+    'double edits in a second': sum(eventLogs.map(({ doubles }) => doubles.size)),
+    requests: count(network.arrivals),
   };
 }
 

@@ -13,13 +13,13 @@ const renewalWait = 20_000;
 
 /** @returns whether there was such a moment. */
 export async function renewed(scene: Aftermath): Promise<boolean> {
-  const { account, plan, timeline, road, chronicle } = scene;
+  const { account, plan, timeline, network, eventLog } = scene;
   // One page shows everybody, as it is when it is asked for.
-  const onePage = chronicle.vendors.length + plan.world.unlistedIds <= rowsOnPage(plan);
+  const onePage = eventLog.vendors.length + plan.world.unlistedIds <= rowsOnPage(plan);
   if (!onePage || plan.world.listLag > 0) return false;
-  const { lists } = road.views.get(account)!;
+  const { lists } = network.views.get(account)!;
   const before = lists.length;
-  const release = road.hold();
+  const release = network.hold();
   try {
     if (!(await timeline.until(() => lists.length > before, 2 * interval * minute))) return false;
     return await overtake(scene, release);
@@ -29,7 +29,7 @@ export async function renewed(scene: Aftermath): Promise<boolean> {
 }
 
 async function overtake(scene: Aftermath, release: () => void): Promise<boolean> {
-  const { account, timeline, supervisor, sandbox, chronicle, follower, auditor, trace, broken } = scene;
+  const { account, timeline, supervisor, sandbox, eventLog, follower, auditor, trace, broken } = scene;
   const vendorService = sandbox.vendors(account);
   const alive = vendorService.all().find((wire) => Number(wire['vis_state']) === 0);
   if (!supervisor.life || !alive) return false;
@@ -38,7 +38,7 @@ async function overtake(scene: Aftermath, release: () => void): Promise<boolean>
   const vendorid = Number(alive['vendorid']);
   vendorService.edit(vendorid, { phone: '+1 renewal' });
   trace.say('renewal', vendorid);
-  const due = chronicle.at(vendorid, timeline.now);
+  const due = eventLog.at(vendorid, timeline.now);
   if (!(await timeline.until(() => isHeard(scene), renewalWait / 2))) return false;
   await timeline.pass(1_000);
   release();

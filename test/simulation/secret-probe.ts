@@ -53,7 +53,7 @@ export async function hears(scene: Aftermath): Promise<boolean> {
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
 export async function canary(scene: Aftermath): Promise<boolean> {
-  const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, chronicle } = scene;
+  const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = scene;
   if (plan.world.objectId === 'callback') return false;
   const vendorService = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
@@ -73,7 +73,7 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   if (!isHeard(scene) || vendorid === undefined) return false;
   vendorService.edit(vendorid, { phone: '+1 canary' });
   trace.say('canary', vendorid);
-  const due = chronicle.at(vendorid, timeline.now);
+  const due = eventLog.at(vendorid, timeline.now);
   const before = runs.length;
   await timeline.pass(reading(scene));
   // Where no vendor is read by number, a whole sweep answers; the next reconciliation is later than this.

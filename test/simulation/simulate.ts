@@ -15,10 +15,10 @@ import { accounts as allAccounts, foreignUri, sharedAccount, token } from './nam
 import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { wrongRequests } from './requests.ts';
-import { Road } from './network.ts';
+import { Network } from './network.ts';
 import { Timeline } from './timeline.ts';
 import { Trace } from './trace.ts';
-import { planTroubles } from './faults.ts';
+import { planFaults } from './faults.ts';
 import { planWorkload } from './workload.ts';
 
 export interface Outcome {
@@ -70,20 +70,20 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const callbacks = sandbox.callbacks(sharedAccount);
   const foreign = callbacks.add(timeline.clock.now(), 'bill_vendor', foreignUri);
   callbacks.verify(timeline.clock.now(), foreign, foreign.verifier);
-  const road = new Road({ plan, accounts, sandbox, timeline, trace });
+  const network = new Network({ plan, accounts, sandbox, timeline, trace });
   const settings = settingsOf(plan, folder);
   const { database, secrets } = settings;
   const { lag } = settings.sync;
   const serves = (): boolean => supervisor.life !== undefined;
   const witnesses = accounts.map((account) => {
-    const chronicle = new Chronicle(account, sandbox, timeline);
-    const view = road.views.get(account)!;
+    const eventLog = new Chronicle(account, sandbox, timeline);
+    const view = network.views.get(account)!;
     const seen = { account, plan, view, lag, broken: say };
-    const follower = new Follower({ ...seen, chronicle, strayed: () => supervisor.clock.strayed });
+    const follower = new Follower({ ...seen, eventLog, strayed: () => supervisor.clock.strayed });
     const strayed = (): number => supervisor.clock.strayed;
     const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves, strayed });
     const runs: RunReport[] = [];
-    return { account, chronicle, follower, auditor, runs };
+    return { account, eventLog, follower, auditor, runs };
   });
   const lookAtAll = (): void => {
     for (const { auditor } of witnesses) auditor.look();
@@ -93,7 +93,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     folder,
     settings,
     timeline,
-    road,
+    network,
     trace,
     onRun: (report, life) => {
       const witness = witnesses.find(({ account }) => account === report.run.accountId)!;
@@ -121,24 +121,24 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   try {
     for (const [nth, account] of accounts.entries())
       planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
-    planTroubles({ plan, timeline, supervisor, road, accounts, sandbox, trace });
+    planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace });
     supervisor.start();
     const look = (): void => {
-      if (!road.calm) lookAtAll();
+      if (!network.calm) lookAtAll();
       timeline.timer(betweenLooks, look);
     };
     timeline.timer(betweenLooks, look);
     await timeline.pass(plan.minutes * minute);
 
-    road.calm = mailbox.calm = true;
-    road.outage = undefined;
+    network.calm = mailbox.calm = true;
+    network.outage = undefined;
     supervisor.calm();
     for (const witness of witnesses) {
-      const scene = { ...witness, plan, timeline, supervisor, road, sandbox, trace, broken: say };
+      const scene = { ...witness, plan, timeline, supervisor, network, sandbox, trace, broken: say };
       calms.push(await comeRight(scene));
     }
 
-    for (const [promise, what] of wrongRequests(road.arrivals, sandbox, plan)) say(promise, what);
+    for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) say(promise, what);
     const pathTokens = [...(supervisor.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
     supervisor.close();
     const known = [token, ...keys(), ...pathTokens];
@@ -156,10 +156,10 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   }
   const reach = reachOf({
     plan,
-    road,
+    network,
     mailbox,
     supervisor,
-    chronicles: witnesses.map(({ chronicle }) => chronicle),
+    eventLogs: witnesses.map(({ eventLog }) => eventLog),
     followers: witnesses.map(({ follower }) => follower),
     runs: witnesses.flatMap(({ runs }) => runs),
     calms,

@@ -5,7 +5,7 @@ import type { RunReport } from '../../src/sync/run/run.ts';
 import { ProcessClock } from './process-clock.ts';
 import { live, type Life } from './process.ts';
 import type { Plan } from './plan.ts';
-import type { Road } from './network.ts';
+import type { Network } from './network.ts';
 import { busy, full, tapInto } from './sqlite-tap.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
@@ -15,7 +15,7 @@ export interface SupervisorOptions {
   readonly folder: string;
   readonly settings: Settings;
   readonly timeline: Timeline;
-  readonly road: Road;
+  readonly network: Network;
   readonly trace: Trace;
   readonly onRun: (report: RunReport, life: number) => void;
   /** Somebody is about to set the wall clock. */
@@ -68,7 +68,7 @@ export class Supervisor {
 
   /** Starts the process; where it cannot be started, again a little later. */
   start(): void {
-    const { plan, settings, timeline, road, trace, onRun } = this.#options;
+    const { plan, settings, timeline, network, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
     const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.strayed);
@@ -80,7 +80,7 @@ export class Supervisor {
       settings,
       number,
       clock,
-      fetch: road.fetchFor(number, clock),
+      fetch: network.fetchFor(number, clock),
       onRun: (report) => onRun(report, number),
       onVerdict,
     }).then(
@@ -148,9 +148,9 @@ export class Supervisor {
   #die(): void {
     this.#edgesLeft = undefined;
     if (!this.#clock.alive) return;
-    const { plan, timeline, road, trace } = this.#options;
+    const { plan, timeline, network, trace } = this.#options;
     this.counts.crashes += 1;
-    if (road.handshaking > 0) this.counts.insideHandshake += 1;
+    if (network.handshaking > 0) this.counts.insideHandshake += 1;
     trace.say('crash');
     this.#lieDown();
     if (plan.crashOf === 'machine') this.#clock.reboot();

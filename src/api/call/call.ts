@@ -4,7 +4,7 @@ import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
 import type { TakeTurn } from '../../domain/rate-turn.ts';
 import type { RetryLimits } from '../http/retry.ts';
-import type { Pace } from '../http/rate-limiter.ts';
+import type { Priority } from '../http/rate-limiter.ts';
 import type { Fetch } from '../http/request.ts';
 import type { TokenSource } from '../auth/token-source.ts';
 import type { Answered } from '../wire/document.ts';
@@ -47,7 +47,7 @@ export interface Call {
   /** It is not sent again where it may have been carried out: the same again could undo what others did since. So is every creation. */
   readonly once?: boolean;
   /** Whether somebody waits for it: a part of the rate is kept for what is prompt, which most calls are. */
-  readonly pace?: Pace;
+  readonly priority?: Priority;
   /** What the answer might echo and no message may hold. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;

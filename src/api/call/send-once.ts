@@ -40,7 +40,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
           await turn.end();
         }
       },
-      call.pace,
+      call.priority,
       call.signal,
     );
     slowDown(answer, gate, dependencies.clock);
@@ -57,7 +57,7 @@ async function nextTurn({ accountId, call, gate, dependencies, service }: Attemp
   const asked = {
     accountId,
     family: call.family === 'callbacks' ? 'events' : 'accounting',
-    requests: gate.limitOf(call.pace),
+    requests: gate.limitOf(call.priority),
     per: gate.rate.per,
     // To the headers, and again to the end of the body.
     longest: 2 * service.timeout,

@@ -10,19 +10,19 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Rate } from '../../settings/parse.ts';
 
 /** Whether somebody waits for a request: a delivery was acknowledged, or a person asked. */
-export type Pace = 'prompt' | 'patient';
+export type Priority = 'prompt' | 'patient';
 
 interface Waiter {
   admit(): void;
 }
 
-const paces = ['prompt', 'patient'] as const;
+const priorities = ['prompt', 'patient'] as const;
 
 export class RateGate {
   readonly rate: Rate;
   readonly #clock: Clock;
   readonly #keptForPrompt: number;
-  readonly #queues: Readonly<Record<Pace, Set<Waiter>>> = { prompt: new Set(), patient: new Set() };
+  readonly #queues: Readonly<Record<Priority, Set<Waiter>>> = { prompt: new Set(), patient: new Set() };
   /** When the places of ended requests are free again, soonest first: requests end in the order of time. */
   readonly #resting: number[] = [];
   #under = 0;
@@ -37,13 +37,13 @@ export class RateGate {
   }
 
   /** So many requests may be within a period when one of that pace leaves, this one included. */
-  limitOf(pace: Pace = 'prompt'): number {
-    return this.rate.requests - (pace === 'patient' ? this.#keptForPrompt : 0);
+  limitOf(priority: Priority = 'prompt'): number {
+    return this.rate.requests - (priority === 'patient' ? this.#keptForPrompt : 0);
   }
 
   /** Runs `send` as soon as its turn has come. Rejects with the signal's reason if aborted before that. */
-  async through<T>(send: () => Promise<T>, pace: Pace = 'prompt', signal?: AbortSignal): Promise<T> {
-    await this.#turn(pace, signal);
+  async through<T>(send: () => Promise<T>, priority: Priority = 'prompt', signal?: AbortSignal): Promise<T> {
+    await this.#turn(priority, signal);
     try {
       return await send();
     } finally {
@@ -60,9 +60,9 @@ export class RateGate {
     this.#heldUntil = Math.max(this.#heldUntil, this.#clock.monotonic() + Math.min(ms, this.rate.per));
   }
 
-  async #turn(pace: Pace, signal: AbortSignal | undefined): Promise<void> {
+  async #turn(priority: Priority, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    const queue = this.#queues[pace];
+    const queue = this.#queues[priority];
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         queue.delete(waiter);
@@ -86,18 +86,18 @@ export class RateGate {
     this.#cancelWake = undefined;
     const now = this.#clock.monotonic();
     while ((this.#resting[0] ?? Infinity) <= now) this.#resting.shift();
-    for (const pace of paces)
-      for (const waiter of this.#queues[pace]) {
-        if (now < this.#heldUntil || this.#isFull(pace)) break;
-        this.#queues[pace].delete(waiter);
+    for (const priority of priorities)
+      for (const waiter of this.#queues[priority]) {
+        if (now < this.#heldUntil || this.#isFull(priority)) break;
+        this.#queues[priority].delete(waiter);
         this.#under += 1;
         waiter.admit();
       }
     this.#wakeLater(now);
   }
 
-  #isFull(pace: Pace): boolean {
-    return this.#under + this.#resting.length >= this.limitOf(pace);
+  #isFull(priority: Priority): boolean {
+    return this.#under + this.#resting.length >= this.limitOf(priority);
   }
 
   /**
@@ -105,9 +105,9 @@ export class RateGate {
    * from ending.
    */
   #wakeLater(now: number): void {
-    const waiting = paces.filter((pace) => this.#queues[pace].size > 0);
-    const moments = waiting.map((pace) =>
-      Math.max(this.#heldUntil, this.#isFull(pace) ? (this.#resting[0] ?? Infinity) : 0),
+    const waiting = priorities.filter((priority) => this.#queues[priority].size > 0);
+    const moments = waiting.map((priority) =>
+      Math.max(this.#heldUntil, this.#isFull(priority) ? (this.#resting[0] ?? Infinity) : 0),
     );
     const next = Math.min(...moments);
     if (next < Infinity) this.#cancelWake = this.#clock.timer(next - now, () => this.#admit());

@@ -1,5 +1,4 @@
 /** `serve`: the daemon, until a signal ends it. */
-import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
@@ -8,6 +7,7 @@ import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../../d
 import type { Log } from '../../domain/log.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import type { Call, Run } from '../process/command.ts';
+import { packageVersion } from '../process/package-version.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { serviceOf, type Service } from '../sandbox/embedded-service.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
@@ -152,7 +152,7 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
     onRun: () => undefined,
     lockProcess,
     migrations: join(packageRoot, 'migrations'),
-    version: versionOf(packageRoot),
+    version: packageVersion(packageRoot),
     machine() {
       const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9);
       delays.reset();
@@ -175,11 +175,6 @@ function welcome(settings: Settings, context: ProcessContext): DaemonDependencie
       ),
     );
   };
-}
-
-function versionOf(packageRoot: string): string {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

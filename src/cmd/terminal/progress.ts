@@ -2,7 +2,7 @@
 import cliProgress from 'cli-progress';
 import type { SweepProgress } from '../../app/installation.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { Pace } from './pace.ts';
+import { SweepSpeed } from './sweep-speed.ts';
 import { printNotice } from './print.ts';
 
 export interface Progress {
@@ -18,10 +18,10 @@ export function progressOf(account: string, context: ProgressContext): Progress 
 }
 
 function bar(account: string, context: ProgressContext): Progress {
-  const pace = new Pace(context.clock);
+  const speed = new SweepSpeed(context.clock);
   const single = new cliProgress.SingleBar({
     stream: context.stderr,
-    format: `${account} {bar} {percentage} %  {value} of {total} vendors{pace}{pass}`,
+    format: `${account} {bar} {percentage} %  {value} of {total} vendors{speed}{pass}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     barsize: 24,
@@ -33,7 +33,7 @@ function bar(account: string, context: ProgressContext): Progress {
   let started = false;
   return {
     show(progress) {
-      const tokens = { pace: pace.say(progress), pass: passText(progress) };
+      const tokens = { speed: speed.text(progress), pass: passText(progress) };
       if (started) single.setTotal(progress.total);
       else single.start(progress.total, progress.seen, tokens);
       single.update(progress.seen, tokens);
@@ -47,12 +47,12 @@ function bar(account: string, context: ProgressContext): Progress {
 const [shortest, longest] = [1_000, 5_000];
 
 function lines(account: string, context: ProgressContext): Progress {
-  const pace = new Pace(context.clock);
+  const speed = new SweepSpeed(context.clock);
   let last = { at: context.clock.monotonic(), tenth: 0 };
   return {
     show(progress) {
       const { seen, total } = progress;
-      const said = pace.say(progress);
+      const said = speed.text(progress);
       const share = total > 0 ? seen / total : 1;
       const now = { at: context.clock.monotonic(), tenth: Math.floor(share * 10) };
       const quiet = now.at - last.at;

@@ -35,7 +35,7 @@ export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: Vendor
       ['overdue_balance', overdue],
       text('created_at'),
       text('updated_at'),
-      ...strangers(vendor.unknown_fields),
+      ...unknownFields(vendor.unknown_fields),
     ]),
     mirror: new Map(Object.entries(mirror)),
     outstanding,
@@ -49,7 +49,7 @@ function truth(flag: number | null): boolean | null {
 }
 
 /** Fields that the reference does not know: their column holds the JSON text of each. What another program wrote there is shown as it is. */
-function strangers(column: string | null): [string, unknown][] {
+function unknownFields(column: string | null): [string, unknown][] {
   try {
     const texts = JSON.parse(column ?? '{}') as Record<string, string>;
     return Object.entries(texts).map(([name, json]) => [name, JSON.parse(json)]);

@@ -20,7 +20,7 @@ export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
   /** Patient reads leave a part of the rate to prompt ones, which most are. */
-  readonly pace?: 'patient';
+  readonly priority?: 'patient';
   readonly onRequest?: () => void;
 }
 
@@ -96,13 +96,13 @@ export class OneReader {
 
   async #attempt(
     vendorid: number,
-    { context, signal, pace, onRequest }: ReadOptions,
+    { context, signal, priority, onRequest }: ReadOptions,
   ): Promise<Sighting | 'not_supported'> {
     // A refusal carries no number of its own; this one is lower than that of the request, and so claims less.
     const stamp = await this.#mirror.takeStamp();
     onRequest?.();
     try {
-      const reading = await this.#vendors.read(vendorid, { pace, signal });
+      const reading = await this.#vendors.read(vendorid, { priority, signal });
       return { kind: 'record', verdict: await this.#mirror.applyReading(reading, context) };
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;

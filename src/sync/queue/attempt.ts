@@ -11,7 +11,7 @@ import type { Sighting } from '../account/read-vendor.ts';
 export interface Attendance {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  readonly pace?: 'patient';
+  readonly priority?: 'patient';
   readonly onRequest?: () => void;
   readonly onVerdict?: (verdict: Verdict) => void;
 }

@@ -102,7 +102,7 @@ export class SweepRun {
     const isBelieved = shown > 0 || approved >= suspects;
     if (isBelieved) await mirror.markSuspects(accountId, unseen.suspects);
 
-    const attendance = { context, signal, pace: 'patient', onRequest: () => counter.addRequest() } as const;
+    const attendance = { context, signal, priority: 'patient', onRequest: () => counter.addRequest() } as const;
     const unlisted = suspects + unseen.hidden.length + unseen.absent.length + parked.length;
     const isNeeded = unlisted > 0 || (await mirror.countMarks(accountId)) > 0;
     const listed = isNeeded ? [...sample(seen), ...unseen.recent] : [];

@@ -1,4 +1,4 @@
-/** A service whose answers are written down beforehand, and a client that talks to it with time and dice in hand. */
+/** A service whose answers are written down beforehand, and a client that talks to it with a clock and random numbers of the test. */
 import { readFileSync } from 'node:fs';
 import type { ApiDependencies, AttemptFacts, Service } from '../../../src/api/call/call.ts';
 import { connect, type ServiceClient } from '../../../src/api/client.ts';
@@ -20,7 +20,7 @@ const service: Service = {
   rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 20, per: 60_000 } },
 };
 
-/** Dice that always fall on the same number. */
+/** Random numbers that are always the same one. */
 export const loaded = (fraction: number): Random => ({
   bytes: (count) => new Uint8Array(count),
   fraction: () => fraction,

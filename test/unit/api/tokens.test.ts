@@ -102,7 +102,7 @@ describe('tokens by OAuth', () => {
   };
   const hour = 3_600_000;
 
-  /** A vault in memory with the promises of the real one: one worker at a time, across all that share it. */
+  /** A token store in memory with the promises of the real one: one worker at a time, across all that share it. */
   function tokenStore(start?: TokenPair): TokenStore & { held: TokenPair | undefined; log: string[] } {
     let turn: Promise<unknown> = Promise.resolve();
     const self = {

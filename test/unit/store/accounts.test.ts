@@ -23,9 +23,9 @@ beforeEach(async () => {
   at = { one, two };
 });
 
-function later({ hands }: Testbed, ms: number): void {
-  hands.running += ms;
-  hands.wall += ms;
+function later({ clocks }: Testbed, ms: number): void {
+  clocks.running += ms;
+  clocks.wall += ms;
 }
 
 function names(): Record<string, unknown>[] {
@@ -115,12 +115,12 @@ describe('K28 marks of an account', () => {
 describe('K28 runs of an account', () => {
   it('say nothing about another: its last complete one, its last, those before a reading, and whether its list moves', async () => {
     const { one } = at;
-    const { mirror, hands } = one;
+    const { mirror, clocks } = one;
     later(one, 60_000);
     const complete = await mirror.beginRun({ accountId: other, kind: 'reconcile', trigger: 'schedule' });
     await mirror.finishRun(complete, {
       ...{ outcome: 'complete', counts, error: null, errorCode: null, proof: 'windows', moved: true },
-      ...{ safeAsOf: hands.wall, listedAsOf: hands.wall },
+      ...{ safeAsOf: clocks.wall, listedAsOf: clocks.wall },
     });
     const { readSeq } = await one.ask();
     later(one, 60_000);
@@ -129,7 +129,7 @@ describe('K28 runs of an account', () => {
       '2026-11-20 12:01:05.000',
     ]);
     expect([...(await mirror.lastCompletes())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
-    expect(await mirror.runBefore(account, readSeq, hands.wall)).toBe('2026-11-20 12:00:00.000');
+    expect(await mirror.runBefore(account, readSeq, clocks.wall)).toBe('2026-11-20 12:00:00.000');
     expect([await mirror.lastSweep(account), await mirror.lastSweep(other)]).toMatchObject([
       { kind: 'pull' },
       { kind: 'reconcile' },

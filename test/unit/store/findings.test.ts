@@ -4,10 +4,10 @@ import { account, openTestbed, type Testbed } from './store-testbed.ts';
 
 /** A sweep finds that vendor 1 changed, and a delivery that was received `later` milliseconds after that brings nothing new. */
 async function foundAndTold(testbed: Testbed, later: number): Promise<Record<string, unknown>> {
-  const { mirror, hands } = testbed;
+  const { mirror, clocks } = testbed;
   const run = await mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
   await mirror.addFindings(run, [{ kind: 'missed_update', vendorid: 1, fields: ['city'] }]);
-  await testbed.told(hands.wall + later);
+  await testbed.told(clocks.wall + later);
   const [mark] = await mirror.dueMarks(account, 1);
   await mirror.settle(mark!, 'unchanged');
   return testbed.query('SELECT found_at, explained_at, explanation FROM findings')[0]!;

@@ -1,4 +1,4 @@
-/** A mirror file to be opened, and a stranger who has it open, too. */
+/** A mirror file to be opened, and another program that has it open, too. */
 import Driver from 'better-sqlite3';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';

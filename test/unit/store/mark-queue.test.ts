@@ -4,10 +4,10 @@ import type { Mark } from '../../../src/store/rows/marks.ts';
 import { account, openTestbed, type Testbed } from './store-testbed.ts';
 
 /** The mark of vendor 1, once it is due, and how long that took, in milliseconds. */
-async function due({ mirror, hands }: Testbed): Promise<[mark: Mark, waited: number]> {
+async function due({ mirror, clocks }: Testbed): Promise<[mark: Mark, waited: number]> {
   const waited = (await mirror.untilNextMark(account)) ?? Infinity;
-  hands.running += waited;
-  hands.wall += waited;
+  clocks.running += waited;
+  clocks.wall += waited;
   const [mark] = await mirror.dueMarks(account, 1);
   return [mark!, waited];
 }

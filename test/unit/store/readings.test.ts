@@ -16,8 +16,8 @@ function held(testbed: Testbed, vendorid = 1): string | undefined {
 
 /** Lets so much time pass that nothing is young any more. */
 function age(testbed: Testbed): void {
-  testbed.hands.running += lag;
-  testbed.hands.wall += lag;
+  testbed.clocks.running += lag;
+  testbed.clocks.wall += lag;
 }
 
 describe('pages that came together', () => {
@@ -70,11 +70,11 @@ describe('a reading', () => {
   it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
     const testbed = await openTestbed();
     await testbed.record(await testbed.ask(), row(1, 'new'));
-    testbed.hands.running += lag - 1;
+    testbed.clocks.running += lag - 1;
     expect(await testbed.page(await testbed.ask(), row(1, 'old copy'))).toEqual(['guarded']);
     expect(held(testbed)).toBe('new');
     expect(await testbed.mirror.dueMarks('one', 10)).toEqual([]);
-    testbed.hands.running += 1;
+    testbed.clocks.running += 1;
     expect(await testbed.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
     expect(await testbed.record(await testbed.ask(), row(1, 'newest'))).toBe('updated');
   });
@@ -83,7 +83,7 @@ describe('a reading', () => {
     const testbed = await openTestbed();
     await testbed.record(await testbed.ask(), row(1, 'new'));
     const early = await testbed.ask();
-    testbed.hands.running += 3 * lag;
+    testbed.clocks.running += 3 * lag;
     expect(await testbed.page(early, row(1, 'old copy'))).toEqual(['guarded']);
     expect(held(testbed)).toBe('new');
   });
@@ -92,7 +92,7 @@ describe('a reading', () => {
     const testbed = await openTestbed();
     await testbed.record(await testbed.ask(), row(1, 'first'));
     for (let look = 0; look < 10; look++) {
-      testbed.hands.running += lag / 10;
+      testbed.clocks.running += lag / 10;
       await testbed.record(await testbed.ask(), row(1, 'first'));
     }
     expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
@@ -126,25 +126,25 @@ describe('a reading', () => {
 describe('mirror time', () => {
   it('B8 and the counter go on after a restart of the machine, and a vendor is no younger for it', async () => {
     const testbed = await openTestbed();
-    testbed.hands.running = 50_000_000;
+    testbed.clocks.running = 50_000_000;
     await testbed.record(await testbed.ask(), row(1, 'first'));
     const before = await testbed.ask();
-    testbed.hands.running = 3;
+    testbed.clocks.running = 3;
     await testbed.reopen();
     const after = await testbed.ask();
     expect(after.readSeq).toBe(before.readSeq + 1);
     expect(after.begun).toBeGreaterThanOrEqual(before.begun);
-    testbed.hands.running += lag;
+    testbed.clocks.running += lag;
     expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
   });
 
   it('B4 knows nothing of jumps of the wall clock', async () => {
     const testbed = await openTestbed();
     await testbed.record(await testbed.ask(), row(1, 'first'));
-    testbed.hands.wall += 86_400_000;
+    testbed.clocks.wall += 86_400_000;
     expect(await testbed.record(await testbed.ask(), row(1, 'old copy'))).toBe('guarded');
-    testbed.hands.wall -= 3 * 86_400_000;
-    testbed.hands.running += lag;
+    testbed.clocks.wall -= 3 * 86_400_000;
+    testbed.clocks.running += lag;
     expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
   });
 });
@@ -173,7 +173,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A vendor at a service whose copies lag, and the requests under way. */
 class World {
-  readonly #desk: Testbed;
+  readonly #testbed: Testbed;
   readonly #vendorid: number;
   /** What the vendor was from when on; `gone` where there was none. */
   readonly #past: { from: number; name: string }[];
@@ -183,19 +183,19 @@ class World {
   #reached = -1;
 
   constructor(testbed: Testbed, vendorid: number) {
-    this.#desk = testbed;
+    this.#testbed = testbed;
     this.#vendorid = vendorid;
-    this.#past = [{ from: testbed.hands.running, name: this.#next() }];
+    this.#past = [{ from: testbed.clocks.running, name: this.#next() }];
   }
 
   async take(given: Step): Promise<void> {
-    const { hands } = this.#desk;
-    if (given.kind === 'pass') hands.running += given.ms;
-    else if (given.kind === 'jump') hands.wall += given.ms;
+    const { clocks } = this.#testbed;
+    if (given.kind === 'pass') clocks.running += given.ms;
+    else if (given.kind === 'jump') clocks.wall += given.ms;
     else if (given.kind === 'edit') this.#become(this.#next());
     else if (given.kind === 'vanish') this.#vanish();
     else if (given.kind === 'ask')
-      this.#open.push({ stamp: await this.#desk.ask(), by: given.by, asked: hands.running });
+      this.#open.push({ stamp: await this.#testbed.ask(), by: given.by, asked: clocks.running });
     else if (given.kind === 'answer') await this.#answer(given.which, given.freshness);
     else await this.#write();
     this.#check();
@@ -204,12 +204,12 @@ class World {
   /** Once all is quiet, one more reading brings the truth. */
   async settle(): Promise<void> {
     while (this.#open.length > 0) await this.#answer(0, 1);
-    this.#desk.hands.running += 2 * lag;
-    this.#open.push({ stamp: await this.#desk.ask(), by: 'record', asked: this.#desk.hands.running });
+    this.#testbed.clocks.running += 2 * lag;
+    this.#open.push({ stamp: await this.#testbed.ask(), by: 'record', asked: this.#testbed.clocks.running });
     await this.#answer(0, 1);
     this.#check();
     const truth = this.#past.at(-1)!.name;
-    expect(held(this.#desk, this.#vendorid) ?? 'gone').toBe(truth);
+    expect(held(this.#testbed, this.#vendorid) ?? 'gone').toBe(truth);
   }
 
   #next(): string {
@@ -221,13 +221,13 @@ class World {
   }
 
   #become(name: string): void {
-    this.#past.push({ from: this.#desk.hands.running, name });
+    this.#past.push({ from: this.#testbed.clocks.running, name });
   }
 
   async #write(): Promise<void> {
-    const stamp = await this.#desk.ask();
+    const stamp = await this.#testbed.ask();
     this.#become(this.#next());
-    await this.#desk.record(stamp, row(this.#vendorid, this.#past.at(-1)!.name), 'write');
+    await this.#testbed.record(stamp, row(this.#vendorid, this.#past.at(-1)!.name), 'write');
   }
 
   /** An answer shows the vendor as it was at some moment from `lag` before the request to now. */
@@ -235,15 +235,15 @@ class World {
     const [request] = this.#open.splice(which % Math.max(1, this.#open.length), 1);
     if (!request) return;
     const oldest = request.asked - lag;
-    const shown = oldest + freshness * (this.#desk.hands.running - oldest);
+    const shown = oldest + freshness * (this.#testbed.clocks.running - oldest);
     const { name } = this.#past.findLast(({ from }) => from <= shown) ?? this.#past[0]!;
-    if (name !== 'gone') await this.#desk[request.by](request.stamp, row(this.#vendorid, name));
-    else if (request.by === 'record') await this.#desk.absence(request.stamp, this.#vendorid);
+    if (name !== 'gone') await this.#testbed[request.by](request.stamp, row(this.#vendorid, name));
+    else if (request.by === 'record') await this.#testbed.absence(request.stamp, this.#vendorid);
   }
 
   /** P3: what the mirror shows only ever grows newer. */
   #check(): void {
-    const name = held(this.#desk, this.#vendorid);
+    const name = held(this.#testbed, this.#vendorid);
     if (name === undefined || name === this.#past[this.#reached]?.name) return;
     this.#reached = this.#past.findIndex((version, index) => index > this.#reached && version.name === name);
     expect(this.#reached).toBeGreaterThanOrEqual(0);

@@ -16,22 +16,22 @@ async function runBegins(at: Testbed): Promise<void> {
 describe('the run before a reading, from which something is known for certain', () => {
   it('is the one that began last, although a clock that was set back since calls an earlier one later', async () => {
     const at = await openedTestbed();
-    at.hands.wall += 6 * hour;
+    at.clocks.wall += 6 * hour;
     await runBegins(at);
-    at.hands.wall -= 5 * hour;
+    at.clocks.wall -= 5 * hour;
     await runBegins(at);
     const { readSeq } = await at.ask();
-    at.hands.wall += 6 * hour;
+    at.clocks.wall += 6 * hour;
     await runBegins(at);
-    expect(await at.mirror.runBefore(account, readSeq, at.hands.wall)).toBe('2026-11-20 13:00:00.000');
+    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe('2026-11-20 13:00:00.000');
   });
 
   it('is none whose time has yet to come', async () => {
     const at = await openedTestbed();
-    at.hands.wall += 6 * hour;
+    at.clocks.wall += 6 * hour;
     await runBegins(at);
     const { readSeq } = await at.ask();
-    at.hands.wall -= 5 * hour;
-    expect(await at.mirror.runBefore(account, readSeq, at.hands.wall)).toBe('2026-11-20 12:00:00.000');
+    at.clocks.wall -= 5 * hour;
+    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe('2026-11-20 12:00:00.000');
   });
 });

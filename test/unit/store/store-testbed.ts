@@ -12,7 +12,7 @@ export const lag = 5_000;
 export const account = 'one';
 
 /** Both clocks of a machine: how long it has run, and what its wall shows. */
-export interface Operations {
+export interface Clocks {
   running: number;
   wall: number;
 }
@@ -32,7 +32,7 @@ export interface AccountSupervisor {
 /** The account `one`, and the file around it. */
 export interface Testbed extends AccountSupervisor {
   readonly mirror: Mirror;
-  readonly hands: Operations;
+  readonly clocks: Clocks;
   /** Takes the number of a request. */
   ask(): Promise<ReadStamp>;
   /** Another account in the same mirror. */
@@ -43,10 +43,10 @@ export interface Testbed extends AccountSupervisor {
 }
 
 export async function openTestbed(): Promise<Testbed> {
-  const hands: Operations = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
+  const clocks: Clocks = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
   const clock: Clock = {
-    now: () => hands.wall,
-    monotonic: () => hands.running,
+    now: () => clocks.wall,
+    monotonic: () => clocks.running,
     timer: () => () => undefined,
     yield: () => Promise.resolve(),
   };
@@ -84,7 +84,7 @@ export async function openTestbed(): Promise<Testbed> {
         (await mirror.applyReading({ stamp, row }, { ...context, source })).kind,
       absence: async (stamp, vendorid) =>
         (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
-      async told(receivedAt = hands.wall) {
+      async told(receivedAt = clocks.wall) {
         const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
         const nobody = { businessId: null, identityId: null, userId: null };
         await mirror.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
@@ -97,7 +97,7 @@ export async function openTestbed(): Promise<Testbed> {
     get mirror() {
       return mirror;
     },
-    hands,
+    clocks,
     ask: () => mirror.takeStamp(),
     open: openAccount,
     query: (sql, ...values) => ask(path, sql, ...values),

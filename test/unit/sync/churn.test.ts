@@ -36,7 +36,7 @@ async function history(seed: number): Promise<History> {
   const world = axes.map((axis) => throws.pick(axis));
   const touched = new Set<number>();
   const state = { lively: true };
-  const pace = throws.pick([0.1, 0.4, 0.8]);
+  const priority = throws.pick([0.1, 0.4, 0.8]);
   const at = await bench({
     vendors: 20 + throws.below(40),
     seed: String(seed),
@@ -47,7 +47,7 @@ async function history(seed: number): Promise<History> {
       sync: { sweepPasses: world.includes('order=shuffled') ? 24 : 4, breaker: { vendors: 1_000, percent: 100 } },
     },
     onRequest: ({ sandbox }) => {
-      if (state.lively && throws.happens(pace)) happen(sandbox.vendors(account), throws);
+      if (state.lively && throws.happens(priority)) happen(sandbox.vendors(account), throws);
     },
   });
   at.sandbox.onChange(({ vendorid }) => touched.add(vendorid));

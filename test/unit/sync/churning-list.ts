@@ -1,6 +1,6 @@
 /**
  * A paged list in memory whose rows come, go and move between requests, and beside it a mirror as plain as can be, which
- * other roads fill as well.
+ * others fill as well.
  */
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';

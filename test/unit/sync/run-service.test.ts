@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../../../src/sync/run/run.ts';
 import { RunService, type RunRequest } from '../../../src/sync/run/run-service.ts';
 
-/** A desk whose runs end when told: `begun` are their requests, `end` ends the oldest that is under way. */
+/** A service whose runs end when told: `begun` are their requests, `end` ends the oldest that is under way. */
 function service() {
   const begun: RunRequest[] = [];
   const ends: ((report: RunReport) => void)[] = [];

@@ -71,7 +71,7 @@ function bent(
   };
 }
 
-/** Dice that fall the same way every time. */
+/** Random numbers that are the same every time. */
 const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
 
 export async function bench(options: BenchOptions = {}): Promise<Bench> {

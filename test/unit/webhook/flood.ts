@@ -10,7 +10,7 @@ const sockets = 8;
 
 type Letter = ReturnType<typeof signed>;
 
-/** Sends every letter, some hundreds at a time. @returns how many answers there were of each status. */
+/** Sends every delivery, some hundreds at a time. @returns how many answers there were of each status. */
 export async function flood(
   place: Pick<Hall, 'address'>,
   letters: readonly Letter[],

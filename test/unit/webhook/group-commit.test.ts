@@ -102,7 +102,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
     foreign.close();
   });
 
-  it('and every one of a crowd is there when its answer comes', async () => {
+  it('and every one of many is there when its answer comes', async () => {
     const place = await hall({ clock: systemClock });
     const reader = connectWriter(place.mirror.path);
     const count = reader.prepare('SELECT count(*) FROM deliveries WHERE object_id = ?').pluck();
@@ -168,7 +168,7 @@ describe('floods', () => {
     expect(await place.mirror.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
   });
 
-  it('H1 ten thousand forged deliveries leave no row, and the keeper is told once that nothing genuine comes', async () => {
+  it('H1 ten thousand forged deliveries leave no row, and the subscription manager is told once that nothing genuine comes', async () => {
     const place = await hall({ clock: systemClock });
     const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
     expect(await flood(place, forged)).toEqual({ 401: 10_000 });

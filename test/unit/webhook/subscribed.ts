@@ -21,7 +21,7 @@ export async function hear({ service }: Testbed, event = 'bill_vendor.update'): 
   return attempt;
 }
 
-/** A house that is subscribed; what that took is forgotten. */
+/** A testbed that is subscribed; what that took is forgotten. */
 export async function subscribed(options: Parameters<typeof testbed>[0] = {}): Promise<Testbed> {
   const place = await testbed(options);
   expect(await place.subscriptions.check()).toBe('verified');

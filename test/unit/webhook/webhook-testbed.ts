@@ -1,4 +1,4 @@
-/** A house with a service beside it: files, listener and keeper of one installation, and the sandbox that talks to them over real sockets. */
+/** A testbed: files, listener and subscription manager of one installation, and the sandbox that talks to them over real sockets. */
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -129,9 +129,9 @@ export interface Testbed extends Hall {
   readonly verified: string[];
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
-  /** Lets the keeper wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
+  /** Lets the subscription manager wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
   pass(ms: number): Promise<void>;
-  /** Another keeper on the same files, as after a restart, or with other settings. */
+  /** Another subscription manager on the same files, as after a restart, or with other settings. */
   another(changes?: { publicUrl?: string | null; events?: readonly string[] }): SubscriptionManager;
 }
 
@@ -145,7 +145,7 @@ export interface TestbedOptions extends HallOptions {
   readonly intercept?: (method: string, body: string) => Response | undefined;
 }
 
-/** A whole house: the keeper is made, and not started. */
+/** The whole testbed: the subscription manager is made, and not started. */
 export async function testbed(options: TestbedOptions = {}): Promise<Testbed> {
   const clock = (options.clock as VirtualClock | undefined) ?? quick();
   let subscriptions: SubscriptionManager | undefined;

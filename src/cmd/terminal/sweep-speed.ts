@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SweepProgress } from '../../app/installation.ts';
 import { inWords } from '../../domain/age.ts';
 
-export class Pace {
+export class SweepSpeed {
   readonly #clock: Clock;
   #since: number;
   #begunAt = 0;
@@ -15,7 +15,7 @@ export class Pace {
   }
 
   /** `, 312/s, 18 s left`, or nothing before the first measure; a walk that begins anew is measured anew. */
-  say({ seen, total }: SweepProgress): string {
+  text({ seen, total }: SweepProgress): string {
     const now = this.#clock.monotonic();
     if (seen < this.#last) [this.#since, this.#begunAt] = [now, seen];
     this.#last = seen;

@@ -13,7 +13,7 @@ const clock = virtualClock({ auto: true });
 /** Processes that live. */
 const alive = new Set<string>();
 
-/** The vault as the process of that name opens it. */
+/** The token store as the process of that name opens it. */
 async function open(path: string, name: string) {
   const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
   onTestFinished(() => secrets.close());

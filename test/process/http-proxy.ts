@@ -8,13 +8,13 @@ import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-export interface Front {
+export interface HttpProxy {
   readonly baseUrl: string;
   /** Requests that came, each with its whole head; a connection that was given up before counts nothing. */
   asked(): number;
 }
 
-export interface FrontOptions {
+export interface HttpProxyOptions {
   /** The name of a certificate in test/fixtures/tls; plain HTTP without. */
   readonly certificate?: string;
   readonly change?: (bytes: Buffer) => Uint8Array;
@@ -25,8 +25,8 @@ export function certificatePath(name: string): string {
   return fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
 }
 
-/** The front of the service at `service`, closed with the test. */
-export async function front(service: string, { certificate, change }: FrontOptions = {}): Promise<Front> {
+/** A proxy for the service at `service`, closed with the test. */
+export async function httpProxy(service: string, { certificate, change }: HttpProxyOptions = {}): Promise<HttpProxy> {
   let asked = 0;
   const listener: RequestListener = (request, response) => {
     asked += 1;
