@@ -85,7 +85,7 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
       hideKey: valueAt(given, [...issue.path, key]) === null,
-      remedy: 'unknown key; remove it or mend its spelling',
+      remedy: 'unknown key; remove it or fix its spelling',
     }));
   const remedy =
     issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
