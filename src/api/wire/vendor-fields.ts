@@ -2,15 +2,7 @@
  * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor`.
  */
 import { MirrorError } from '../../domain/errors.ts';
-import {
-  balanceFields,
-  textFields,
-  type Balance,
-  type TaxDefault,
-  type Vendor,
-  type VendorField,
-  type VisState,
-} from '../../domain/vendor.ts';
+import { byKind, textFields, type Balance, type TaxDefault, type Vendor, type VisState } from '../../domain/vendor.ts';
 import { canonical, identifier, isMap, list, member, text, truth } from './json.ts';
 import { parseJson } from './document.ts';
 
@@ -37,13 +29,13 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
 }
 
 /** How each known field is read; undefined from a reader means that the value is of no known spelling. */
-const readers: ReadonlyMap<string, (value: unknown) => unknown> = new Map<VendorField, (value: unknown) => unknown>([
-  ...textFields.map((field) => [field, text] as const),
-  ...balanceFields.map((field) => [field, balances] as const),
-  ['is_1099', (value) => (value === null ? null : truth(value))],
-  ['vis_state', (value) => states.get(value)],
-  ['tax_defaults', taxDefaults],
-]);
+const readers = byKind<(value: unknown) => unknown>({
+  text,
+  flag: (value) => (value === null ? null : truth(value)),
+  state: (value) => states.get(value),
+  balances,
+  tax_defaults: taxDefaults,
+});
 
 /** The children of a record by what tells them apart; a list in which one came twice, without the second. */
 function uniqueIn(name: string, value: unknown): unknown {

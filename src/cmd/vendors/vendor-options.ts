@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { NewVendor, VendorFields } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { textFields } from '../../domain/vendor.ts';
+import { vendorFields, type VendorField } from '../../domain/vendor.ts';
 import { readInput } from '../terminal/prompt.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { visible } from '../terminal/plain-text.ts';
@@ -15,7 +15,35 @@ export interface FieldOptions {
   readonly file?: string;
 }
 
-const writable: readonly string[] = [...textFields, 'is_1099', 'tax_defaults'].filter((name) => !name.endsWith('_at'));
+/** Whether a person may set a field; its state has commands of its own. */
+const isSettable: Readonly<Record<VendorField, boolean>> = {
+  vendor_name: true,
+  account_number: true,
+  primary_contact_first_name: true,
+  primary_contact_last_name: true,
+  primary_contact_email: true,
+  primary_contact: true,
+  phone: true,
+  street: true,
+  street2: true,
+  city: true,
+  province: true,
+  postal_code: true,
+  country: true,
+  website: true,
+  currency_code: true,
+  language: true,
+  note: true,
+  is_1099: true,
+  tax_defaults: true,
+  created_at: false,
+  updated_at: false,
+  vis_state: false,
+  outstanding_balance: false,
+  overdue_balance: false,
+};
+
+const settable: readonly string[] = vendorFields.filter((field) => isSettable[field]);
 
 const list = new Intl.ListFormat('en');
 
@@ -91,7 +119,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === 'vis_state') return 'vis_state is changed by `vendors delete`, `archive` and `restore`.';
-  if (!writable.includes(name)) return `"${visible(name)}" cannot be set. There are ${writable.join(', ')}.`;
+  if (!settable.includes(name)) return `"${visible(name)}" cannot be set. There are ${settable.join(', ')}.`;
   if (name === 'tax_defaults') return taxDefaultProblem(value);
   const [type, word] = name === 'is_1099' ? ['boolean', 'true, false'] : ['string', 'text'];
   if (value !== null && typeof value !== type) return `${name} is ${word} or null.`;

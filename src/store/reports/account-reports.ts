@@ -5,7 +5,8 @@
 import type { Statement } from 'better-sqlite3';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { CallbackTable, FindingKind, FreshnessView, RunTable, VendorTable } from '../sqlite/tables.ts';
+import type { CallbackTable, FindingKind, FreshnessView, RunTable } from '../sqlite/tables.ts';
+import type { VendorTable } from '../sqlite/vendor-tables.ts';
 import type { RegistrationRefusalTable } from '../sqlite/webhook-tables.ts';
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };

@@ -11,7 +11,7 @@ import {
 } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/tables.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/vendor-tables.ts';
 
 /** The columns of `vendors` that a reading fills. */
 export type ContentColumns = Omit<

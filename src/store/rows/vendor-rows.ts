@@ -1,11 +1,11 @@
 /** The rows of `vendors`, one statement each. */
 import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
-import { textFields } from '../../domain/vendor.ts';
+import { columnFields } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { VendorTable } from '../sqlite/tables.ts';
+import type { VendorTable } from '../sqlite/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
 export type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
@@ -22,9 +22,7 @@ export interface VendorRows {
 
 /** All but the key and the day of first sight. */
 const changing = [
-  ...textFields,
-  'is_1099',
-  'vis_state',
+  ...columnFields,
   'vis_state_source',
   'presence',
   'changed_at',

@@ -1,11 +1,15 @@
-/** The tables as TypeScript sees them. The migrations are what they are. */
+/** The tables as TypeScript sees them, those of vendors apart. The migrations are what they are. */
 import type { Generated } from 'kysely';
-import type { Source } from '../../domain/reading.ts';
-import type { TextField, VisState } from '../../domain/vendor.ts';
+import type {
+  BalanceSpanTable,
+  BalanceTable,
+  OfVendor,
+  TaxDefaultTable,
+  VendorTable,
+  VersionTable,
+} from './vendor-tables.ts';
 import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
 
-export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
-export type VisStateSource = 'reported' | 'inferred';
 export type RunKind = 'pull' | 'reconcile' | 'verify';
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
@@ -26,68 +30,6 @@ export type FindingKind =
   | 'count_mismatch'
   | 'unreadable'
   | 'breaker';
-
-interface OfVendor {
-  account_id: string;
-  vendorid: number;
-}
-
-export type VendorTable = OfVendor &
-  Record<TextField, string | null> & {
-    is_1099: number | null;
-    vis_state: VisState | null;
-    vis_state_source: VisStateSource;
-    presence: Presence;
-    first_seen_at: string;
-    changed_at: string;
-    source: Source;
-    read_seq: number;
-    held_since_ms: number;
-    unknown_fields: string | null;
-    raw: string;
-  };
-
-export interface BalanceTable extends OfVendor {
-  kind: 'outstanding' | 'overdue';
-  amount: string;
-  amount_minor: number | bigint | null;
-  code: string;
-}
-
-export interface TaxDefaultTable extends OfVendor {
-  taxid: number;
-  system_taxid: number | null;
-  enabled: number | null;
-  name: string | null;
-  amount: string | null;
-  tax_authorityid: string | null;
-  created_at: string | null;
-  updated_at: string | null;
-}
-
-export interface VersionTable extends OfVendor {
-  seq: Generated<number>;
-  valid_from: string;
-  valid_to: string | null;
-  vis_state: VisState | null;
-  vis_state_source: VisStateSource;
-  presence: Presence;
-  changed_fields: string;
-  source: Source;
-  run_id: number | null;
-  delivery_id: number | null;
-  raw: string;
-}
-
-export interface BalanceSpanTable extends OfVendor {
-  code: string;
-  valid_from: string;
-  valid_to: string | null;
-  outstanding: string | null;
-  outstanding_minor: number | bigint | null;
-  overdue: string | null;
-  overdue_minor: number | bigint | null;
-}
 
 export interface GatewayTable {
   account_id: string;

@@ -5,7 +5,8 @@ import type { Vendor } from '../../domain/vendor.ts';
 import type { Database } from '../sqlite/database.ts';
 import { children } from '../rows/stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { CreationTable, Presence } from '../sqlite/tables.ts';
+import type { CreationTable } from '../sqlite/tables.ts';
+import type { Presence } from '../sqlite/vendor-tables.ts';
 import { vendorRows } from '../rows/vendor-rows.ts';
 
 export interface StoredVendor {

@@ -1,0 +1,87 @@
+/** What is kept of vendors, as TypeScript sees it. */
+import type { Generated } from 'kysely';
+import type { Source } from '../../domain/reading.ts';
+import type { VisState } from '../../domain/vendor.ts';
+
+export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
+export type VisStateSource = 'reported' | 'inferred';
+
+export interface OfVendor {
+  account_id: string;
+  vendorid: number;
+}
+
+export interface VendorTable extends OfVendor {
+  vendor_name: string | null;
+  account_number: string | null;
+  primary_contact_first_name: string | null;
+  primary_contact_last_name: string | null;
+  primary_contact_email: string | null;
+  primary_contact: string | null;
+  phone: string | null;
+  street: string | null;
+  street2: string | null;
+  city: string | null;
+  province: string | null;
+  postal_code: string | null;
+  country: string | null;
+  website: string | null;
+  currency_code: string | null;
+  language: string | null;
+  note: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+  is_1099: number | null;
+  vis_state: VisState | null;
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  first_seen_at: string;
+  changed_at: string;
+  source: Source;
+  read_seq: number;
+  held_since_ms: number;
+  unknown_fields: string | null;
+  raw: string;
+}
+
+export interface BalanceTable extends OfVendor {
+  kind: 'outstanding' | 'overdue';
+  amount: string;
+  amount_minor: number | bigint | null;
+  code: string;
+}
+
+export interface TaxDefaultTable extends OfVendor {
+  taxid: number;
+  system_taxid: number | null;
+  enabled: number | null;
+  name: string | null;
+  amount: string | null;
+  tax_authorityid: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+export interface VersionTable extends OfVendor {
+  seq: Generated<number>;
+  valid_from: string;
+  valid_to: string | null;
+  vis_state: VisState | null;
+  vis_state_source: VisStateSource;
+  presence: Presence;
+  changed_fields: string;
+  source: Source;
+  run_id: number | null;
+  delivery_id: number | null;
+  raw: string;
+}
+
+export interface BalanceSpanTable extends OfVendor {
+  code: string;
+  valid_from: string;
+  valid_to: string | null;
+  outstanding: string | null;
+  outstanding_minor: number | bigint | null;
+  overdue: string | null;
+  overdue_minor: number | bigint | null;
+}
