@@ -168,7 +168,8 @@ export class Follower {
     if (!this.#isProven(vendorid, presence, end.at))
       broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
     this.held.set(vendorid, { chapter, absent: true, deleted: false });
-    if (!run || before?.deleted === true || this.allowed) return;
+    // Who was missing and is gone now was absent before: nobody is taken away by that.
+    if (!run || before?.deleted === true || before?.absent === true || this.allowed) return;
     run.base ??= base;
     run.absences += 1;
     const limit = Math.max(plan.breaker, Math.floor(run.base / 10));

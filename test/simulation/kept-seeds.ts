@@ -81,4 +81,16 @@ export const keptSeeds: readonly KeptSeed[] = [
     knobs: 'fault:reset_after=0.1 vendorsRate=60 latency=4000 minutes=10 changes=20 hot=yes mass=both full=1',
     taught: 'a request that ends while the disk is full must not hold its place in the rate for ever',
   },
+  {
+    seed: 2821,
+    knobs: 'readDeleted=404 errorForm=html vendors=1 minutes=8',
+    taught:
+      'where no read by number is answered, a 404 without the form of the service must not keep a vendor for ever',
+  },
+  {
+    seed: 3736,
+    knobs:
+      'readDeleted=404 fault:stall=0.02 accounts=2 vendors=1 rows=3 extraWalks=never latency=800 slow=lists minutes=10 hot=again bursts=30',
+    taught: 'a missing vendor that is found gone was absent before, and counts for no breaker',
+  },
 ];

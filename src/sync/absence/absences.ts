@@ -8,6 +8,7 @@ import type { ReadStamp } from '../../domain/reading.ts';
 import type { SweepContext } from '../../store/transactions/apply-reading.ts';
 import type { Finding } from '../../store/rows/findings.ts';
 import type { Absence } from '../../store/decide/verdict.ts';
+import type { Mark } from '../../store/rows/marks.ts';
 import type { Run } from '../../store/rows/runs.ts';
 import { answerMarks, everyMark } from '../queue/answer-marks.ts';
 import type { Attendance } from '../queue/attempt.ts';
@@ -47,8 +48,14 @@ export interface Resolved {
 const hiddenPerRun = 200;
 const absentPerRun = 50;
 
-/** Reads each suspect by its id. @throws MirrorError `breaker_tripped`, and of the service. */
-export async function resolveById(engine: Engine, options: AbsenceOptions): Promise<Resolved> {
+/** Sweeps once more, from a moment after the call; it is told of which vendors it matters whether there is something new. */
+type SweepAgain = (asked: ReadonlySet<number>) => Promise<Observation>;
+
+/**
+ * Reads each suspect by its id. Where a 404 proves nothing, a second complete sweep must agree: an earlier run's, or one more now.
+ * @throws MirrorError `breaker_tripped`, and of the service.
+ */
+export async function resolveById(engine: Engine, options: AbsenceOptions, sweepAgain: SweepAgain): Promise<Resolved> {
   const { attendance, counter, unseen, listed, isBelieved } = options;
   const { suspects } = unseen;
   const hidden = unseen.hidden.slice(0, hiddenPerRun).map(({ vendorid }) => vendorid);
@@ -58,60 +65,84 @@ export async function resolveById(engine: Engine, options: AbsenceOptions): Prom
 
   const isAbsent = (vendorid: number): boolean => read.absent.has(vendorid);
   const unreadSeq = unseen.hidden[hiddenPerRun]?.read_seq;
-  const notes = describeUnproven(read.unproven.size);
   if (!isBelieved) {
     const isDoubted = (id: number): boolean => isAbsent(id) || read.refused.has(id) || read.unproven.has(id);
-    return { doubted: suspects.filter(isDoubted).length, unreadSeq, notes };
+    const doubted = suspects.filter(isDoubted).length;
+    return { doubted, unreadSeq, notes: describeUnproven(read.unproven.size) };
   }
+  const unproven = suspects.filter((vendorid) => read.unproven.has(vendorid));
+  const isOpen = unproven.some((vendorid) => !unseen.again.has(vendorid));
+  const second = isOpen ? await sweepOnceMore(engine, options, sweepAgain) : undefined;
+  const missing = unproven.filter((vendorid) => unseen.again.has(vendorid) || second?.misses(vendorid) === true);
   const gone = [...suspects, ...hidden].filter(isAbsent);
-  const tripped = await options.breaker(gone.length);
+  const tripped = await options.breaker(gone.length + missing.length);
   if (tripped) throw tripped;
   // Those that were absent before count no more: the newer reading says that they still are.
   for (const vendorid of [...gone, ...absent.filter(isAbsent)])
     await applyAbsence(engine, options, vendorid, 'gone', read.absent.get(vendorid));
-  // Where a 404 proves nothing, an earlier complete sweep that missed the vendor too decides.
-  for (const vendorid of suspects)
-    if (read.unproven.has(vendorid) && unseen.again.has(vendorid))
-      await applyAbsence(engine, options, vendorid, 'missing', await engine.mirror.takeStamp());
+  for (const vendorid of missing)
+    await applyAbsence(engine, options, vendorid, 'missing', second?.began ?? (await engine.mirror.takeStamp()));
+  const notes = [...describeUnproven(read.unproven.size - missing.length), ...describeOpen(unproven, missing, second)];
   return { doubted: 0, unreadSeq, notes };
 }
 
-/**
- * A second complete sweep must agree: an earlier run's, or one more now, which answers the marks that are due by then. `sweepAgain`
- * is told of which vendors it matters whether there is something new.
- */
+/** Without reads by id, a second complete sweep must agree: an earlier run's, or one more now, which answers the marks that are due by then. */
 export async function resolveBySweep(
   engine: Engine,
   options: AbsenceOptions,
-  sweepAgain: (asked: ReadonlySet<number>) => Promise<Observation>,
+  sweepAgain: SweepAgain,
 ): Promise<Resolved> {
-  const { attendance, unseen, observation, isBelieved } = options;
-  const { mirror, accountId, sync, clock } = engine;
+  const { unseen, isBelieved } = options;
+  const { mirror, accountId, sync } = engine;
   const unreadSeq = unseen.hidden[0]?.read_seq;
   if (!isBelieved) return { doubted: unseen.suspects.length, unreadSeq, notes: [] };
   for (const vendorid of unseen.again) await applyAbsence(engine, options, vendorid, 'missing', options.began);
 
   const open = unseen.suspects.filter((vendorid) => !unseen.again.has(vendorid));
   const untilMark = await mirror.untilNextMark(accountId);
-  const resolved = { doubted: 0, unreadSeq };
-  if (open.length === 0 && (untilMark === undefined || untilMark > sync.lag)) return { ...resolved, notes: [] };
+  if (open.length === 0 && (untilMark === undefined || untilMark > sync.lag))
+    return { doubted: 0, unreadSeq, notes: [] };
+  const second = await sweepOnceMore(engine, options, sweepAgain, () => mirror.dueMarks(accountId, everyMark));
+  const missing = open.filter((vendorid) => second.misses(vendorid));
+  for (const vendorid of missing) await applyAbsence(engine, options, vendorid, 'missing', second.began);
+  return { doubted: 0, unreadSeq, notes: describeOpen(open, missing, second) };
+}
+
+interface SecondSweep {
+  /** Numbered before it began. */
+  readonly began: ReadStamp;
+  /** Whether it agrees that the vendor is not listed. */
+  misses(vendorid: number): boolean;
+  /** Why it agrees to nothing. */
+  readonly refusal: string | undefined;
+}
+
+/** Sweeps once more, as late as an old copy of the list may be, and answers the marks that `dueMarks` finds then. */
+async function sweepOnceMore(
+  engine: Engine,
+  { attendance, observation }: AbsenceOptions,
+  sweepAgain: SweepAgain,
+  dueMarks: () => Promise<readonly Mark[]> = () => Promise.resolve([]),
+): Promise<SecondSweep> {
+  const { mirror, sync, clock } = engine;
   await sleep(clock, sync.lag, attendance.signal);
   const began = await mirror.takeStamp();
-  const marks = await mirror.dueMarks(accountId, everyMark);
+  const marks = await dueMarks();
   const again = await sweepAgain(new Set(marks.map(({ vendorid }) => vendorid)));
-  const { conclusion } = again;
-  if (!conclusion.complete)
-    return {
-      ...resolved,
-      notes: [`${open.length} suspects stay open: the second sweep could not be proven complete.`],
-    };
+  const refusal = refusalOf(again, observation);
+  if (refusal === undefined) await answerMarks(engine, marks, again);
+  return { began, misses: (vendorid) => refusal === undefined && !again.seen.has(vendorid), refusal };
+}
+
+function refusalOf({ conclusion }: Observation, first: Observation): string | undefined {
+  if (!conclusion.complete) return 'the second sweep could not be proven complete';
   // An empty list agrees to nothing, except to an empty one that a person has believed.
-  if (conclusion.shown === 0 && observation.seen.size > 0)
-    return { ...resolved, notes: [`${open.length} suspects stay open: the second list was empty.`] };
-  for (const vendorid of open)
-    if (!again.seen.has(vendorid)) await applyAbsence(engine, options, vendorid, 'missing', began);
-  await answerMarks(engine, marks, again);
-  return { ...resolved, notes: [] };
+  return conclusion.shown === 0 && first.seen.size > 0 ? 'the second list was empty' : undefined;
+}
+
+function describeOpen(open: readonly number[], missing: readonly number[], second: SecondSweep | undefined): string[] {
+  if (second?.refusal === undefined) return [];
+  return [`${open.length - missing.length} suspects stay open: ${second.refusal}.`];
 }
 
 async function applyAbsence(

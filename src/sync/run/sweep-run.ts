@@ -64,8 +64,9 @@ export class SweepRun {
   }
 
   async #sweep(request: OpenRequest | undefined): Promise<Claims> {
+    const { counter } = this;
     const engine = this.#engine;
-    const { kind, trigger, signal, approved = 0 } = this.#options;
+    const { kind, trigger, signal, approved = 0, onProgress } = this.#options;
     const { mirror, accountId, sync, clock } = engine;
     if (trigger !== 'command') leaveRoom(mirror);
     const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
@@ -74,8 +75,7 @@ export class SweepRun {
     const marks = await mirror.dueMarks(accountId, everyMark);
     // Who was told of and not marked is read from the journal afterwards.
     const asked = request ? { has: () => true } : new Set(marks.map(({ vendorid }) => vendorid));
-    const { counter } = this;
-    const sweeping: ObservationOptions = { context, counter, signal, asked, onProgress: this.#options.onProgress };
+    const sweeping: ObservationOptions = { context, counter, signal, asked, onProgress };
     const observation = await this.#observeWhole(sweeping);
     const hidden = engine.extraWalks === 'auto' ? await observeHidden(engine, sweeping) : undefined;
     const seen = new IdSet(observation.seen);
@@ -119,12 +119,13 @@ export class SweepRun {
       breaker: (absences) => this.#breaker(unseen, absences),
     };
     let resolved: Resolved = { doubted: 0, unreadSeq: unseen.hidden[0]?.read_seq, notes: [] };
+    const sweepAgain = (asked: ReadonlySet<number>): Promise<Observation> => observe(engine, { ...sweeping, asked });
     if (readsById) {
-      resolved = await resolveById(engine, absence);
+      resolved = await resolveById(engine, absence, sweepAgain);
       this.notes.push(...(await readMarked(engine, attendance, (verdict) => counter.addVerdict(verdict))));
     } else if (isNeeded) {
       await answerMarks(engine, marks, { seen, news: observation.news });
-      resolved = await resolveBySweep(engine, absence, (asked) => observe(engine, { ...sweeping, asked }));
+      resolved = await resolveBySweep(engine, absence, sweepAgain);
     }
     this.notes.push(...resolved.notes);
     if (resolved.doubted > 0 && !isBelieved) throw await this.#trip(unseen, suspects);
@@ -136,8 +137,9 @@ export class SweepRun {
     if (request) await answerRequest(engine, request, { seen, news: observation.news });
     return this.#claims(unseen, resolved);
   }
+
   /** Sweeps the list until it is proven whole. @throws MirrorError `sweep_incomplete`, `record_rejected`. */
-  async #observeWhole(options: ObservationOptions): Promise<WholeObservation> {
+  async #observeWhole(options: ObservationOptions): Promise<Observation & { readonly conclusion: Complete }> {
     const { mirror, accountId, clock, sync } = this.#engine;
     let observation = await observe(this.#engine, options);
     const isEmpty = observation.conclusion.complete && observation.conclusion.shown === 0;
@@ -235,8 +237,6 @@ export class SweepRun {
     return { listedAsOf, safeAsOf: Math.min(listedAsOf, (await before(unreadSeq)) - sync.lag) };
   }
 }
-
-type WholeObservation = Observation & { readonly conclusion: Complete };
 
 /** Unattended runs stop when the disk is low, so that deliveries can still be stored. @throws MirrorError `disk_full`. */
 function leaveRoom(mirror: Mirror): void {

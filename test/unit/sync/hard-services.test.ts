@@ -94,6 +94,25 @@ describe('a service behind a proxy that answers 404 for it', () => {
     expect(absent(at)).toBe(0);
   });
 
+  it('K4 P1 a vendor whose 404 proves nothing, and that no vendor answers beside, is missing once a second sweep of the run agrees', async () => {
+    let isUnreadable = false;
+    const at = await mirrored({
+      vendors: 3,
+      answer: (url) => (isUnreadable && /\/\d+$/.test(url.pathname) ? formless() : undefined),
+    });
+    const [known, vanished] = actives(at, 2);
+    at.sandbox.vendors(account).vanish(known!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).vanish(vanished!);
+    isUnreadable = true;
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(at.query("SELECT vendorid, presence FROM vendors WHERE presence <> 'present' ORDER BY 1")).toEqual([
+      { vendorid: known, presence: 'gone' },
+      { vendorid: vanished, presence: 'missing' },
+    ]);
+  });
+
   it('K4 absences of vendors that lists hide count for the breaker', async () => {
     const at = await mirrored({ vendors: 200, world: ['listDeleted=hidden', 'visStateFilter=ignored'] });
     const deleted = actives(at, 50);
