@@ -155,7 +155,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     ...queueTransactions(database, { clock, counter, marks, deliveries, findings }),
     ...callbackTransactions(database, clock),
     ...sweepAnswerTransactions(database, { clock, marks, deliveries, findings }),
-    ...writeTransactions(database, clock),
+    ...writeTransactions(database, { clock, marks, process }),
     path: database.path,
     process,
     takeStamp: () => counter.take(),

@@ -84,9 +84,13 @@ function declareFields(vendors: Command, does: Does): void {
     .action(does(async () => (await import('./vendors-write.ts')).vendorsCreate));
   withFields(vendors.command('edit').argument('<vendorid>', "the vendor's number", idNumber))
     .description('Changes fields of a vendor at the service; those that are not named stay as they are.')
+    .option(...again)
     .addHelpText('after', examples(['vendor-mirror vendors edit 1562 --set city=Boise --set is_1099=true']))
     .action(does(async () => (await import('./vendors-write.ts')).vendorsEdit));
 }
+
+/** Of commands that change a vendor. */
+const again = ['--again', 'send it without looking what became of an earlier edit whose outcome is open'] as const;
 
 function declareStates(vendors: Command, does: Does): void {
   vendors
@@ -94,16 +98,19 @@ function declareStates(vendors: Command, does: Does): void {
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description('Deletes a vendor at the service (vis_state 1). It can be restored.')
     .option('--yes', 'do not ask for confirmation')
+    .option(...again)
     .addHelpText('after', examples(['vendor-mirror vendors delete 1562 --yes']))
     .action(does(async () => (await import('./vendors-write.ts')).vendorsDelete));
   vendors
     .command('archive')
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description('Archives a vendor at the service (vis_state 2).')
+    .option(...again)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsArchive));
   vendors
     .command('restore')
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description('Makes a deleted or archived vendor active again at the service (vis_state 0).')
+    .option(...again)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsRestore));
 }

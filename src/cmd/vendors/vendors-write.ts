@@ -6,6 +6,7 @@ import type { Engine } from '../../sync/account/engine.ts';
 import type { WriteReport } from '../../sync/write/answer.ts';
 import { createVendor } from '../../sync/write/create.ts';
 import { editVendor } from '../../sync/write/edit.ts';
+import type { WriteOptions } from '../../sync/write/write-options.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import type { Call, Run } from '../process/command.ts';
 import { askMirror } from '../setup/open-mirror.ts';
@@ -18,21 +19,22 @@ import { withInstallation } from '../setup/with-installation.ts';
 
 const list = new Intl.ListFormat('en');
 
-interface CreateOptions extends FieldOptions {
+interface AgainOption {
   readonly again?: boolean;
 }
 
-interface DeleteOptions {
+type SetOptions = FieldOptions & AgainOption;
+
+interface DeleteOptions extends AgainOption {
   readonly yes?: boolean;
 }
 
-export const vendorsCreate: Run<CreateOptions> = async (call) => {
+export const vendorsCreate: Run<SetOptions> = async (call) => {
   const fields = newVendor(await givenFields(call.context, call.options));
-  const { again = false } = call.options;
-  return write(call, (engine, signal) => createVendor(engine, fields, { signal, again }));
+  return write(call, (engine) => createVendor(engine, fields, writeOptions(call)));
 };
 
-export const vendorsEdit: Run<FieldOptions> = async (call) => {
+export const vendorsEdit: Run<SetOptions> = async (call) => {
   return edit(call, await givenFields(call.context, call.options));
 };
 
@@ -44,12 +46,18 @@ export const vendorsDelete: Run<DeleteOptions> = async (call) => {
   return exitStatus.notWhole;
 };
 
-export const vendorsArchive: Run = (call) => edit(call, { vis_state: 2 });
+export const vendorsArchive: Run<AgainOption> = (call) => edit(call, { vis_state: 2 });
 
-export const vendorsRestore: Run = (call) => edit(call, { vis_state: 0 });
+export const vendorsRestore: Run<AgainOption> = (call) => edit(call, { vis_state: 0 });
 
-function edit(call: Call, fields: VendorEdit): Promise<ExitStatus> {
-  return write(call, (engine, signal) => editVendor(engine, idOf(call), fields, signal));
+function edit(call: Call<AgainOption>, fields: VendorEdit): Promise<ExitStatus> {
+  return write(call, (engine) => editVendor(engine, idOf(call), fields, writeOptions(call)));
+}
+
+function writeOptions({ context, options }: Call<AgainOption>): WriteOptions {
+  const { SUDO_USER, USER, LOGNAME, USERNAME } = context.env;
+  const by = SUDO_USER ?? USER ?? LOGNAME ?? USERNAME ?? null;
+  return { signal: context.interrupted, again: options.again ?? false, by };
 }
 
 function idOf({ args }: Pick<Call, 'args'>): number {
@@ -65,15 +73,12 @@ async function deleteQuestion(call: Call): Promise<string> {
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
 
-async function write(
-  call: Call,
-  work: (engine: Engine, signal: AbortSignal) => Promise<WriteReport>,
-): Promise<ExitStatus> {
+async function write(call: Call, work: (engine: Engine) => Promise<WriteReport>): Promise<ExitStatus> {
   const { context } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
   const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
-    work(installation.account(account).engine, context.interrupted),
+    work(installation.account(account).engine),
   );
   for (const note of notes) printNotice(context, note);
   const found = await askMirror(context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));

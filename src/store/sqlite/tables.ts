@@ -9,6 +9,7 @@ import type {
   VersionTable,
 } from './vendor-tables.ts';
 import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
+import type { CreationTable, EditTable } from './write-tables.ts';
 
 export type RunKind = 'pull' | 'reconcile' | 'verify';
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
@@ -133,13 +134,6 @@ export interface WebhookHealthView {
   loss_rate: number | null;
 }
 
-export interface CreationTable {
-  account_id: string;
-  vendor_name: string;
-  sent_at: string;
-  known: string;
-}
-
 export interface RequestTable {
   account_id: string;
   family: 'accounting' | 'events';
@@ -178,6 +172,7 @@ export interface MirrorTables {
   runs: RunTable;
   findings: FindingTable;
   _creations: CreationTable;
+  _edits: EditTable;
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _sweep_requests: SweepRequestTable;

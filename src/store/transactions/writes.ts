@@ -1,13 +1,16 @@
-/** What writes to the service need of the mirror: vendors as it holds them, and creations whose outcome is open. */
+/** What writes to the service need of the mirror: vendors as it holds them, and writes whose outcome is open. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import type { Database } from '../sqlite/database.ts';
 import { children } from '../rows/stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { CreationTable } from '../sqlite/tables.ts';
 import type { Presence } from '../sqlite/vendor-tables.ts';
+import type { CreationTable } from '../sqlite/write-tables.ts';
 import { vendorRows } from '../rows/vendor-rows.ts';
+import { openEdits, type NewEdit, type OpenEdit } from './open-edits.ts';
+import type { ProcessLock } from '../files/process-lock.ts';
+import type { Marks } from '../rows/marks.ts';
 
 export interface StoredVendor {
   readonly vendor: Vendor;
@@ -18,6 +21,8 @@ export interface StoredVendor {
 export interface OpenCreation {
   /** When, in our time. */
   readonly sentAt: string;
+  /** By whom, where that is known. */
+  readonly sentBy: string | null;
   /** Numbers of the vendors of that name that the mirror held before. */
   readonly known: readonly number[];
 }
@@ -28,10 +33,25 @@ export interface WriteTransactions {
   /** Numbers of the vendors of a name that the mirror holds. */
   vendorsNamed(accountId: string, name: string): Promise<number[]>;
   /** Writes down that a vendor of that name is about to be created; on disk when this resolves. An older one of the name is forgotten. */
-  beginCreation(accountId: string, name: string): Promise<void>;
+  beginCreation(accountId: string, name: string, by: string | null): Promise<void>;
   openCreation(accountId: string, name: string): Promise<OpenCreation | undefined>;
   /** It is known what became of the creation. */
   endCreation(accountId: string, name: string): Promise<void>;
+  /**
+   * Writes down that a vendor is about to be edited, and marks it to be read after `delay` milliseconds; on disk when this resolves.
+   * @returns the number of the edit.
+   */
+  beginEdit(accountId: string, edit: NewEdit): Promise<number>;
+  /** Edits of a vendor of which nobody knows whether they were carried out, the oldest first. */
+  openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]>;
+  /** It is known what became of the edits. Those that another process has under way stay. */
+  endEdits(ids: readonly number[]): Promise<void>;
+}
+
+export interface WriteParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly marks: Marks;
+  readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
 }
 
 interface Named {
@@ -39,8 +59,9 @@ interface Named {
   readonly vendor_name: string;
 }
 
-export function writeTransactions(database: Database, clock: Pick<Clock, 'now'>): WriteTransactions {
+export function writeTransactions(database: Database, { clock, marks, process }: WriteParts): WriteTransactions {
   const { sqlite } = database;
+  const edits = openEdits(sqlite, { clock, marks, process });
   const rows = vendorRows(sqlite);
   const childRows = children(sqlite);
   const named = statement<Named, { vendorid: number }>(sqlite, (at) =>
@@ -57,12 +78,13 @@ export function writeTransactions(database: Database, clock: Pick<Clock, 'now'>)
       vendor_name: at.vendor_name,
       sent_at: at.sent_at,
       known: at.known,
+      sent_by: at.sent_by,
     }),
   );
-  const open = statement<Named, Pick<CreationTable, 'sent_at' | 'known'>>(sqlite, (at) =>
+  const open = statement<Named, Pick<CreationTable, 'sent_at' | 'known' | 'sent_by'>>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_creations')
-      .select(['sent_at', 'known'])
+      .select(['sent_at', 'known', 'sent_by'])
       .where('account_id', '=', at.account_id)
       .where('vendor_name', '=', at.vendor_name),
   );
@@ -84,19 +106,22 @@ export function writeTransactions(database: Database, clock: Pick<Clock, 'now'>)
         return row && { vendor: childRows.vendorOf(row), presence: row.presence };
       }),
     vendorsNamed: (accountId, name) => database.read(() => ofName(key(accountId, name))),
-    beginCreation: (accountId, name) =>
+    beginCreation: (accountId, name, by) =>
       database.write(() => {
         const at = key(accountId, name);
-        begin.run({ ...at, sent_at: timestamp(clock.now()), known: JSON.stringify(ofName(at)) });
+        begin.run({ ...at, sent_at: timestamp(clock.now()), known: JSON.stringify(ofName(at)), sent_by: by });
       }),
     openCreation: (accountId, name) =>
       database.read(() => {
         const row = open.get(key(accountId, name));
-        return row && { sentAt: row.sent_at, known: JSON.parse(row.known) as number[] };
+        return row && { sentAt: row.sent_at, sentBy: row.sent_by, known: JSON.parse(row.known) as number[] };
       }),
     endCreation: (accountId, name) =>
       database.write(() => {
         end.run(key(accountId, name));
       }),
+    beginEdit: (accountId, edit) => database.write(() => edits.begin(accountId, edit)),
+    openEdits: (accountId, vendorid) => database.read(() => edits.of({ account_id: accountId, vendorid })),
+    endEdits: (ids) => database.write(() => edits.end(ids)),
   };
 }

@@ -12,25 +12,20 @@ import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { readAgain, sweep } from './look.ts';
 import { notTaken } from './taken.ts';
-
-export interface CreateOptions {
-  readonly signal: AbortSignal;
-  /** Without a search for an earlier creation of the name: a person knows better. */
-  readonly again: boolean;
-}
+import { when, type WriteOptions } from './write-options.ts';
 
 /** Creates a vendor at the service and in the mirror, unless an earlier creation of it has done so. @throws MirrorError, with `mayBeDone` where that is still open. */
 export async function createVendor(
   engine: Engine,
   fields: NewVendor,
-  { signal, again }: CreateOptions,
+  { signal, again, by }: WriteOptions,
 ): Promise<WriteReport> {
   const { mirror, accountId, vendors } = engine;
   const { vendor_name } = fields;
   const earlier = again ? undefined : await mirror.openCreation(accountId, vendor_name);
   const found = earlier && (await searchFirst(engine, fields, earlier, signal));
   if (found) return found;
-  await mirror.beginCreation(accountId, vendor_name);
+  await mirror.beginCreation(accountId, vendor_name, by);
   let answer: VendorReading;
   try {
     answer = await vendors.create(fields, { signal });
@@ -60,7 +55,7 @@ async function searchFirst(
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
       error,
-      `A creation of "${fields.vendor_name}" was sent at ${earlier.sentAt} UTC and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${nextTime}`,
+      `A creation of "${fields.vendor_name}" was sent ${when(earlier)} and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${nextTime}`,
     );
   }
 }

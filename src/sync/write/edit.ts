@@ -1,15 +1,19 @@
 /**
- * An edit of a vendor. Where the answer leaves open whether it was carried out, the vendor is looked at before anything is sent again;
- * and that happens only if the vendor is exactly what it was before, so that nothing is undone that somebody did since.
+ * An edit of a vendor. That it is about to be sent is on disk first. Where its answer leaves open whether it was carried out, or its
+ * process died before that came, the vendor is looked at before anything is sent again; and what was asked for then is sent only if the
+ * vendor is exactly what it was before, so that nothing is undone that somebody did since.
  */
 import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import type { VendorReading } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
+import { lookAtEarlier, nextTime } from './earlier-edits.ts';
 import { look } from './look.ts';
 import { notTaken } from './taken.ts';
+import type { WriteOptions } from './write-options.ts';
 
 /** Times that one edit is sent at most. */
 const most = 3;
@@ -19,33 +23,62 @@ export async function editVendor(
   engine: Engine,
   vendorid: number,
   fields: VendorEdit,
-  signal: AbortSignal,
+  options: WriteOptions,
 ): Promise<WriteReport> {
+  const { mirror, accountId, sync } = engine;
+  const earlier = await lookAtEarlier(engine, vendorid, fields, options);
+  if (earlier.done) return earlier.done;
+  const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
+  const edit = { vendorid, fields: Object.keys(fields), by: options.by, delay: sync.secondLook };
+  const id = await mirror.beginEdit(accountId, edit);
+  const sent = await sendUntilKnown(engine, { id, vendorid, fields, before }, options.signal);
+  const report = 'row' in sent ? await applyAnswer(engine, fields, sent, options.signal) : sent;
+  await mirror.endEdits([id]);
+  return { ...report, notes: [...earlier.notes, ...report.notes] };
+}
+
+interface OpenEdit {
+  readonly id: number;
+  readonly vendorid: number;
+  readonly fields: VendorEdit;
+  /** The vendor as the mirror held it when the edit began. */
+  readonly before: Vendor | undefined;
+}
+
+/** Sends the edit, and again only where a look showed that nothing has happened. @returns the answer, or what the look showed. */
+async function sendUntilKnown(
+  engine: Engine,
+  { id, vendorid, fields, before }: OpenEdit,
+  signal: AbortSignal,
+): Promise<VendorReading | WriteReport> {
   const { mirror, accountId, vendors } = engine;
-  const before = await mirror.storedVendor(accountId, vendorid);
   for (let sent = 1; ; sent += 1) {
     try {
-      return await applyAnswer(engine, fields, await vendors.edit(vendorid, fields, { signal }), signal);
+      return await vendors.edit(vendorid, fields, { signal });
     } catch (error) {
-      if (!(error instanceof MirrorError) || !error.mayBeDone) throw error;
+      if (!(error instanceof MirrorError)) throw error;
+      if (!error.mayBeDone) {
+        await mirror.endEdits([id]);
+        throw error;
+      }
       await mirror.markVendors(accountId, [vendorid], 'asked', 0);
       const shown = await lookAfter(error, engine, vendorid, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)
         return { vendorid, notTaken: [], notes: [`${error.message} The service shows that it was.`] };
-      const untouched = before && mergeReading(before.vendor, shown).changed.length === 0;
+      const untouched = before && mergeReading(before, shown).changed.length === 0;
       if (untouched && sent < most) continue;
       const why = untouched ? `It was sent ${most} times` : 'Somebody may have changed the vendor since';
       throw withMessage(
         error,
-        `${error.message} Read again, the service shows vendor ${vendorid} without it (${missing.join(', ')}). ${why}, so it is not sent again; the vendor is marked to be read.`,
+        `${error.message} Read again, the service shows vendor ${vendorid} without it (${missing.join(', ')}). ${why}, so it is not sent again; the vendor is marked to be read. ${nextTime}`,
       );
     }
   }
 }
 
 async function lookAfter(doubt: MirrorError, engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
-  const marked = `Vendor ${vendorid} is marked to be read; look at it before you try again.`;
+  const marked = `Vendor ${vendorid} is marked to be read. ${nextTime}`;
   if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
     return await look(engine, vendorid, signal);

@@ -1,0 +1,93 @@
+/**
+ * Edits of a vendor that were sent, or were about to be, and whose outcome nobody knows: their answer was lost, or their process died. The
+ * vendor is looked at before anything else is sent to it.
+ */
+import { withMessage } from '../../domain/with-message.ts';
+import type { VendorEdit } from '../../api/vendors.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { mergeReading, type Vendor } from '../../domain/vendor.ts';
+import type { OpenEdit } from '../../store/transactions/open-edits.ts';
+import type { Engine } from '../account/engine.ts';
+import type { WriteReport } from './answer.ts';
+import { look } from './look.ts';
+import { notTaken } from './taken.ts';
+import { when, type WriteOptions } from './write-options.ts';
+
+export const nextTime = 'The next edit of the vendor looks at it first; --again sends without a look.';
+
+interface Looked {
+  /** What is asked for shows already: nothing must be sent. */
+  readonly done?: WriteReport;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Looks at a vendor of which an edit is open.
+ * @throws MirrorError where it cannot be seen, or where what is asked for might undo what somebody did since.
+ */
+export async function lookAtEarlier(
+  engine: Engine,
+  vendorid: number,
+  fields: VendorEdit,
+  { again, signal }: WriteOptions,
+): Promise<Looked> {
+  const { mirror, accountId } = engine;
+  const earlier = await mirror.openEdits(accountId, vendorid);
+  if (earlier.length === 0) return { notes: [] };
+  if (again) {
+    await mirror.endEdits(idsOf(earlier));
+    return { notes: [] };
+  }
+  const sent = `${earlier.map(said).join(' ')} Nobody knows whether that was carried out.`;
+  const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
+  const shown = await lookFirst(engine, vendorid, sent, signal);
+  const changed = await changedSince(engine, vendorid, before, shown);
+  const missing = notTaken(fields, shown);
+  if (missing.length === 0) {
+    await mirror.endEdits(idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name)))));
+    const note = `${sent} The service shows vendor ${vendorid} as it is asked for; nothing was sent.`;
+    return { done: { vendorid, notTaken: [], notes: [note] }, notes: [] };
+  }
+  if (changed === undefined) {
+    await mirror.endEdits(idsOf(earlier));
+    return { notes: [`${sent} The service shows vendor ${vendorid} as it was before that.`] };
+  }
+  const what = changed.length > 0 ? `other than before (${changed.join(', ')})` : 'which the mirror did not hold then';
+  const now = `The service shows vendor ${vendorid}, ${what}`;
+  if (!earlier.some((edit) => edit.fields.some((name) => Object.hasOwn(fields, name))))
+    return { notes: [`${sent} ${now}.`] };
+  throw new MirrorError(
+    'not_taken',
+    `${sent} ${now}, and without what is asked for (${missing.join(', ')}): somebody may have changed it since. Nothing was sent; --again sends it.`,
+  );
+}
+
+const idsOf = (edits: readonly OpenEdit[]): number[] => edits.map(({ id }) => id);
+
+function said(edit: OpenEdit): string {
+  return `An edit (${edit.fields.join(', ')}) was sent ${when(edit)}.`;
+}
+
+async function lookFirst(engine: Engine, vendorid: number, sent: string, signal: AbortSignal): Promise<Vendor> {
+  try {
+    return await look(engine, vendorid, signal);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${nextTime}`;
+    throw withMessage(error, words);
+  }
+}
+
+/** Names of the fields that changed since the earlier edits; undefined where the vendor is wholly as it was before them. */
+async function changedSince(
+  { mirror, accountId }: Engine,
+  vendorid: number,
+  before: Vendor | undefined,
+  shown: Vendor,
+): Promise<string[] | undefined> {
+  const edits = await mirror.openEdits(accountId, vendorid);
+  // A reading that the guard holds back is in no version yet.
+  const guarded = before ? mergeReading(before, shown).changed : [];
+  if (before && guarded.length === 0 && edits.every(({ isUntouched }) => isUntouched)) return undefined;
+  return [...new Set([...guarded, ...edits.flatMap(({ changed }) => changed)])];
+}
