@@ -3,7 +3,6 @@ import { AccountSupervisor } from './account-supervisor.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
 import { createMaintenance } from './maintenance.ts';
 import { parseInstant, timestamp, type Clock, type Random } from '../domain/clock.ts';
-import type { MirrorError } from '../domain/errors.ts';
 import { createClockJumpDetector } from './clock-jumps.ts';
 import type { Installation } from './installation.ts';
 import type { Service } from '../domain/lifecycle.ts';
@@ -22,8 +21,6 @@ export interface AccountServicesOptions {
   readonly log: Log;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
-  /** Going on would be wrong: the process must end. */
-  readonly onFatal: (error: MirrorError) => void;
 }
 
 export interface AccountServices {
@@ -43,7 +40,7 @@ const sweepsAtOnce = 4;
 
 /** Builds all of it; nothing runs yet. */
 export async function accountServices(options: AccountServicesOptions): Promise<AccountServices> {
-  const { installation, metrics, clock, random, log, onRun, onFatal } = options;
+  const { installation, metrics, clock, random, log, onRun } = options;
   const { settings, mirror, secrets } = installation;
   const permits = new SweepPermits(sweepsAtOnce, clock);
   const supervisors = new Map(
@@ -97,7 +94,7 @@ export async function accountServices(options: AccountServicesOptions): Promise<
           for (const supervisor of supervisors.values()) supervisor.lost(why);
         },
       }),
-      createMaintenance({ mirror, secrets, retention: settings.retention, clock, log, onFatal }),
+      createMaintenance({ mirror, secrets, retention: settings.retention, clock, log }),
     ],
     receiving: {
       tokens: await secrets.verifiers.pathTokens(installation.accounts),

@@ -75,7 +75,7 @@ export class AccountSupervisor implements Service {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
-      inTurn: (work, signal) => options.permits.during(work, signal),
+      inTurn: (work, signal) => options.permits.during(() => onOwnFiles(installation, work), signal),
       onVerified: () => this.#request('verification'),
     });
   }
@@ -220,4 +220,11 @@ export class AccountSupervisor implements Service {
     );
     await this.subscriptions.resendIfSilent();
   }
+}
+
+/** What is registered for files that are not ours any more, nobody would ever verify or delete. */
+async function onOwnFiles<T>({ mirror, secrets }: Installation, work: () => Promise<T>): Promise<T> {
+  mirror.assertOurs();
+  secrets.assertOurs();
+  return work();
 }

@@ -11,7 +11,7 @@ import { openInstallation, whereToRead, type Installation, type InstallationDepe
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
-import { prepareFile } from '../store/sqlite/database.ts';
+import { prepareFile } from '../store/sqlite/prepare-file.ts';
 import { mirrorMode } from '../store/mirror.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
 import { quarantineIfDamaged } from '../store/files/quarantine.ts';
@@ -69,7 +69,6 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     random,
     log,
     onRun,
-    onFatal: dependencies.onFatal,
   });
   const { supervisors } = accounts;
 
@@ -155,7 +154,9 @@ async function openAlone(settings: Settings, dependencies: InstallationDependenc
     if (isDamageNoted(path)) await makeRoom(path, dependencies);
     const installation = await openWhole(path, settings, dependencies);
     try {
-      const wasKilled = await installation.mirror.rememberDaemonFiles(installation.secrets.path);
+      const { mirror, secrets } = installation;
+      const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
+      await secrets.beginDaemon(epoch);
       return { installation, lock, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
     } catch (error) {
       await installation.close();

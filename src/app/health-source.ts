@@ -1,7 +1,6 @@
 /** What the operator's pages show, gathered from the mirror and from what runs. */
 import type { Ability, AccountFacts, HealthFacts, HealthSource } from '../admin/health/health.ts';
 import type { AccountSupervisor } from './account-supervisor.ts';
-import { lostFile } from './maintenance.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
@@ -22,7 +21,7 @@ export function healthSource(parts: HealthParts): HealthSource {
   const { version, startedAt, mirror, secrets, supervisors, listener, machine, next, clock } = parts;
   const ability = (): Ability => ({
     listening: listener.listening,
-    unwritable: mirror.unwritable()?.message ?? lostFile(mirror, secrets) ?? null,
+    unwritable: mirror.unwritable()?.message ?? lostFile(secrets),
     diskFreeBytes: mirror.freeBytes(),
   });
   return {
@@ -39,4 +38,8 @@ export function healthSource(parts: HealthParts): HealthSource {
       return { version, startedAt, accounts, ability: ability(), files, process: machine(), next: next() };
     },
   };
+}
+
+function lostFile({ files, path }: HealthParts['secrets']): string | null {
+  return files() ? null : `${path} was moved or deleted while it was in use.`;
 }

@@ -1,20 +1,18 @@
 /** Small things that a daemon does now and then: forgetting what is old, and looking after its file. */
 import { sleep, type Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
 
 export interface MaintenanceOptions {
-  readonly mirror: Pick<Mirror, 'prune' | 'files' | 'path'>;
-  readonly secrets: Pick<Secrets, 'files' | 'path'>;
+  readonly mirror: Pick<Mirror, 'prune' | 'files' | 'assertOurs'>;
+  readonly secrets: Pick<Secrets, 'assertOurs'>;
   readonly retention: Settings['retention'];
   readonly clock: Clock;
   readonly log: Log;
-  /** A file is no longer where it was opened: what is written now, nobody would find. */
-  readonly onFatal: (error: MirrorError) => void;
 }
 
 /** How often the file is looked at, and old rows are removed, in milliseconds. */
@@ -27,19 +25,18 @@ const betweenBatches = 50;
 /** A journal of this size means that some reader never lets go, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
-/** What is wrong where a file is no longer at its path, as a sentence. */
-export function lostFile(...files: readonly Pick<Secrets, 'files' | 'path'>[]): string | undefined {
-  const lost = files.find((file) => !file.files());
-  return lost && `${lost.path} was moved or deleted while it was in use.`;
-}
-
-export function createMaintenance({ mirror, secrets, retention, clock, log, onFatal }: MaintenanceOptions): Service {
+export function createMaintenance({ mirror, secrets, retention, clock, log }: MaintenanceOptions): Service {
   let life: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined;
   let warned = false;
 
   const look = (): void => {
-    const lost = lostFile(mirror, secrets);
-    if (lost !== undefined) onFatal(new MirrorError('database_unusable', lost));
+    try {
+      mirror.assertOurs();
+      secrets.assertOurs();
+    } catch {
+      // Whoever ends the process was told when it was found.
+      return;
+    }
     const files = mirror.files();
     if (!files) return;
     const large = files.walBytes > largeJournal;

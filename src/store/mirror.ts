@@ -9,6 +9,7 @@ import { accountStates, type AccountState } from './reports/account-state.ts';
 import { vendorScan, type ScannedVendor, type VendorTraits } from './rows/vendor-scan.ts';
 import { readingCounter } from './rows/reading-counter.ts';
 import { callbackTransactions, type CallbackTransactions } from './rows/callback-rows.ts';
+import { mirrorClaim, nextEpoch, type DaemonEpoch } from './files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from './files/daemon-files.ts';
 import { answerSoon, Database } from './sqlite/database.ts';
 import { deliveryJournal, type NewDelivery } from './rows/deliveries.ts';
@@ -109,11 +110,14 @@ export interface Mirror
   prune(keep: Keep): AsyncGenerator<number, void, void>;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): { databaseBytes: number; walBytes: number } | undefined;
+  /** As of `Database`. */
+  assertOurs(): void;
   /**
-   * Writes down that the daemon has this file open, and the file of secrets at that path.
-   * @returns whether the daemon before did not stop in good order.
+   * This process is the daemon from now on: writes down that it has this file open, and the file of secrets at that path, and writes nothing
+   * more once another daemon has taken over.
+   * @returns its number, and whether the daemon before did not stop in good order.
    */
-  rememberDaemonFiles(secrets: string): Promise<boolean>;
+  beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }>;
   /** The daemon stops in good order. */
   forgetDaemonFiles(): Promise<void>;
   /** Why the file cannot be written now; undefined while it can. */
@@ -167,11 +171,11 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
       }),
 
     identity: () => database.read(() => identity.read()),
-    adoptService: (service) =>
-      database.write(() => {
-        identity.adopt(service);
-        return identity.read().service ?? service;
-      }),
+    async adoptService(service) {
+      const isNew = await database.write(() => identity.adopt(service));
+      if (isNew) await database.checkpoint();
+      return (await database.read(() => identity.read())).service ?? service;
+    },
     acceptService: (service) => database.write(() => identity.accept(service)),
     traits: (accountId, vendorids) =>
       database.read(() => vendorids.flatMap((vendorid) => people.traits({ account_id: accountId, vendorid }) ?? [])),
@@ -219,8 +223,15 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     accountState: (accountId) => database.read(() => (states ??= accountStates(sqlite, clock))(accountId)),
     prune: (keep) => prune(database, keep),
     files: () => database.files(),
-    rememberDaemonFiles: (secrets) =>
-      database.write(() => rememberDaemonFiles(sqlite, { database: database.path, secrets })),
+    assertOurs: () => database.assertOurs(),
+    async beginDaemon(secrets) {
+      const begun = await database.write(() => ({
+        epoch: nextEpoch(sqlite),
+        wasKilled: rememberDaemonFiles(sqlite, { database: database.path, secrets }),
+      }));
+      await database.keepFor(mirrorClaim(sqlite, begun.epoch));
+      return begun;
+    },
     unwritable: () => database.unwritable(),
     forgetDaemonFiles: () => database.write(() => forgetDaemonFiles(sqlite), answerSoon),
     freeBytes: () => freeBytes(dirname(database.path)),

@@ -39,9 +39,6 @@ export async function job({ vendors, ...place }: OldRowsParams): Promise<JobResu
           log: createLog('info', {
             write: (line) => line.includes('old rows were removed') && void maintenance.stop().then(resolve),
           }),
-          onFatal: (error) => {
-            throw error;
-          },
         });
         void maintenance.start();
       }),

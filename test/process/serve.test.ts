@@ -1,6 +1,6 @@
 /** The daemon among others: another daemon, one-shot commands, programs that hold its ports, a service that hangs, and readers. */
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,7 +9,7 @@ import { ask } from '../support/mirror-file.ts';
 import { activeDifferences } from '../unit/sync/equal.ts';
 import { flood } from '../unit/webhook/flood.ts';
 import { delivery, signed } from '../unit/webhook/webhook-testbed.ts';
-import { daemonPlace, isTaken, missing, taken, until, type DaemonPlace } from './daemon.ts';
+import { daemonPlace, freePort, isTaken, missing, taken, until, watched, type DaemonPlace } from './daemon.ts';
 import { build, service } from './program.ts';
 
 /** The service has no copies that lag, so that nothing must be waited for. */
@@ -50,6 +50,31 @@ it('F8 a second daemon on the same database is refused with 75 and named; one-sh
   expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
   expect(await daemon.end()).toBe(0);
   expect(existsSync(`${at.database}-wal`)).toBe(false);
+});
+
+it('F8 a daemon whose lock was removed ends with 75 as soon as a second daemon works on its files, and the second goes on', async () => {
+  const world = await service();
+  const { at, daemon } = await living(world);
+  rmSync(`${at.database}.lock`);
+  const elsewhere = join(at.folder, 'elsewhere.yaml');
+  const ports = [await freePort(), await freePort()];
+  writeFileSync(
+    elsewhere,
+    readFileSync(join(at.folder, 'mirror.yaml'), 'utf8')
+      .replaceAll(String(at.listenerPort), String(ports[0]))
+      .replaceAll(String(at.adminPort), String(ports[1])),
+  );
+  const second = watched(at.start('serve', '-c', elsewhere));
+  await second.logged('"msg":"reconcile complete"');
+  const [first = 0] = idsAt(world);
+  world.sandbox.vendors(world.account).setBalance(first, 'overdue', [{ amount: '7.50', code: 'USD' }]);
+  // It looks at its files each minute, and before it looks after its callbacks.
+  daemon.child.kill('SIGHUP');
+  expect(await daemon.ended).toBe(75);
+  expect(daemon.stderr()).toContain(`Another daemon has taken over ${at.database}`);
+  expect((await at.run('sync')).status).toBe(0);
+  expect(activeDifferences({ ...at, sandbox: world.sandbox })).toEqual([]);
+  expect(await second.end()).toBe(0);
 });
 
 it.each<[string, (at: DaemonPlace) => number]>([

@@ -103,7 +103,6 @@ export async function live(options: LifeOptions): Promise<Life> {
     random,
     log: silentLog,
     onRun: (_, report) => onRun(report),
-    onFatal: () => undefined,
   });
   const { supervisors, services, receiving } = running;
   await startAll(services);

@@ -14,8 +14,8 @@ export interface Identity {
 
 export interface IdentityRow {
   read(): Identity;
-  /** The mirror belongs to this service, unless it already belongs to one. */
-  adopt(service: string): void;
+  /** The mirror belongs to this service, unless it already belongs to one. @returns whether it did not. */
+  adopt(service: string): boolean;
   /** The mirror belongs to this service, whatever it belonged to. */
   accept(service: string): void;
 }
@@ -36,7 +36,9 @@ export function identityRow(sqlite: Sqlite, clock: Clock): IdentityRow {
   return {
     read,
     adopt(service) {
-      if (read().service === null) change(service);
+      const isNew = read().service === null;
+      if (isNew) change(service);
+      return isNew;
     },
     accept: change,
   };

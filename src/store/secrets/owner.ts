@@ -18,13 +18,18 @@ export interface Owner {
 export function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
   const look = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
-    secretSql.replaceInto('owner').values({ id: at.id, mirror_id: at.mirror_id, mirror_path: at.mirror_path }),
+    secretSql.replaceInto('owner').values({
+      id: at.id,
+      mirror_id: at.mirror_id,
+      mirror_path: at.mirror_path,
+      daemon_epoch: at.daemon_epoch,
+    }),
   );
   return ({ mirrorId, path }) => {
     const owner = look.get({});
     if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
     if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
       throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);
-    write.run({ id: 1, mirror_id: mirrorId, mirror_path: path });
+    write.run({ id: 1, mirror_id: mirrorId, mirror_path: path, daemon_epoch: 0 });
   };
 }

@@ -5,6 +5,7 @@ import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Database, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
+import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { ownerClaim, type Owner } from './owner.ts';
 import { openTokenStore, type TokenStorage, type TokenStorageUser } from './token-store.ts';
 import { verifierStore, type Verifiers } from './verifiers.ts';
@@ -18,6 +19,10 @@ export interface Secrets {
   files(): ReturnType<Database['files']>;
   /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still there. */
   claim(owner: Owner): Promise<void>;
+  /** The daemon of that number works with the secrets from now on, and writes nothing more once another has taken over. */
+  beginDaemon(epoch: DaemonEpoch): Promise<void>;
+  /** As of `Database`. */
+  assertOurs(): void;
   /** Whoever waits for a pair is refused; a new one that is on its way is kept first, because its predecessor works no more. */
   close(): Promise<void>;
 }
@@ -54,6 +59,11 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
   const renewals = new Set<Promise<unknown>>();
   return {
     claim: (owner) => database.write(() => claim(owner)),
+    async beginDaemon(epoch) {
+      await database.write(() => enterEpoch(database.sqlite, epoch));
+      await database.keepFor(secretsClaim(database.sqlite, epoch));
+    },
+    assertOurs: () => database.assertOurs(),
     tokenStore: (client, user) =>
       openTokenStore(database, { client, user, clock, random, renewals, closing: closing.signal }),
     verifiers: verifierStore(database, clock, random),

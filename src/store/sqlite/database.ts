@@ -1,21 +1,10 @@
 /** One file, one connection: opened durable and migrated, written in short transactions that never block for long. */
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
-import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
+import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
-import { networkAround } from './file-systems.ts';
 import { isBehind, migrate, type Migration } from './migrate.ts';
+import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
 export interface DatabaseOptions {
@@ -36,6 +25,14 @@ const usualLockWait = 30_000;
 /** Milliseconds to try where the service waits for an answer. */
 export const answerSoon = 2_000;
 
+/** What a daemon wrote into its file, so that it knows the file again; each tells what is wrong where it does not stand there any more. */
+export interface Claim {
+  /** As this connection sees it, inside a transaction. */
+  seen(): MirrorError | undefined;
+  /** As somebody sees it who opens the file at that path now. */
+  found(): MirrorError | undefined;
+}
+
 /** How often closing tries to find a moment in which nobody reads. */
 const restAttempts = 20;
 
@@ -48,6 +45,7 @@ export class Database {
   readonly #inode: number | undefined;
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
+  #claim: Claim | undefined;
   /** Why the last transaction that wrote was refused; undefined where it was not. */
   #refused: MirrorError | undefined;
 
@@ -109,7 +107,7 @@ export class Database {
    * those who cannot wait as long as usual.
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
-    const transaction = this.sqlite.transaction(work);
+    const transaction = this.sqlite.transaction(this.#claimed(work));
     return this.#written(this.patiently(() => transaction.immediate(), lockWait));
   }
 
@@ -118,7 +116,7 @@ export class Database {
    * that was taken, a page that showed nothing new, a mark that is settled.
    */
   async writeInOrder<T>(work: () => T): Promise<T> {
-    const transaction = this.sqlite.transaction(work);
+    const transaction = this.sqlite.transaction(this.#claimed(work));
     return this.#written(this.patiently(() => inOrder(this.sqlite, () => transaction.immediate())));
   }
 
@@ -126,6 +124,26 @@ export class Database {
   async read<T>(queries: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(queries);
     return this.patiently(() => transaction.deferred());
+  }
+
+  /** From now on nothing is written without this claim. */
+  keepFor(claim: Claim): Promise<void> {
+    this.#claim = claim;
+    return this.checkpoint();
+  }
+
+  /** Brings what was written from the journal into the file, where it shows whether the file is still the same. Waits for nobody. */
+  async checkpoint(): Promise<void> {
+    await this.patiently(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
+  }
+
+  /**
+   * Looks whether the file at the path is the one that was opened, with the claim in it. Where it is not, the file is not to be trusted any more.
+   * @throws MirrorError `database_unusable`, `already_running`.
+   */
+  assertOurs(): void {
+    const lost = this.#distrust ?? (this.files() ? this.#claim?.found() : moved(this.path));
+    if (lost) throw this.#distrusted(lost);
   }
 
   /** Sizes in bytes; undefined where the path no longer leads to the file that was opened. */
@@ -138,14 +156,22 @@ export class Database {
 
   /** Why the file cannot be written now, as far as can be told without writing; undefined while it can. */
   unwritable(): MirrorError | undefined {
-    if (!this.files())
-      return new MirrorError('database_unusable', `${this.path} was moved or deleted while it was in use.`);
+    if (!this.files()) return moved(this.path);
     try {
       accessSync(this.path, constants.W_OK);
       return this.#distrust ?? this.#refused;
     } catch (cause) {
       return new MirrorError('file_unwritable', `${this.path} may not be written.`, { cause });
     }
+  }
+
+  /** The lock is held when `work` begins, so that nobody can take the claim away before it is committed. */
+  #claimed<T>(work: () => T): () => T {
+    return () => {
+      const lost = this.#claim?.seen();
+      if (lost) throw this.#distrusted(lost);
+      return work();
+    };
   }
 
   async #written<T>(transaction: Promise<T>): Promise<T> {
@@ -204,42 +230,17 @@ export class Database {
 
   #said(error: unknown): unknown {
     const said = catalogued(error, this.path);
-    if (said instanceof MirrorError && endsTrust(error)) {
-      this.#distrust = said;
-      this.#onDistrust?.(said);
-    }
-    return said;
+    return said instanceof MirrorError && endsTrust(error) ? this.#distrusted(said) : said;
+  }
+
+  #distrusted(error: MirrorError): MirrorError {
+    if (this.#distrust) return this.#distrust;
+    this.#distrust = error;
+    this.#onDistrust?.(error);
+    return error;
   }
 }
 
-/**
- * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
- * @returns the file's real path. @throws MirrorError `database_unusable`.
- */
-export function prepareFile(path: string, mode: number): string {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    if (!existsSync(path)) {
-      closeSync(openSync(path, 'a', mode));
-      chmodSync(path, mode);
-    }
-    const real = realpathSync(path);
-    if (statSync(real).nlink > 1)
-      throw new MirrorError(
-        'database_unusable',
-        `${path} has a second name (a hard link), under which its journal would be missed.`,
-      );
-    const network = networkAround(real);
-    if (network !== undefined)
-      throw new MirrorError(
-        'database_unusable',
-        `${path} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
-      );
-    return real;
-  } catch (error) {
-    if (error instanceof MirrorError) throw error;
-    throw new MirrorError('database_unusable', `${path} cannot be made or opened: ${asMirrorError(error).message}`, {
-      cause: error,
-    });
-  }
+function moved(path: string): MirrorError {
+  return new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`);
 }

@@ -13,7 +13,7 @@ export interface VerifierTable {
 
 /** The file of secrets. */
 export interface SecretTables {
-  owner: { id: number; mirror_id: string; mirror_path: string };
+  owner: { id: number; mirror_id: string; mirror_path: string; daemon_epoch: number };
   path_tokens: { account_id: string; path_token: string };
   verifiers: VerifierTable;
   awaited_codes: { account_id: string; event: string; callbackid: number | null; asked_at: string };

@@ -152,6 +152,7 @@ export interface IdentityTable {
   mirror_id: string;
   service: string | null;
   service_since: string | null;
+  daemon_epoch: Generated<number>;
 }
 
 /** The mirror file. */

@@ -14,12 +14,11 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
   const lines: string[] = [];
   const files = { databaseBytes: megabyte, walBytes: 0 };
   const maintenance = createMaintenance({
-    mirror: { path: 'vendors.db', files: () => files, prune: nothing },
-    secrets: { path: 'secrets.db', files: () => files },
+    mirror: { files: () => files, assertOurs: () => undefined, prune: nothing },
+    secrets: { assertOurs: () => undefined },
     retention: { deliveries: null, versions: null },
     clock,
     log: createLog('info', { write: (line) => void lines.push(line) }),
-    onFatal: (error) => lines.push(error.message),
   });
   await maintenance.start();
   onTestFinished(() => maintenance.stop());

@@ -79,13 +79,10 @@ async function pruned(mirror: Mirror): Promise<number> {
 function maintenanceOf(mirror: Mirror, retention: Settings['retention'], lines: string[] = []): Service {
   return createMaintenance({
     mirror,
-    secrets: { path: 'secrets.db', files: () => mirror.files() },
+    secrets: mirror,
     retention,
     clock,
     log: createLog('info', { write: (line) => void lines.push(line) }),
-    onFatal: (error) => {
-      throw error;
-    },
   });
 }
 

@@ -1,0 +1,81 @@
+/**
+ * The daemon's number in both of its files. The lock beside the mirror keeps a second daemon out, but somebody may remove it; and a file
+ * can be written over without a trace in its name or inode. So a daemon takes the next number when it starts, and holds each
+ * transaction against it.
+ */
+import type { Selectable } from 'kysely';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Claim } from '../sqlite/database.ts';
+import { connectReader, type Sqlite } from '../sqlite/driver.ts';
+import type { SecretTables } from '../sqlite/secret-tables.ts';
+import { isBusy } from '../sqlite/sqlite-errors.ts';
+import { mirrorSql, secretSql, statement } from '../sqlite/statement.ts';
+import type { IdentityTable } from '../sqlite/tables.ts';
+
+/** A mirror, and how many daemons have worked on it so far. */
+export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_epoch'>>;
+
+/** The next daemon begins. Runs inside a transaction of the mirror. */
+export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
+  statement(sqlite, () =>
+    mirrorSql.updateTable('mirror_identity').set((row) => ({ daemon_epoch: row('daemon_epoch', '+', 1) })),
+  ).run({});
+  const epoch = inMirror(sqlite).get({});
+  if (!epoch) throw new Error('The mirror has no identity.');
+  return epoch;
+}
+
+/** The secrets are this daemon's. Runs inside a transaction of theirs, after their mirror has claimed them. */
+export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
+  statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
+    secretSql.updateTable('owner').set({ daemon_epoch: at.daemon_epoch }),
+  ).run({ daemon_epoch });
+}
+
+export function mirrorClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
+  return claimOf(sqlite, own, inMirror);
+}
+
+export function secretsClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
+  return claimOf(sqlite, own, inSecrets);
+}
+
+type Query = (sqlite: Sqlite) => { get(values: object): DaemonEpoch | undefined };
+
+const inMirror: Query = (sqlite) =>
+  statement<object, DaemonEpoch>(sqlite, () =>
+    mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'daemon_epoch']),
+  );
+
+const inSecrets: Query = (sqlite) =>
+  statement<object, DaemonEpoch>(sqlite, () => secretSql.selectFrom('owner').select(['mirror_id', 'daemon_epoch']));
+
+function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: Query): Claim {
+  const path = sqlite.name;
+  const look = query(sqlite);
+  return { seen: () => difference(path, own, look.get({})), found: () => foundAt(path, own, query) };
+}
+
+/** Another connection would answer from the pages that it remembers. A file that is locked just now counts as ours. */
+function foundAt(path: string, own: DaemonEpoch, query: Query): MirrorError | undefined {
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    return difference(path, own, query(sqlite).get({}));
+  } catch (error) {
+    return isBusy(error) ? undefined : difference(path, own, undefined, error);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+function difference(path: string, own: DaemonEpoch, there: DaemonEpoch | undefined, cause?: unknown) {
+  if (there?.mirror_id === own.mirror_id) {
+    if (there.daemon_epoch === own.daemon_epoch) return undefined;
+    if (there.daemon_epoch > own.daemon_epoch)
+      return new MirrorError('already_running', `Another daemon has taken over ${path}; this one writes nothing more.`);
+  }
+  return new MirrorError('database_unusable', `${path} was written over with another file while it was in use.`, {
+    cause,
+  });
+}

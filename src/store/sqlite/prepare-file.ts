@@ -1,0 +1,37 @@
+/** Where a database file is to be: its folder made, its permissions right from the first moment, its name the only one. */
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { networkAround } from './file-systems.ts';
+
+/**
+ * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
+ * @returns the file's real path. @throws MirrorError `database_unusable`.
+ */
+export function prepareFile(path: string, mode: number): string {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (!existsSync(path)) {
+      closeSync(openSync(path, 'a', mode));
+      chmodSync(path, mode);
+    }
+    const real = realpathSync(path);
+    if (statSync(real).nlink > 1)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} has a second name (a hard link), under which its journal would be missed.`,
+      );
+    const network = networkAround(real);
+    if (network !== undefined)
+      throw new MirrorError(
+        'database_unusable',
+        `${path} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
+      );
+    return real;
+  } catch (error) {
+    if (error instanceof MirrorError) throw error;
+    throw new MirrorError('database_unusable', `${path} cannot be made or opened: ${asMirrorError(error).message}`, {
+      cause: error,
+    });
+  }
+}
