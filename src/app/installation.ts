@@ -132,7 +132,8 @@ export async function openInstallation(
     if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
-    await mirror.addAccounts(accounts);
+    for (const account of await mirror.addAccounts(accounts, settings.namedAccounts))
+      log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
   } catch (error) {
     await secrets?.close();
     await mirror.close();

@@ -52,7 +52,8 @@ export interface Mirror
   takeTurn: TakeTurn;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
-  addAccounts(accountIds: readonly string[]): Promise<void>;
+  /** Adds accounts, of which the settings name those that are `served`. @returns accounts that they name no more since now. */
+  addAccounts(accountIds: readonly string[], served?: readonly string[]): Promise<string[]>;
 
   identity(): Promise<Identity>;
   /** Makes the mirror belong to a service, unless it belongs to one. @returns the service that it belongs to now. */
@@ -165,9 +166,10 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     takeStamp: () => counter.take(),
     takeTurn: rateLedger(database, counter, process),
     moment: () => counter.moment(),
-    addAccounts: (accountIds) =>
+    addAccounts: (accountIds, served = accountIds) =>
       database.write(() => {
         for (const accountId of accountIds) people.addAccount(accountId, clock.now());
+        return people.serve(served, clock.now());
       }),
 
     identity: () => database.read(() => identity.read()),

@@ -16,6 +16,8 @@ const few = 3;
 
 export interface VendorScan {
   addAccount(accountId: string, now: number): void;
+  /** Writes down which accounts the settings name. @returns those that they name no more since now. */
+  serve(served: readonly string[], now: number): string[];
   /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
   after(accountId: string, after: number): ScannedVendor[];
   count(accountId: string): number;
@@ -30,8 +32,17 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('accounts')
-      .values({ account_id: at.account_id, added_at: at.added_at })
+      .values({ account_id: at.account_id, added_at: at.added_at, not_served_since: null })
       .onConflict((conflict) => conflict.doNothing()),
+  );
+  const accounts = statement<object, { account_id: string; not_served_since: string | null }>(sqlite, () =>
+    mirrorSql.selectFrom('accounts').select(['account_id', 'not_served_since']).orderBy('account_id'),
+  );
+  const setServed = statement<{ account_id: string; not_served_since: string | null }>(sqlite, (at) =>
+    mirrorSql
+      .updateTable('accounts')
+      .set({ not_served_since: at.not_served_since })
+      .where('account_id', '=', at.account_id),
   );
   const after = statement<{ account_id: string; after: number }, ScannedVendor>(sqlite, (at) =>
     mirrorSql
@@ -67,6 +78,17 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   return {
     traits: (key) => traits.get(key),
     addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
+    serve(served, now) {
+      const named = new Set(served);
+      const left: string[] = [];
+      for (const { account_id, not_served_since } of accounts.all({})) {
+        const isServed = named.has(account_id);
+        if (isServed === (not_served_since === null)) continue;
+        setServed.run({ account_id, not_served_since: isServed ? null : timestamp(now) });
+        if (!isServed) left.push(account_id);
+      }
+      return left;
+    },
     after: (accountId, from) => after.all({ account_id: accountId, after: from }),
     count: (accountId) => count.get({ account_id: accountId })?.vendors ?? 0,
     someActive: (accountId) => active.all({ account_id: accountId }).map(({ vendorid }) => vendorid),

@@ -120,6 +120,7 @@ export interface FreshnessView {
   callback_verified: number | null;
   safe_as_of: string | null;
   listed_as_of: string | null;
+  not_served_since: string | null;
 }
 
 export interface WebhookHealthView {
@@ -157,7 +158,7 @@ export interface IdentityTable {
 
 /** The mirror file. */
 export interface MirrorTables {
-  accounts: { account_id: string; added_at: string };
+  accounts: { account_id: string; added_at: string; not_served_since: string | null };
   mirror_identity: IdentityTable;
   reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
   vendors: VendorTable;

@@ -65,6 +65,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       callback_verified: 1,
       safe_as_of: before(2 * minute + 20 * second),
       listed_as_of: before(2 * minute + 20 * second),
+      not_served_since: null,
     },
     queue: { waiting: 3, parked: 0 },
     runs: [
@@ -145,6 +146,7 @@ export function newAccount(name: string): AccountFacts {
       callback_verified: null,
       safe_as_of: null,
       listed_as_of: null,
+      not_served_since: null,
     },
     queue: { waiting: 0, parked: 0 },
     runs: [],

@@ -47,6 +47,32 @@ const known = async (): Promise<unknown> => {
 };
 
 describe('callbacks', () => {
+  it('K12 of an account that the settings name no more count for nothing, which the next command says once', async () => {
+    line = pointedAt(await service({ account: ['6BApk', 'third'] }));
+    await line.fill({
+      accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
+      callbacks: [
+        { account_id: 'third', callbackid: 2001, event: 'bill_vendor', uri: 'https://x/', verified: 1, checked_at: '' },
+      ],
+    });
+    const fresh = () => {
+      const file = new Driver(line.database, { readonly: true });
+      const found = file
+        .prepare(
+          'SELECT account_id, callback_verified, not_served_since IS NULL AS served FROM freshness ORDER BY account_id',
+        )
+        .all();
+      file.close();
+      return found;
+    };
+    const said = 'the account third is not in the settings any more: nothing keeps it fresh';
+    expect((await line.run('sync', ...account)).stderr).toContain(said);
+    expect(fresh()).toContainEqual({ account_id: 'third', callback_verified: 0, served: 0 });
+    expect(fresh()).toContainEqual({ account_id: '6BApk', callback_verified: null, served: 1 });
+    expect((await line.run('callbacks', 'list', '--account', 'third')).stderr).not.toContain(said);
+    expect(fresh()).toContainEqual({ account_id: 'third', callback_verified: 0, served: 0 });
+  });
+
   it('K12 of an account that only the mirror still knows are listed and deleted, and what is held of them follows', async () => {
     const third = ['--account', 'third'];
     line = pointedAt(await service({ account: ['6BApk', 'third'] }));

@@ -167,6 +167,7 @@ describe('what people read', () => {
         callback_verified: null,
         safe_as_of: run!.safe_as_of,
         listed_as_of: run!.safe_as_of,
+        not_served_since: null,
       },
     ]);
     const never = await bench();
