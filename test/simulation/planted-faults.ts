@@ -119,8 +119,8 @@ export const sabotages: readonly Sabotage[] = [
     'no second look',
     'P1',
     2,
-    "if (mark.reason === 'delivery') await mirror.defer",
-    "if (mark.reason === ('never' as string)) await mirror.defer",
+    "if (reason !== 'delivery') return { kind: 'settle', outcome: 'unchanged' };",
+    "if (reason !== ('never' as string)) return { kind: 'settle', outcome: 'unchanged' };",
   ),
   sabotage(
     'no reconciliation',
@@ -235,8 +235,8 @@ export const sabotages: readonly Sabotage[] = [
     'not found once is gone',
     'P4',
     6,
-    "if (sighting.kind === 'absent') return notYet(engine, mark);",
-    "if (sighting.kind === 'absent') {\n    await engine.mirror.applyAbsence(mark.vendorid, 'gone', sighting.stamp, attendance.context as never);\n    return notYet(engine, mark);\n  }",
+    "if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);",
+    "if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);\n  if (sighting.kind === 'absent')\n    await engine.mirror.applyAbsence(mark.vendorid, 'gone', sighting.stamp, attendance.context as never);",
   ),
   sabotage(
     'a run under way is joined',

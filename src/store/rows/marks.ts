@@ -1,6 +1,7 @@
 /** Marks: one row per vendor that must be read again. Marking twice raises the generation. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
+import { markRests } from '../decide/mark-rest.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
@@ -24,11 +25,13 @@ export interface Marks {
   rest(key: Key, attempts: number, error: string | null): void;
 }
 
-/**
- * How long a vendor whose readings showed nothing new rests before a further delivery has it read again, in milliseconds: 1 s, then twice as
- * long each time, up to half a minute. However often a delivery is replayed, it costs a handful of readings.
- */
-const rest = sql<number>`iif(attempts > 0, min(30000, 1000 << min(attempts - 1, 5)), 0)`;
+/** How long a vendor rests before a further delivery has it read again, in milliseconds. */
+const rest = sql<number>`CASE ${sql.join(
+  markRests.map((ms, attempts) =>
+    attempts < markRests.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
+  ),
+  sql` `,
+)} END`;
 const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
 
 /** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */

@@ -23,8 +23,8 @@ export interface Deferral {
 export interface QueueTransactions {
   /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void>;
-  /** Open marks of an account that are due, the oldest first. */
-  dueMarks(accountId: string, limit: number): Promise<Mark[]>;
+  /** Open marks of an account that are due, the oldest first; all unless told. */
+  dueMarks(accountId: string, limit?: number): Promise<Mark[]>;
   /** Milliseconds until the next mark of an account is due, none below zero; undefined where nothing waits. */
   untilNextMark(accountId: string): Promise<number | undefined>;
   /** Open marks, due or not, parked ones left out. */
@@ -120,7 +120,7 @@ export function queueTransactions(
         const keys = vendorids.map((vendorid) => ({ account_id: accountId, vendorid }));
         marks.add(keys, reason, delay);
       }),
-    dueMarks: (accountId, limit) =>
+    dueMarks: (accountId, limit = Number.MAX_SAFE_INTEGER) =>
       database.read(() => due.all({ account_id: accountId, moment: counter.moment(), limit })),
     untilNextMark: (accountId) =>
       database.read(() => {

@@ -10,7 +10,7 @@ import type { Finding } from '../../store/rows/findings.ts';
 import type { Absence } from '../../store/decide/verdict.ts';
 import type { Mark } from '../../store/rows/marks.ts';
 import type { Run } from '../../store/rows/runs.ts';
-import { answerMarks, everyMark } from '../queue/answer-marks.ts';
+import { answerMarks } from '../queue/answer-marks.ts';
 import type { Attendance } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -102,7 +102,7 @@ export async function resolveBySweep(
   const untilMark = await mirror.untilNextMark(accountId);
   if (open.length === 0 && (untilMark === undefined || untilMark > sync.lag))
     return { doubted: 0, unreadSeq, notes: [] };
-  const second = await sweepOnceMore(engine, options, sweepAgain, () => mirror.dueMarks(accountId, everyMark));
+  const second = await sweepOnceMore(engine, options, sweepAgain, () => mirror.dueMarks(accountId));
   const missing = open.filter((vendorid) => second.misses(vendorid));
   for (const vendorid of missing) await applyAbsence(engine, options, vendorid, 'missing', second.began);
   return { doubted: 0, unreadSeq, notes: describeOpen(open, missing, second) };

@@ -1,16 +1,11 @@
-/** What a run does about the queue: a complete sweep answers marks where vendors cannot be read by id, and wakes what was parked. */
+/** What a run does about open marks: it reads their vendors, or, where none can be read by id, its complete sweep answers them. */
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
-import type { ParkedDeliveries } from '../../store/rows/deliveries.ts';
 import type { Mark } from '../../store/rows/marks.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import { attend, conclude, notYet, sight, type Attendance } from './attempt.ts';
+import { attend, conclude, type Attendance } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
-import type { IdSet } from '../sweep/id-set.ts';
-
-/** However many there are. */
-export const everyMark = Number.MAX_SAFE_INTEGER;
 
 /** Rounds of reading again what was too young to be contradicted; what still moves then waits in the queue. */
 const rounds = 3;
@@ -22,8 +17,12 @@ export async function answerMarks(
   { seen, news }: Pick<Observation, 'seen' | 'news'>,
 ): Promise<void> {
   for (const mark of marks) {
-    if (seen.has(mark.vendorid)) await conclude(engine, mark, news.has(mark.vendorid) ? 'updated' : 'unchanged');
-    else await notYet(engine, mark);
+    if (!seen.has(mark.vendorid)) await conclude(engine, mark, { kind: 'absent' });
+    else if (!news.has(mark.vendorid)) await conclude(engine, mark, { kind: 'nothing_new' });
+    else {
+      const { length: deliveries } = await engine.mirror.openDeliveries(mark);
+      await conclude(engine, mark, { kind: 'news', deliveries });
+    }
   }
 }
 
@@ -38,47 +37,10 @@ export async function readMarked(
     const wait = await mirror.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
     await sleep(clock, wait, attendance.signal);
-    await eachBounded(await mirror.dueMarks(accountId, everyMark), engine.concurrency, async (mark) => {
+    await eachBounded(await mirror.dueMarks(accountId), engine.concurrency, async (mark) => {
       await attend(engine, mark, { ...attendance, onVerdict });
     });
   }
   const left = await mirror.countMarks(accountId);
   return left > 0 ? [`${left} vendors are still changing and wait to be read again.`] : [];
-}
-
-/** What was parked is marked again. @returns the deliveries that were given up before now. */
-export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {
-  const parked = await mirror.parkedMarks(accountId);
-  await mirror.markVendors(
-    accountId,
-    parked.map(({ vendorid }) => vendorid),
-    'reconcile',
-    0,
-  );
-  return mirror.parkedDeliveries(accountId);
-}
-
-/**
- * Ends the deliveries that were parked before the sweep began, and whose vendor neither the list nor a reading shows. Marks alone would
- * not end them: each further delivery about the same number puts its mark off.
- */
-export async function dismissParked(
-  engine: Engine,
-  parked: readonly ParkedDeliveries[],
-  seen: IdSet,
-  readsById: boolean,
-  attendance: Attendance & { readonly onVerdict: (verdict: Verdict) => void },
-): Promise<void> {
-  if (parked.length === 0) return;
-  const { mirror, accountId, concurrency } = engine;
-  const open = new Set((await mirror.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
-  const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
-  await eachBounded(left, concurrency, async (deliveries) => {
-    if (readsById) {
-      const sighting = await sight(engine, deliveries.vendorid, attendance);
-      if (sighting.kind === 'record') attendance.onVerdict(sighting.verdict);
-      if (sighting.kind !== 'absent') return;
-    } else if (seen.size === 0) return;
-    await mirror.dismiss(accountId, deliveries);
-  });
 }

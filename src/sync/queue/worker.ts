@@ -9,15 +9,12 @@ import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Mark } from '../../store/rows/marks.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { attend, type Attendance } from './attempt.ts';
+import { queueRest } from './retry-policy.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
 const longestNap = 30_000;
-
-/** The rest after a failure, at first and at most, in milliseconds; in between it doubles. Nothing that comes cuts it short. */
-const firstRest = 5_000;
-const longestRest = 60_000;
 
 /** Marks taken at once. */
 const batch = 200;
@@ -60,18 +57,18 @@ export class Worker implements Service {
   }
 
   async #run(): Promise<void> {
-    let rest = firstRest;
+    let failures = 0;
     while (!this.#stopped()) {
       this.#awake = false;
       try {
         if (!(await this.#drain())) await this.#nap();
-        rest = firstRest;
+        failures = 0;
       } catch (error) {
         if (this.#stopped()) return;
         this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
-        // What is due stays due: without a rest the same would fail again at once, and again.
-        await sleep(this.#engine.clock, rest, this.#stopping.signal).catch(() => undefined);
-        rest = Math.min(longestRest, rest * 2);
+        // What is due stays due: without a rest, which nothing that comes cuts short, the same would fail again at once, and again.
+        failures += 1;
+        await sleep(this.#engine.clock, queueRest(failures), this.#stopping.signal).catch(() => undefined);
       }
     }
   }

@@ -2,6 +2,7 @@
 import type { SweepAnswer, SweepRequest } from '../../store/transactions/sweep-answers.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
+import { secondLookDelay } from '../queue/retry-policy.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 
 /** The shortest rest between two sweeps that were asked for, in milliseconds; a longer sweep rests as long as it took. */
@@ -9,7 +10,7 @@ const shortestRest = 60_000;
 
 /** How old a request must be when a sweep begins that answers it: before, lists may not show yet what it is about. */
 function settling({ sync }: Pick<Engine, 'sync'>): number {
-  return Math.max(sync.secondLook, sync.lag);
+  return secondLookDelay(sync);
 }
 
 /**

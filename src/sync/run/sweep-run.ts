@@ -2,18 +2,18 @@
 import { parseInstant, sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Finding } from '../../store/rows/findings.ts';
-import { roomForDeliveries } from '../../store/sqlite/file-systems.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import type { Run } from '../../store/rows/runs.ts';
 import type { ProofKind, RunTrigger } from '../../store/sqlite/tables.ts';
 import { resolveById, resolveBySweep, sample, type AbsenceOptions, type Resolved } from '../absence/absences.ts';
 import { blank, isBlank, trips } from '../absence/breaker.ts';
 import { sortUnseen, type Unseen } from '../absence/unseen.ts';
-import { answerMarks, dismissParked, everyMark, readMarked, wakeParked } from '../queue/answer-marks.ts';
+import { answerMarks, readMarked } from '../queue/answer-marks.ts';
+import { dismissParked, wakeParked } from '../queue/parked-marks.ts';
 import type { Engine } from '../account/engine.ts';
 import { inFlightFor } from '../observe/accountant.ts';
 import { observe, observeHidden, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import { sweepContext } from '../observe/change-context.ts';
+import { leaveRoom } from './disk-room.ts';
 import { answerRequest, openRequest, restRequest, type OpenRequest } from './sweep-request.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import type { Complete } from '../sweep/passes.ts';
@@ -72,7 +72,7 @@ export class SweepRun {
     const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
     const parked = kind === 'reconcile' ? await wakeParked(engine) : [];
     const began = await mirror.takeStamp();
-    const marks = await mirror.dueMarks(accountId, everyMark);
+    const marks = await mirror.dueMarks(accountId);
     // Who was told of and not marked is read from the journal afterwards.
     const asked = request ? { has: () => true } : new Set(marks.map(({ vendorid }) => vendorid));
     const sweeping: ObservationOptions = { context, counter, signal, asked, onProgress };
@@ -236,15 +236,4 @@ export class SweepRun {
     const listedAsOf = Math.min(startedAt, await before(guardedSeq)) - sync.lag;
     return { listedAsOf, safeAsOf: Math.min(listedAsOf, (await before(unreadSeq)) - sync.lag) };
   }
-}
-
-/** Unattended runs stop when the disk is low, so that deliveries can still be stored. @throws MirrorError `disk_full`. */
-function leaveRoom(mirror: Mirror): void {
-  const free = mirror.freeBytes();
-  if (free >= roomForDeliveries) return;
-  const megabytes = (free / 1024 ** 2).toFixed(1);
-  throw new MirrorError(
-    'disk_full',
-    `Only ${megabytes} MB are free beside ${mirror.path}: they are left for deliveries, and sweeps wait.`,
-  );
 }

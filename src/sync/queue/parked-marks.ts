@@ -1,0 +1,44 @@
+/** What was given up: a reconciliation wakes it, and ends those deliveries whose vendor it does not find either. */
+import { eachBounded } from '../../domain/lifecycle.ts';
+import type { ParkedDeliveries } from '../../store/rows/deliveries.ts';
+import type { Verdict } from '../../store/decide/verdict.ts';
+import { sight, type Attendance } from './attempt.ts';
+import type { Engine } from '../account/engine.ts';
+import type { IdSet } from '../sweep/id-set.ts';
+
+/** What was parked is marked again. @returns the deliveries that were given up before now. */
+export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {
+  const parked = await mirror.parkedMarks(accountId);
+  await mirror.markVendors(
+    accountId,
+    parked.map(({ vendorid }) => vendorid),
+    'reconcile',
+    0,
+  );
+  return mirror.parkedDeliveries(accountId);
+}
+
+/**
+ * Ends the deliveries that were parked before the sweep began, and whose vendor neither the list nor a reading shows. Marks alone would
+ * not end them: each further delivery about the same number puts its mark off.
+ */
+export async function dismissParked(
+  engine: Engine,
+  parked: readonly ParkedDeliveries[],
+  seen: IdSet,
+  readsById: boolean,
+  attendance: Attendance & { readonly onVerdict: (verdict: Verdict) => void },
+): Promise<void> {
+  if (parked.length === 0) return;
+  const { mirror, accountId, concurrency } = engine;
+  const open = new Set((await mirror.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
+  const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
+  await eachBounded(left, concurrency, async (deliveries) => {
+    if (readsById) {
+      const sighting = await sight(engine, deliveries.vendorid, attendance);
+      if (sighting.kind === 'record') attendance.onVerdict(sighting.verdict);
+      if (sighting.kind !== 'absent') return;
+    } else if (seen.size === 0) return;
+    await mirror.dismiss(accountId, deliveries);
+  });
+}
