@@ -28,7 +28,7 @@ export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
 /** The secrets are this daemon's. Runs inside a transaction of theirs, after their mirror has claimed them. */
 export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
   statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
-    secretSql.updateTable('owner').set({ daemon_epoch: at.daemon_epoch }),
+    secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
   ).run({ daemon_epoch });
 }
 

@@ -25,8 +25,8 @@ export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
   const put = statement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_daemon_files')
-      .values({ file: at.file, inode: at.inode })
-      .onConflict((conflict) => conflict.column('file').doUpdateSet({ inode: at.inode })),
+      .values({ file: at('file'), inode: at('inode') })
+      .onConflict((conflict) => conflict.column('file').doUpdateSet({ inode: at('inode') })),
   );
   put.run({ file: 'mirror', inode: inodeOf(paths.database) ?? '' });
   put.run({ file: 'secrets', inode: inodeOf(paths.secrets) ?? '' });

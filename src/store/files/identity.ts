@@ -25,7 +25,7 @@ export function identityRow(sqlite: Sqlite, clock: Clock): IdentityRow {
     mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']),
   );
   const accept = statement<{ service: string; now: string }>(sqlite, (at) =>
-    mirrorSql.updateTable('mirror_identity').set({ service: at.service, service_since: at.now }),
+    mirrorSql.updateTable('mirror_identity').set({ service: at('service'), service_since: at('now') }),
   );
   const read = (): Identity => {
     const row = look.get({});

@@ -20,14 +20,14 @@ type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 /** The vendors of that number: one, or one of each account that uses it. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
   const vendors = statement<{ vendorid: number }, VendorTable>(sqlite, (at) =>
-    mirrorSql.selectFrom('vendors').selectAll().where('vendorid', '=', at.vendorid).orderBy('account_id'),
+    mirrorSql.selectFrom('vendors').selectAll().where('vendorid', '=', at('vendorid')).orderBy('account_id'),
   );
   const balances = statement<Key, VendorDetail['balances'][number]>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendor_balances')
       .select(['kind', 'amount', 'code'])
-      .where('account_id', '=', at.account_id)
-      .where('vendorid', '=', at.vendorid)
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', '=', at('vendorid'))
       .orderBy('kind', 'desc')
       .orderBy('code'),
   );
@@ -35,12 +35,12 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
     mirrorSql
       .selectFrom('vendor_tax_defaults')
       .select(['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'])
-      .where('account_id', '=', at.account_id)
-      .where('vendorid', '=', at.vendorid)
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', '=', at('vendorid'))
       .orderBy('taxid'),
   );
   const freshness = statement<Key, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
-    mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at.account_id),
+    mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
   );
   return vendors
     .all({ vendorid })

@@ -26,20 +26,20 @@ export function callbackTransactions(database: Database, clock: Clock): Callback
     mirrorSql
       .selectFrom('callbacks')
       .select(['callbackid', 'event', 'uri', 'verified'])
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .orderBy('callbackid'),
   );
   const clear = statement<{ account_id: string }>(sqlite, (at) =>
-    mirrorSql.deleteFrom('callbacks').where('account_id', '=', at.account_id),
+    mirrorSql.deleteFrom('callbacks').where('account_id', '=', at('account_id')),
   );
   const insert = statement<CallbackTable>(sqlite, (at) =>
     mirrorSql.insertInto('callbacks').values({
-      account_id: at.account_id,
-      callbackid: at.callbackid,
-      event: at.event,
-      uri: at.uri,
-      verified: at.verified,
-      checked_at: at.checked_at,
+      account_id: at('account_id'),
+      callbackid: at('callbackid'),
+      event: at('event'),
+      uri: at('uri'),
+      verified: at('verified'),
+      checked_at: at('checked_at'),
     }),
   );
   const everyOne = statement<object, { account_id: string; callbackid: number }>(sqlite, () =>
@@ -49,33 +49,33 @@ export function callbackTransactions(database: Database, clock: Clock): Callback
     mirrorSql
       .updateTable('callbacks')
       .set({ verified: 0 })
-      .where('account_id', '=', at.account_id)
-      .where('callbackid', '=', at.callbackid),
+      .where('account_id', '=', at('account_id'))
+      .where('callbackid', '=', at('callbackid')),
   );
   const refused = statement<{ account_id: string }, RegistrationRefusal>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_registration_refusals')
       .select(['event', 'code', 'message'])
-      .where('account_id', '=', at.account_id),
+      .where('account_id', '=', at('account_id')),
   );
   const forgive = statement<{ account_id: string; event: string }>(sqlite, (at) =>
     mirrorSql
       .deleteFrom('_registration_refusals')
-      .where('account_id', '=', at.account_id)
-      .where('event', '=', at.event),
+      .where('account_id', '=', at('account_id'))
+      .where('event', '=', at('event')),
   );
   const refuse = statement<RegistrationRefusalTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_registration_refusals')
       .values({
-        account_id: at.account_id,
-        event: at.event,
-        refused_at: at.refused_at,
-        code: at.code,
-        message: at.message,
+        account_id: at('account_id'),
+        event: at('event'),
+        refused_at: at('refused_at'),
+        code: at('code'),
+        message: at('message'),
       })
       .onConflict((conflict) =>
-        conflict.columns(['account_id', 'event']).doUpdateSet({ code: at.code, message: at.message }),
+        conflict.columns(['account_id', 'event']).doUpdateSet({ code: at('code'), message: at('message') }),
       ),
   );
   return {

@@ -20,18 +20,18 @@ export function pageConfirmations(sqlite: Sqlite): Confirmations {
   const insert = statement<{ read_seq: number; account_id: string; vendorids: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('page_confirmations')
-      .values({ read_seq: at.read_seq, account_id: at.account_id, vendorids: at.vendorids }),
+      .values({ read_seq: at('read_seq'), account_id: at('account_id'), vendorids: at('vendorids') }),
   );
   const prune = statement<{ read_seq: number }>(sqlite, (at) =>
-    mirrorSql.deleteFrom('page_confirmations').where('read_seq', '<', at.read_seq),
+    mirrorSql.deleteFrom('page_confirmations').where('read_seq', '<', at('read_seq')),
   );
   const later = statement<Key & { read_seq: number }, { read_seq: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('page_confirmations')
       .select('read_seq')
-      .where('account_id', '=', at.account_id)
-      .where('read_seq', '>', at.read_seq)
-      .where(sql<boolean>`${at.vendorid} IN (SELECT value FROM json_each(vendorids))`)
+      .where('account_id', '=', at('account_id'))
+      .where('read_seq', '>', at('read_seq'))
+      .where(sql<boolean>`${at('vendorid')} IN (SELECT value FROM json_each(vendorids))`)
       .limit(1),
   );
   return {

@@ -58,15 +58,15 @@ const roomForMarks = 10_000;
 export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepRequests): Deliveries {
   const insert = statement<Omit<DeliveryTable, 'id'>>(sqlite, (at) =>
     mirrorSql.insertInto('deliveries').values({
-      account_id: at.account_id,
-      received_at: at.received_at,
-      name: at.name,
-      object_id: at.object_id,
-      business_id: at.business_id,
-      identity_id: at.identity_id,
-      user_id: at.user_id,
-      outcome: at.outcome,
-      settled_at: at.settled_at,
+      account_id: at('account_id'),
+      received_at: at('received_at'),
+      name: at('name'),
+      object_id: at('object_id'),
+      business_id: at('business_id'),
+      identity_id: at('identity_id'),
+      user_id: at('user_id'),
+      outcome: at('outcome'),
+      settled_at: at('settled_at'),
     }),
   );
   const roomIn = roomCheck(sqlite);
@@ -74,8 +74,8 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepReque
     mirrorSql
       .selectFrom('deliveries')
       .select(['id', 'received_at'])
-      .where('account_id', '=', at.account_id)
-      .where('object_id', '=', at.vendorid)
+      .where('account_id', '=', at('account_id'))
+      .where('object_id', '=', at('vendorid'))
       .where('outcome', 'in', ['pending', 'parked'])
       .orderBy('id'),
   );
@@ -83,17 +83,17 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepReque
     mirrorSql
       .selectFrom('deliveries')
       .select((row) => row.fn.max('received_at').as('received_at'))
-      .where('account_id', '=', at.account_id)
-      .where('object_id', '=', at.vendorid)
+      .where('account_id', '=', at('account_id'))
+      .where('object_id', '=', at('vendorid'))
       .where('outcome', 'not in', ['ignored', 'applied']),
   );
   const settle = statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(sqlite, (at) =>
     mirrorSql
       .updateTable('deliveries')
-      .set({ outcome: at.outcome, settled_at: at.settled_at })
-      .where('account_id', '=', at.account_id)
-      .where('object_id', '=', at.vendorid)
-      .where('id', '<=', at.upTo)
+      .set({ outcome: at('outcome'), settled_at: at('settled_at') })
+      .where('account_id', '=', at('account_id'))
+      .where('object_id', '=', at('vendorid'))
+      .where('id', '<=', at('upTo'))
       .where('outcome', 'in', ['pending', 'parked']),
   );
   // The index holds what is not settled, which is little; others go through the whole journal.
@@ -160,7 +160,7 @@ function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
         from
           .selectFrom('dirty_vendors')
           .select('vendorid')
-          .where('account_id', '=', at.account_id)
+          .where('account_id', '=', at('account_id'))
           .limit(roomForMarks)
           .as('waiting'),
       )
@@ -201,7 +201,7 @@ function parkedVendors(
           .where('outcome', '=', 'parked'),
       )
       .$call((both) => mirrorSql.selectFrom(both.as('parked')).selectAll())
-      .where(sql<boolean>`(${at.account} IS NULL OR account_id = ${at.account})`)
-      .where(sql<boolean>`(${at.vendorid} IS NULL OR vendorid = ${at.vendorid})`),
+      .where(sql<boolean>`(${at('account')} IS NULL OR account_id = ${at('account')})`)
+      .where(sql<boolean>`(${at('vendorid')} IS NULL OR vendorid = ${at('vendorid')})`),
   );
 }

@@ -34,27 +34,27 @@ export interface Findings {
 export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
   const insert = statement<Omit<FindingTable, 'id' | 'explained_at' | 'explanation'>>(sqlite, (at) =>
     mirrorSql.insertInto('findings').values({
-      run_id: at.run_id,
-      account_id: at.account_id,
-      vendorid: at.vendorid,
-      kind: at.kind,
-      fields: at.fields,
-      found_at: at.found_at,
+      run_id: at('run_id'),
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      kind: at('kind'),
+      fields: at('fields'),
+      found_at: at('found_at'),
       explained_at: null,
       explanation: null,
     }),
   );
   const known = statement<{ account_id: string }, { field: string }>(sqlite, (at) =>
-    mirrorSql.selectFrom('known_fields').select('field').where('account_id', '=', at.account_id),
+    mirrorSql.selectFrom('known_fields').select('field').where('account_id', '=', at('account_id')),
   );
   const learn = statement<{ account_id: string; field: string; first_seen_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('known_fields')
-      .values({ account_id: at.account_id, field: at.field, first_seen_at: at.first_seen_at })
+      .values({ account_id: at('account_id'), field: at('field'), first_seen_at: at('first_seen_at') })
       .onConflict((conflict) => conflict.doNothing()),
   );
   const forget = statement<{ account_id: string; field: string }>(sqlite, (at) =>
-    mirrorSql.deleteFrom('known_fields').where('account_id', '=', at.account_id).where('field', '=', at.field),
+    mirrorSql.deleteFrom('known_fields').where('account_id', '=', at('account_id')).where('field', '=', at('field')),
   );
   const add: Findings['add'] = (runId, accountId, { kind, vendorid, fields }) => {
     insert.run({
@@ -75,23 +75,23 @@ export function findingLedger(sqlite: Sqlite, clock: Clock): Findings {
   const close = statement<{ id: number; explained_at: string; explanation: string }>(sqlite, (at) =>
     mirrorSql
       .updateTable('findings')
-      .set({ explained_at: at.explained_at, explanation: at.explanation })
-      .where('id', '=', at.id),
+      .set({ explained_at: at('explained_at'), explanation: at('explanation') })
+      .where('id', '=', at('id')),
   );
   const promote = statement<{ account_id: string; found_at: string }>(sqlite, (at) =>
     mirrorSql
       .updateTable('findings')
       .set({ kind: sql`json_extract(fields, '$.kind')`, fields: sql`json_extract(fields, '$.changed')` })
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('kind', '=', 'in_flight')
       .where('explained_at', 'is', null)
-      .where('found_at', '<', at.found_at),
+      .where('found_at', '<', at('found_at')),
   );
   const counts = statement<{ run_id: number }, { kind: FindingKind; count: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('findings')
       .select((row) => ['kind', row.fn.countAll<number>().as('count')])
-      .where('run_id', '=', at.run_id)
+      .where('run_id', '=', at('run_id'))
       .groupBy('kind'),
   );
   return {

@@ -18,19 +18,19 @@ export function gatewayRows(sqlite: Sqlite, clock: Clock): Gateways {
     mirrorSql
       .selectFrom('gateways')
       .select('sgid')
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('removed_at', 'is', null),
   );
   const upsert = statement<Omit<GatewayTable, 'removed_at'>>(sqlite, (at) =>
     mirrorSql
       .insertInto('gateways')
       .values({
-        account_id: at.account_id,
-        sgid: at.sgid,
-        id: at.id,
-        connectionid: at.connectionid,
-        gateway_name: at.gateway_name,
-        first_seen_at: at.first_seen_at,
+        account_id: at('account_id'),
+        sgid: at('sgid'),
+        id: at('id'),
+        connectionid: at('connectionid'),
+        gateway_name: at('gateway_name'),
+        first_seen_at: at('first_seen_at'),
         removed_at: null,
       })
       .onConflict((conflict) =>
@@ -44,9 +44,9 @@ export function gatewayRows(sqlite: Sqlite, clock: Clock): Gateways {
   const remove = statement<{ account_id: string; sgid: number; removed_at: string }>(sqlite, (at) =>
     mirrorSql
       .updateTable('gateways')
-      .set({ removed_at: at.removed_at })
-      .where('account_id', '=', at.account_id)
-      .where('sgid', '=', at.sgid),
+      .set({ removed_at: at('removed_at') })
+      .where('account_id', '=', at('account_id'))
+      .where('sgid', '=', at('sgid')),
   );
   const enabledIds = (accountId: string): number[] => enabled.all({ account_id: accountId }).map(({ sgid }) => sgid);
   return {

@@ -27,42 +27,42 @@ export interface History {
 export function vendorHistory(sqlite: Sqlite): History {
   const addVersion = statement<Omit<VersionTable, 'seq' | 'valid_to'>>(sqlite, (at) =>
     mirrorSql.insertInto('vendor_versions').values({
-      account_id: at.account_id,
-      vendorid: at.vendorid,
-      valid_from: at.valid_from,
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      valid_from: at('valid_from'),
       valid_to: null,
-      vis_state: at.vis_state,
-      vis_state_source: at.vis_state_source,
-      presence: at.presence,
-      changed_fields: at.changed_fields,
-      source: at.source,
-      run_id: at.run_id,
-      delivery_id: at.delivery_id,
-      raw: at.raw,
+      vis_state: at('vis_state'),
+      vis_state_source: at('vis_state_source'),
+      presence: at('presence'),
+      changed_fields: at('changed_fields'),
+      source: at('source'),
+      run_id: at('run_id'),
+      delivery_id: at('delivery_id'),
+      raw: at('raw'),
     }),
   );
   const endVersion = statement<Key & { at: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('vendor_versions').set({ valid_to: at.at }), at).where('valid_to', 'is', null),
+    ofVendor(mirrorSql.updateTable('vendor_versions').set({ valid_to: at('at') }), at).where('valid_to', 'is', null),
   );
   const addSpan = statement<Omit<BalanceSpanTable, 'valid_to'>>(sqlite, (at) =>
     mirrorSql.insertInto('balance_spans').values({
-      account_id: at.account_id,
-      vendorid: at.vendorid,
-      code: at.code,
-      valid_from: at.valid_from,
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      code: at('code'),
+      valid_from: at('valid_from'),
       valid_to: null,
-      outstanding: at.outstanding,
-      outstanding_minor: at.outstanding_minor,
-      overdue: at.overdue,
-      overdue_minor: at.overdue_minor,
+      outstanding: at('outstanding'),
+      outstanding_minor: at('outstanding_minor'),
+      overdue: at('overdue'),
+      overdue_minor: at('overdue_minor'),
     }),
   );
   const openSpans = statement<Key, BalanceSpanTable>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
   );
   const endSpan = statement<Key & { code: string; at: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at.at }), at)
-      .where('code', '=', at.code)
+    ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at('at') }), at)
+      .where('code', '=', at('code'))
       .where('valid_to', 'is', null),
   );
 

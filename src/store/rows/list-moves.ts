@@ -18,7 +18,7 @@ export function listMoves(sqlite: Sqlite): (accountId: string) => ListMoves {
         from
           .selectFrom('runs')
           .select('list_moved')
-          .where('account_id', '=', at.account_id)
+          .where('account_id', '=', at('account_id'))
           .where('outcome', '=', 'complete')
           .where('list_moved', 'is not', null)
           .orderBy('id', 'desc')

@@ -42,26 +42,26 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
   const takeGenerations = statement<{ marks: number }, { last: number }>(sqlite, (at) =>
     mirrorSql
       .updateTable('reading_counter')
-      .set({ generation: sql`generation + ${at.marks}` })
+      .set({ generation: sql`generation + ${at('marks')}` })
       .returning('generation as last'),
   );
   const upsert = statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>(sqlite, (at) =>
     mirrorSql
       .insertInto('dirty_vendors')
       .values({
-        account_id: at.account_id,
-        vendorid: at.vendorid,
-        generation: at.generation,
-        marked_at: at.marked_at,
-        due_at: at.due_at,
-        due_ms: at.due_ms,
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        generation: at('generation'),
+        marked_at: at('marked_at'),
+        due_at: at('due_at'),
+        due_ms: at('due_ms'),
         attempts: 0,
-        reason: at.reason,
+        reason: at('reason'),
         last_error: null,
       })
       .onConflict((conflict) =>
         conflict.columns(['account_id', 'vendorid']).doUpdateSet({
-          generation: at.generation,
+          generation: at('generation'),
           due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
           due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
           attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
@@ -70,20 +70,20 @@ export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Mark
       ),
   );
   const count = statement<Key & { attempts: number; last_error: string | null }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('dirty_vendors').set({ attempts: at.attempts, last_error: at.last_error }), at)
+    ofVendor(mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }), at)
       .where('reason', '=', 'delivery')
-      .where('attempts', '<=', at.attempts),
+      .where('attempts', '<=', at('attempts')),
   );
   const putOff = statement<Key & { due_at: string; due_ms: number }>(sqlite, (at) =>
     ofVendor(
       mirrorSql.updateTable('dirty_vendors').set({
-        due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at.due_at}, (${rest} / 1000.0) || ' seconds')`,
-        due_ms: sql`${at.due_ms} + ${rest}`,
+        due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
+        due_ms: sql`${at('due_ms')} + ${rest}`,
       }),
       at,
     )
       .where('reason', '=', 'delivery')
-      .where('due_ms', '<', sql<number>`${at.due_ms} + ${rest}`),
+      .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
   );
   const announced = statement<Key, { vendorid: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [

@@ -22,19 +22,19 @@ export function rateLedger(
   const { sqlite } = database;
   const add = statement<RequestTable>(sqlite, (at) =>
     mirrorSql.insertInto('_requests').values({
-      account_id: at.account_id,
-      family: at.family,
-      read_seq: at.read_seq,
-      counts_until_ms: at.counts_until_ms,
-      process: at.process,
+      account_id: at('account_id'),
+      family: at('family'),
+      read_seq: at('read_seq'),
+      counts_until_ms: at('counts_until_ms'),
+      process: at('process'),
     }),
   );
   const removeOver = statement<Scope & { now: number }>(sqlite, (at) =>
     mirrorSql
       .deleteFrom('_requests')
-      .where('account_id', '=', at.account_id)
-      .where('family', '=', at.family)
-      .where('counts_until_ms', '<=', at.now)
+      .where('account_id', '=', at('account_id'))
+      .where('family', '=', at('family'))
+      .where('counts_until_ms', '<=', at('now'))
       .where('process', 'is', null),
   );
   const usage = statement<Scope & { now: number }, { used: number; next: number | null }>(sqlite, (at) =>
@@ -42,33 +42,33 @@ export function rateLedger(
       .selectFrom('_requests')
       .select((row) => [
         row.fn.countAll<number>().as('used'),
-        row.fn.min('counts_until_ms').filterWhere('counts_until_ms', '>', at.now).as('next'),
+        row.fn.min('counts_until_ms').filterWhere('counts_until_ms', '>', at('now')).as('next'),
       ])
-      .where('account_id', '=', at.account_id)
-      .where('family', '=', at.family),
+      .where('account_id', '=', at('account_id'))
+      .where('family', '=', at('family')),
   );
   const overdue = statement<Scope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_requests')
       .select(['read_seq', 'process'])
-      .where('account_id', '=', at.account_id)
-      .where('family', '=', at.family)
-      .where('counts_until_ms', '<=', at.now),
+      .where('account_id', '=', at('account_id'))
+      .where('family', '=', at('family'))
+      .where('counts_until_ms', '<=', at('now')),
   );
   const remove = statement<Scope & { read_seq: number }>(sqlite, (at) =>
     mirrorSql
       .deleteFrom('_requests')
-      .where('account_id', '=', at.account_id)
-      .where('family', '=', at.family)
-      .where('read_seq', '=', at.read_seq),
+      .where('account_id', '=', at('account_id'))
+      .where('family', '=', at('family'))
+      .where('read_seq', '=', at('read_seq')),
   );
   const rest = statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>(sqlite, (at) =>
     mirrorSql
       .updateTable('_requests')
-      .set({ counts_until_ms: at.counts_until_ms, process: null })
-      .where('account_id', '=', at.account_id)
-      .where('family', '=', at.family)
-      .where('read_seq', '=', at.read_seq),
+      .set({ counts_until_ms: at('counts_until_ms'), process: null })
+      .where('account_id', '=', at('account_id'))
+      .where('family', '=', at('family'))
+      .where('read_seq', '=', at('read_seq')),
   );
 
   /** Requests that ought to have ended count on while their process lives: it may have been stopped, and go on. */

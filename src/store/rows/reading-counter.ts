@@ -27,8 +27,8 @@ export function readingCounter(database: Database, clock: Clock): Counter {
       .updateTable('reading_counter')
       .set({
         read_seq: sql`read_seq + 1`,
-        offset_ms: sql`max(offset_ms, mirror_ms - ${at.now})`,
-        mirror_ms: sql`max(mirror_ms, ${at.now} + offset_ms)`,
+        offset_ms: sql`max(offset_ms, mirror_ms - ${at('now')})`,
+        mirror_ms: sql`max(mirror_ms, ${at('now')} + offset_ms)`,
       })
       .returning(['read_seq', 'offset_ms', 'mirror_ms']),
   );

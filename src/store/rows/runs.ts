@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
+import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from '../sqlite/tables.ts';
 
 export interface Run {
@@ -38,6 +38,9 @@ export const noCounts: RunCounts = {
   unchanged: 0,
   suspects: 0,
 };
+
+const counted = Object.keys(noCounts) as (keyof RunCounts)[];
+const starts = ['account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
 
 const noEnd = {
   finished_at: null,
@@ -103,14 +106,14 @@ export function runLedger(
   >(sqlite, (at) =>
     mirrorSql
       .insertInto('runs')
-      .values({ ...noCounts, ...pickStart(at), ...noEnd, outcome: 'running' })
+      .values({ ...noCounts, ...columns(at, starts), ...noEnd, outcome: 'running' })
       .returning('id'),
   );
   const running = statement<{ account_id: string }, Pick<RunTable, 'process'> & { id: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('runs')
       .select(['id', 'process'])
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('outcome', '=', 'running'),
   );
   const unfinished = statement<{ account_id: string; since: string }, Pick<RunTable, 'process' | 'outcome'>>(
@@ -119,15 +122,15 @@ export function runLedger(
       mirrorSql
         .selectFrom('runs')
         .select(['process', 'outcome'])
-        .where('account_id', '=', at.account_id)
+        .where('account_id', '=', at('account_id'))
         .where('outcome', 'in', ['abandoned', 'running'])
-        .where('started_at', '>', at.since),
+        .where('started_at', '>', at('since')),
   );
   const complete = statement<{ account_id: string }, { started_at: string | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('runs')
       .select((row) => row.fn.max('started_at').as('started_at'))
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('outcome', '=', 'complete')
       .where('kind', '!=', 'verify'),
   );
@@ -140,11 +143,11 @@ export function runLedger(
       .leftJoin('runs', (join) =>
         join
           .onRef('runs.account_id', '=', 'accounts.account_id')
-          .on('runs.began_seq', '<', at.read_seq)
-          .on('runs.started_at', '<=', at.now),
+          .on('runs.began_seq', '<', at('read_seq'))
+          .on('runs.started_at', '<=', at('now')),
       )
       .select((row) => row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'))
-      .where('accounts.account_id', '=', at.account_id)
+      .where('accounts.account_id', '=', at('account_id'))
       .orderBy('runs.id', 'desc')
       .limit(1),
   );
@@ -152,7 +155,7 @@ export function runLedger(
     mirrorSql
       .selectFrom('runs')
       .select(['id', 'kind', 'trigger'])
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('kind', '!=', 'verify')
       .orderBy('id', 'desc')
       .limit(1),
@@ -160,11 +163,15 @@ export function runLedger(
   const abandon = statement<{ id: number; finished_at: string }>(sqlite, (at) =>
     mirrorSql
       .updateTable('runs')
-      .set({ outcome: 'abandoned', finished_at: at.finished_at, error: 'The process ended in the middle of the run.' })
-      .where('id', '=', at.id),
+      .set({
+        outcome: 'abandoned',
+        finished_at: at('finished_at'),
+        error: 'The process ended in the middle of the run.',
+      })
+      .where('id', '=', at('id')),
   );
   const progress = statement<RunCounts & { id: number }>(sqlite, (at) =>
-    mirrorSql.updateTable('runs').set(pickCounts(at)).where('id', '=', at.id),
+    mirrorSql.updateTable('runs').set(columns(at, counted)).where('id', '=', at('id')),
   );
   const finish = statement<
     RunCounts & { id: number } & Pick<
@@ -175,17 +182,17 @@ export function runLedger(
     mirrorSql
       .updateTable('runs')
       .set({
-        ...pickCounts(at),
-        outcome: at.outcome,
-        error: at.error,
-        error_code: at.error_code,
-        finished_at: at.finished_at,
-        safe_as_of: at.safe_as_of,
-        listed_as_of: at.listed_as_of,
-        proof: at.proof,
-        list_moved: at.list_moved,
+        ...columns(at, counted),
+        outcome: at('outcome'),
+        error: at('error'),
+        error_code: at('error_code'),
+        finished_at: at('finished_at'),
+        safe_as_of: at('safe_as_of'),
+        listed_as_of: at('listed_as_of'),
+        proof: at('proof'),
+        list_moved: at('list_moved'),
       })
-      .where('id', '=', at.id)
+      .where('id', '=', at('id'))
       .where('outcome', '=', sql.lit('running')),
   );
   return {
@@ -233,15 +240,4 @@ export function runLedger(
       });
     },
   };
-}
-
-function pickStart(
-  at: Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>,
-): Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'> {
-  const { account_id, kind, trigger, started_at, process, began_seq } = at;
-  return { account_id, kind, trigger, started_at, process, began_seq };
-}
-
-function pickCounts({ pages, requests, seen, created, updated, unchanged, suspects }: RunCounts): RunCounts {
-  return { pages, requests, seen, created, updated, unchanged, suspects };
 }

@@ -1,4 +1,5 @@
 /** What we hold of a vendor, between its rows and the word `Vendor`. */
+import type { RawBuilder } from 'kysely';
 import {
   balanceFields,
   minorUnits,
@@ -10,7 +11,7 @@ import {
   type Vendor,
 } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
+import { mirrorSql, statement, type At } from '../sqlite/statement.ts';
 import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/vendor-tables.ts';
 
 /** The columns of `vendors` that a reading fills. */
@@ -77,26 +78,26 @@ export function children(sqlite: Sqlite): Children {
   const dropTaxes = statement<Key>(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
   const addBalance = statement<BalanceTable>(sqlite, (at) =>
     mirrorSql.insertInto('vendor_balances').values({
-      account_id: at.account_id,
-      vendorid: at.vendorid,
-      kind: at.kind,
-      amount: at.amount,
-      amount_minor: at.amount_minor,
-      code: at.code,
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      kind: at('kind'),
+      amount: at('amount'),
+      amount_minor: at('amount_minor'),
+      code: at('code'),
     }),
   );
   const addTax = statement<TaxDefaultTable>(sqlite, (at) =>
     mirrorSql.insertInto('vendor_tax_defaults').values({
-      account_id: at.account_id,
-      vendorid: at.vendorid,
-      taxid: at.taxid,
-      system_taxid: at.system_taxid,
-      enabled: at.enabled,
-      name: at.name,
-      amount: at.amount,
-      tax_authorityid: at.tax_authorityid,
-      created_at: at.created_at,
-      updated_at: at.updated_at,
+      account_id: at('account_id'),
+      vendorid: at('vendorid'),
+      taxid: at('taxid'),
+      system_taxid: at('system_taxid'),
+      enabled: at('enabled'),
+      name: at('name'),
+      amount: at('amount'),
+      tax_authorityid: at('tax_authorityid'),
+      created_at: at('created_at'),
+      updated_at: at('updated_at'),
     }),
   );
   return {
@@ -129,13 +130,13 @@ export function children(sqlite: Sqlite): Children {
 }
 
 interface OneVendor {
-  where(column: 'account_id', operator: '=', value: string): this;
-  where(column: 'vendorid', operator: '=', value: number): this;
+  where(column: 'account_id', operator: '=', value: RawBuilder<string>): this;
+  where(column: 'vendorid', operator: '=', value: RawBuilder<number>): this;
 }
 
 /** Narrows a query to one vendor. */
-export function ofVendor<Q extends object>(query: Q, at: Key): Q {
-  return (query as Q & OneVendor).where('account_id', '=', at.account_id).where('vendorid', '=', at.vendorid);
+export function ofVendor<Q extends object>(query: Q, at: At<Key>): Q {
+  return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
 }
 
 function taxDefaultOf(row: TaxDefaultTable): TaxDefault {

@@ -19,27 +19,27 @@ export function sweepRequests(sqlite: Sqlite, counter: Counter): SweepRequests {
     mirrorSql
       .selectFrom('callbacks')
       .select('callbackid')
-      .where('account_id', '=', at.account_id)
-      .where('callbackid', '=', at.callbackid),
+      .where('account_id', '=', at('account_id'))
+      .where('callbackid', '=', at('callbackid')),
   );
   const ask = statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>(sqlite, (at) =>
     mirrorSql
       .insertInto('_sweep_requests')
       .values({
-        account_id: at.account_id,
+        account_id: at('account_id'),
         generation: 1,
-        asked_at: at.asked_at,
-        asked_ms: at.now,
-        last_ms: at.now,
-        callback_ids: at.callback_ids,
-        callback_id_at: sql`iif(${at.callback_ids} > 0, ${at.asked_at}, NULL)`,
+        asked_at: at('asked_at'),
+        asked_ms: at('now'),
+        last_ms: at('now'),
+        callback_ids: at('callback_ids'),
+        callback_id_at: sql`iif(${at('callback_ids')} > 0, ${at('asked_at')}, NULL)`,
       })
       .onConflict((conflict) =>
         conflict.column('account_id').doUpdateSet({
           generation: sql`generation + 1`,
           asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
           asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
-          last_ms: at.now,
+          last_ms: at('now'),
           callback_ids: sql`callback_ids + excluded.callback_ids`,
           callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
         }),

@@ -4,7 +4,7 @@ import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
-import { mirrorSql, statement } from '../sqlite/statement.ts';
+import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../sqlite/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
@@ -33,30 +33,26 @@ const changing = [
   'raw',
 ] as const satisfies (keyof VendorTable)[];
 
-function pick<T extends object, K extends keyof T>(row: T, names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, K>;
-}
-
 export function vendorRows(sqlite: Sqlite): VendorRows {
   const find = statement<Key, VendorTable>(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
   const same = statement<Key & { text: string | Uint8Array }, StoredState>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('vendors').select(['held_since_ms', 'vis_state']), at)
       .where('presence', '=', 'present')
-      .where('raw', '=', sql<string>`CAST(${at.text} AS TEXT)`),
+      .where('raw', '=', sql<string>`CAST(${at('text')} AS TEXT)`),
   );
   const insert = statement<VendorTable>(sqlite, (at) =>
-    mirrorSql.insertInto('vendors').values(pick(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
+    mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
   );
   const update = statement<VendorTable>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('vendors').set(pick(at, changing)), at),
+    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at),
   );
   const confirm = statement<Key & { read_seq: number }>(sqlite, (at) =>
     ofVendor(
       mirrorSql
         .updateTable('vendors')
-        .set({ read_seq: at.read_seq, presence: sql`iif(presence = 'suspect', 'present', presence)` }),
+        .set({ read_seq: at('read_seq'), presence: sql`iif(presence = 'suspect', 'present', presence)` }),
       at,
-    ).where('read_seq', '<', at.read_seq),
+    ).where('read_seq', '<', at('read_seq')),
   );
   return {
     find: (key) => find.get(key),

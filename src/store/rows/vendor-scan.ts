@@ -32,7 +32,7 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('accounts')
-      .values({ account_id: at.account_id, added_at: at.added_at, not_served_since: null })
+      .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null })
       .onConflict((conflict) => conflict.doNothing()),
   );
   const accounts = statement<object, { account_id: string; not_served_since: string | null }>(sqlite, () =>
@@ -41,15 +41,15 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   const setServed = statement<{ account_id: string; not_served_since: string | null }>(sqlite, (at) =>
     mirrorSql
       .updateTable('accounts')
-      .set({ not_served_since: at.not_served_since })
-      .where('account_id', '=', at.account_id),
+      .set({ not_served_since: at('not_served_since') })
+      .where('account_id', '=', at('account_id')),
   );
   const after = statement<{ account_id: string; after: number }, ScannedVendor>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select(['vendorid', 'vis_state', 'presence', 'read_seq', 'held_since_ms'])
-      .where('account_id', '=', at.account_id)
-      .where('vendorid', '>', at.after)
+      .where('account_id', '=', at('account_id'))
+      .where('vendorid', '>', at('after'))
       .orderBy('vendorid')
       .limit(chunk),
   );
@@ -57,13 +57,13 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
     mirrorSql
       .selectFrom('vendors')
       .select((row) => row.fn.countAll<number>().as('vendors'))
-      .where('account_id', '=', at.account_id),
+      .where('account_id', '=', at('account_id')),
   );
   const active = statement<{ account_id: string }, { vendorid: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')
       .select('vendorid')
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('vis_state', '=', 0)
       .where('presence', '=', 'present')
       .orderBy('vendorid', 'desc')

@@ -29,37 +29,44 @@ export function awaitedCodes(sqlite: Sqlite): AwaitedCodes {
   const expect = statement<OfEvent & { callbackid: number | null; asked_at: string }>(sqlite, (at) =>
     secretSql
       .insertInto('awaited_codes')
-      .values({ account_id: at.account_id, event: at.event, callbackid: at.callbackid, asked_at: at.asked_at })
+      .values({
+        account_id: at('account_id'),
+        event: at('event'),
+        callbackid: at('callbackid'),
+        asked_at: at('asked_at'),
+      })
       .onConflict((conflict) =>
-        conflict.columns(['account_id', 'event']).doUpdateSet({ callbackid: at.callbackid, asked_at: at.asked_at }),
+        conflict
+          .columns(['account_id', 'event'])
+          .doUpdateSet({ callbackid: at('callbackid'), asked_at: at('asked_at') }),
       ),
   );
   const awaited = statement<{ account_id: string }, { callbackid: number | null }>(sqlite, (at) =>
-    secretSql.selectFrom('awaited_codes').select('callbackid').where('account_id', '=', at.account_id),
+    secretSql.selectFrom('awaited_codes').select('callbackid').where('account_id', '=', at('account_id')),
   );
   const arrived = statement<OfEvent>(sqlite, (at) =>
-    secretSql.deleteFrom('awaited_codes').where('account_id', '=', at.account_id).where('event', '=', at.event),
+    secretSql.deleteFrom('awaited_codes').where('account_id', '=', at('account_id')).where('event', '=', at('event')),
   );
   const gone = statement<{ account_id: string; callbackid: number }>(sqlite, (at) =>
     secretSql
       .deleteFrom('awaited_codes')
-      .where('account_id', '=', at.account_id)
-      .where('callbackid', '=', at.callbackid),
+      .where('account_id', '=', at('account_id'))
+      .where('callbackid', '=', at('callbackid')),
   );
   const forget = statement<{ before: string }>(sqlite, (at) =>
-    secretSql.deleteFrom('registrations').where('registered_at', '<=', at.before),
+    secretSql.deleteFrom('registrations').where('registered_at', '<=', at('before')),
   );
   const count = statement<OfEvent, { registrations: number }>(sqlite, (at) =>
     secretSql
       .selectFrom('registrations')
       .select((row) => row.fn.countAll<number>().as('registrations'))
-      .where('account_id', '=', at.account_id)
-      .where('event', '=', at.event),
+      .where('account_id', '=', at('account_id'))
+      .where('event', '=', at('event')),
   );
   const register = statement<OfEvent & { registered_at: string }>(sqlite, (at) =>
     secretSql
       .insertInto('registrations')
-      .values({ account_id: at.account_id, event: at.event, registered_at: at.registered_at }),
+      .values({ account_id: at('account_id'), event: at('event'), registered_at: at('registered_at') }),
   );
   return {
     expect: (of, now) => void expect.run({ ...of, asked_at: timestamp(now) }),

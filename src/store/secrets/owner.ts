@@ -19,10 +19,10 @@ export function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owne
   const look = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
     secretSql.replaceInto('owner').values({
-      id: at.id,
-      mirror_id: at.mirror_id,
-      mirror_path: at.mirror_path,
-      daemon_epoch: at.daemon_epoch,
+      id: at('id'),
+      mirror_id: at('mirror_id'),
+      mirror_path: at('mirror_path'),
+      daemon_epoch: at('daemon_epoch'),
     }),
   );
   return ({ mirrorId, path }) => {

@@ -11,10 +11,10 @@ export interface PathTokenRows {
 
 export function pathTokens(sqlite: Sqlite, random: Random): PathTokenRows {
   const select = statement<{ account_id: string }, { path_token: string }>(sqlite, (at) =>
-    secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at.account_id),
+    secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at('account_id')),
   );
   const add = statement<{ account_id: string; path_token: string }>(sqlite, (at) =>
-    secretSql.insertInto('path_tokens').values({ account_id: at.account_id, path_token: at.path_token }),
+    secretSql.insertInto('path_tokens').values({ account_id: at('account_id'), path_token: at('path_token') }),
   );
   const find = (account_id: string): string | undefined => select.get({ account_id })?.path_token;
   return {

@@ -62,12 +62,12 @@ export function openTokenStore(database: Database, options: TokenStorageOptions)
     secretSql
       .selectFrom('oauth_tokens')
       .select(['access_token', 'refresh_token', 'expires_at'])
-      .where('client', '=', at.client),
+      .where('client', '=', at('client')),
   );
   const introduce = statement<{ client: string }>(sqlite, (at) =>
     secretSql
       .insertInto('oauth_tokens')
-      .values({ client: at.client })
+      .values({ client: at('client') })
       .onConflict((conflict) => conflict.doNothing()),
   );
   // A lease that ends later than one taken now is from before the machine was started anew.
@@ -77,28 +77,28 @@ export function openTokenStore(database: Database, options: TokenStorageOptions)
       secretSql
         .selectFrom('oauth_tokens')
         .select('lease_owner')
-        .where('client', '=', at.client)
-        .where('lease_until_ms', '>=', at.now)
-        .where('lease_until_ms', '<=', at.until),
+        .where('client', '=', at('client'))
+        .where('lease_until_ms', '>=', at('now'))
+        .where('lease_until_ms', '<=', at('until')),
   );
   const lease = statement<{ client: string; owner: string; until: number }>(sqlite, (at) =>
     secretSql
       .updateTable('oauth_tokens')
-      .set({ lease_owner: at.owner, lease_until_ms: at.until })
-      .where('client', '=', at.client),
+      .set({ lease_owner: at('owner'), lease_until_ms: at('until') })
+      .where('client', '=', at('client')),
   );
   const release = statement<{ client: string; owner: string }>(sqlite, (at) =>
     secretSql
       .updateTable('oauth_tokens')
       .set({ lease_owner: null, lease_until_ms: null })
-      .where('client', '=', at.client)
-      .where('lease_owner', '=', at.owner),
+      .where('client', '=', at('client'))
+      .where('lease_owner', '=', at('owner')),
   );
   const store = statement<{ client: string } & TokenRow>(sqlite, (at) =>
     secretSql
       .updateTable('oauth_tokens')
-      .set({ access_token: at.access_token, refresh_token: at.refresh_token, expires_at: at.expires_at })
-      .where('client', '=', at.client),
+      .set({ access_token: at('access_token'), refresh_token: at('refresh_token'), expires_at: at('expires_at') })
+      .where('client', '=', at('client')),
   );
 
   /** Whether the process that took this lease still lives. */

@@ -39,11 +39,11 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
-        .where('account_id', '=', at.account_id)
+        .where('account_id', '=', at('account_id'))
         .where((row) =>
           row.or([
             row('state', '=', 'proven'),
-            row.and([row('state', '=', 'previous'), row('expires_at', '>', at.now)]),
+            row.and([row('state', '=', 'previous'), row('expires_at', '>', at('now'))]),
           ]),
         )
         .orderBy('state', 'desc'),
@@ -52,32 +52,32 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
-        .where('account_id', '=', at.account_id)
-        .where('callbackid', '=', at.callbackid)
+        .where('account_id', '=', at('account_id'))
+        .where('callbackid', '=', at('callbackid'))
         .where('state', '=', 'proven'),
     ),
     find: statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid', 'state'])
-        .where('account_id', '=', at.account_id)
-        .where('verifier', '=', at.verifier),
+        .where('account_id', '=', at('account_id'))
+        .where('verifier', '=', at('verifier')),
     ),
     candidates: statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
-        .where('account_id', '=', at.account_id)
+        .where('account_id', '=', at('account_id'))
         .where((row) => row.or([row('state', '=', 'candidate'), row('came_again', '=', 1)]))
         .orderBy('received_at', 'desc'),
     ),
     add: statement(sqlite, (at) =>
       secretSql.insertInto('verifiers').values({
-        account_id: at.account_id,
-        verifier: at.verifier,
-        callbackid: at.callbackid,
+        account_id: at('account_id'),
+        verifier: at('verifier'),
+        callbackid: at('callbackid'),
         state: 'candidate',
-        received_at: at.received_at,
+        received_at: at('received_at'),
         expires_at: null,
         came_again: 0,
       }),
@@ -87,60 +87,60 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         .updateTable('verifiers')
         .set({
           came_again: 1,
-          received_at: at.received_at,
-          callbackid: sql`iif(state = 'previous', coalesce(${at.callbackid}, callbackid), callbackid)`,
+          received_at: at('received_at'),
+          callbackid: sql`iif(state = 'previous', coalesce(${at('callbackid')}, callbackid), callbackid)`,
         })
-        .where('account_id', '=', at.account_id)
-        .where('verifier', '=', at.verifier)
+        .where('account_id', '=', at('account_id'))
+        .where('verifier', '=', at('verifier'))
         .where('state', '<>', 'candidate'),
     ),
     tried: statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({ came_again: 0 })
-        .where('account_id', '=', at.account_id)
-        .where('verifier', '=', at.verifier),
+        .where('account_id', '=', at('account_id'))
+        .where('verifier', '=', at('verifier')),
     ),
     drop: statement(sqlite, (at) =>
       secretSql
         .deleteFrom('verifiers')
-        .where('account_id', '=', at.account_id)
-        .where('verifier', '=', at.verifier)
+        .where('account_id', '=', at('account_id'))
+        .where('verifier', '=', at('verifier'))
         .where('state', '=', 'candidate'),
     ),
     raise: statement(sqlite, (at) =>
       secretSql
         .insertInto('verifiers')
         .values({
-          account_id: at.account_id,
-          verifier: at.verifier,
-          callbackid: at.callbackid,
+          account_id: at('account_id'),
+          verifier: at('verifier'),
+          callbackid: at('callbackid'),
           state: 'proven',
-          received_at: at.received_at,
+          received_at: at('received_at'),
           expires_at: null,
           came_again: 0,
         })
         .onConflict((conflict) =>
           conflict
             .columns(['account_id', 'verifier'])
-            .doUpdateSet({ state: 'proven', callbackid: at.callbackid, expires_at: null, came_again: 0 }),
+            .doUpdateSet({ state: 'proven', callbackid: at('callbackid'), expires_at: null, came_again: 0 }),
         ),
     ),
     retire: statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
-        .set({ state: 'previous', expires_at: at.expires_at })
-        .where('account_id', '=', at.account_id)
-        .where('callbackid', '=', at.callbackid)
+        .set({ state: 'previous', expires_at: at('expires_at') })
+        .where('account_id', '=', at('account_id'))
+        .where('callbackid', '=', at('callbackid'))
         .where('state', '=', 'proven'),
     ),
     dropCandidates: statement(sqlite, (at) =>
       secretSql
         .deleteFrom('verifiers')
-        .where('account_id', '=', at.account_id)
-        .where((row) => row.or([row('callbackid', '=', at.callbackid), row('callbackid', 'is', null)]))
+        .where('account_id', '=', at('account_id'))
+        .where((row) => row.or([row('callbackid', '=', at('callbackid')), row('callbackid', 'is', null)]))
         .where('state', '=', 'candidate'),
     ),
-    dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at.now)),
+    dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at('now'))),
   };
 }

@@ -56,9 +56,9 @@ export const mirrorSql = builder<MirrorTables>();
 export const secretSql = builder<SecretTables>();
 
 class Placeholder {
-  readonly name: PropertyKey;
+  readonly name: string;
 
-  constructor(name: PropertyKey) {
+  constructor(name: string) {
     this.name = name;
   }
 }
@@ -74,13 +74,15 @@ export interface Statement<Args, Row> {
 }
 
 /**
- * What `build` describes, prepared as it is asked for the first time: most commands need few of all statements. `at.name`
- * stands where the argument `name` goes, with the argument's own type, so that the types of arguments and columns are checked
- * against each other.
+ * Says where an argument goes in a statement: `at('name')` has the type of the argument `name`, so that the types of arguments and
+ * columns are checked against each other. It is a function, so that arguments can neither be spread nor compared by mistake.
  */
+export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
+
+/** What `build` describes, prepared as it is asked for the first time: most commands need few of all statements. */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
-  build: (at: Args) => Description<Row>,
+  build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
   let known: Statement<Args, Row> | undefined;
   const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
@@ -93,12 +95,12 @@ export function statement<Args extends object, Row = unknown>(
 
 function prepare<Args extends object, Row>(
   sqlite: Sqlite,
-  build: (at: Args) => Description<Row>,
+  build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  const at = new Proxy({} as Args, { get: (_, name) => new Placeholder(name) });
+  const at: At<Args> = (name) => sql.val(new Placeholder(name) as never);
   const node = build(at).toOperationNode() as RootOperationNode;
-  const { sql, parameters } = compiler.compileQuery(node, createQueryId());
-  const prepared = sqlite.prepare<unknown[], Row>(sql);
+  const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
+  const prepared = sqlite.prepare<unknown[], Row>(text);
   const names = (parameters as readonly Placeholder[]).map(({ name }) => name as keyof Args);
   const bind = (args: Args): unknown[] => names.map((name) => args[name]);
   return {
@@ -108,8 +110,16 @@ function prepare<Args extends object, Row>(
   };
 }
 
+/** Arguments for columns of their own names. */
+export function columns<Args, Name extends keyof Args & string>(
+  at: At<Args>,
+  names: readonly Name[],
+): { [Column in Name]: RawBuilder<Args[Column]> } {
+  return Object.fromEntries(names.map((name) => [name, at(name)])) as { [Column in Name]: RawBuilder<Args[Column]> };
+}
+
 /** A limit that is an argument: one that stands alone would make SQLite plan anew for each. */
-export function boundLimit(limit: number): RawBuilder<number> {
+export function boundLimit(limit: RawBuilder<number>): RawBuilder<number> {
   return sql`+${limit}`;
 }
 

@@ -65,27 +65,27 @@ export function queueTransactions(
     mirrorSql
       .selectFrom('dirty_vendors')
       .select(columns)
-      .where('account_id', '=', at.account_id)
-      .where('due_ms', '<=', at.moment)
+      .where('account_id', '=', at('account_id'))
+      .where('due_ms', '<=', at('moment'))
       .orderBy('due_ms')
-      .limit(boundLimit(at.limit)),
+      .limit(boundLimit(at('limit'))),
   );
   const parked = statement<{ account_id: string }, Mark>(sqlite, (at) =>
     mirrorSql
       .selectFrom('dirty_vendors')
       .select(columns)
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('due_ms', 'is', null),
   );
   const open = statement<{ account_id: string }, { marks: number; next: number | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('dirty_vendors')
       .select((row) => [row.fn.countAll<number>().as('marks'), row.fn.min('due_ms').as('next')])
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('due_ms', 'is not', null),
   );
   const remove = statement<Key & { generation: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),
+    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at('generation')),
   );
   const change = statement<
     Pick<
@@ -95,14 +95,14 @@ export function queueTransactions(
   >(sqlite, (at) =>
     ofVendor(
       mirrorSql.updateTable('dirty_vendors').set({
-        due_at: at.due_at,
-        due_ms: at.due_ms,
-        attempts: at.attempts,
-        reason: at.reason,
-        last_error: at.last_error,
+        due_at: at('due_at'),
+        due_ms: at('due_ms'),
+        attempts: at('attempts'),
+        reason: at('reason'),
+        last_error: at('last_error'),
       }),
       at,
-    ).where('generation', '=', at.generation),
+    ).where('generation', '=', at('generation')),
   );
   const conclude = (mark: Mark, outcome: SettledOutcome, open = deliveries.open(mark)): void => {
     // A delivery that brought nothing new tells late what a sweep had found; of several that brought something, one did not need to.

@@ -53,14 +53,14 @@ export function openEdits(sqlite: Sqlite, { clock, marks, process }: OpenEditsPa
     mirrorSql
       .insertInto('_edits')
       .values({
-        account_id: at.account_id,
-        vendorid: at.vendorid,
-        fields: at.fields,
-        sent_at: at.sent_at,
-        sent_by: at.sent_by,
-        process: at.process,
-        version: at.version,
-        generation: at.generation,
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        fields: at('fields'),
+        sent_at: at('sent_at'),
+        sent_by: at('sent_by'),
+        process: at('process'),
+        version: at('version'),
+        generation: at('generation'),
       })
       .returning('id'),
   );
@@ -72,14 +72,17 @@ export function openEdits(sqlite: Sqlite, { clock, marks, process }: OpenEditsPa
       ),
   );
   const byId = statement<{ id: number }, Key & Pick<EditTable, 'process' | 'generation'>>(sqlite, (at) =>
-    mirrorSql.selectFrom('_edits').select(['account_id', 'vendorid', 'process', 'generation']).where('id', '=', at.id),
+    mirrorSql
+      .selectFrom('_edits')
+      .select(['account_id', 'vendorid', 'process', 'generation'])
+      .where('id', '=', at('id')),
   );
-  const remove = statement<{ id: number }>(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at.id));
+  const remove = statement<{ id: number }>(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
   const latestVersion = statement<Key, { seq: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
   );
   const versionsSince = statement<Key & { version: number }, { changed_fields: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendor_versions').select('changed_fields'), at).where('seq', '>', at.version),
+    ofVendor(mirrorSql.selectFrom('vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
   );
   const generationOf = statement<Key, { generation: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
@@ -87,7 +90,7 @@ export function openEdits(sqlite: Sqlite, { clock, marks, process }: OpenEditsPa
   // Whatever was made of the mark meanwhile stays.
   const unmark = statement<Key & { generation: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
-      .where('generation', '=', at.generation)
+      .where('generation', '=', at('generation'))
       .where('reason', '=', 'asked')
       .where('attempts', '=', sql<number>`0`),
   );

@@ -5,7 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { mirrorSql, statement, type Description } from '../sqlite/statement.ts';
+import { mirrorSql, statement, type Description, type At } from '../sqlite/statement.ts';
 
 /** Moments in milliseconds since 1970; what is older goes. Undefined keeps everything. */
 export interface Keep {
@@ -37,19 +37,19 @@ interface Ids {
 
 interface Expiring {
   /** The next rows after a place that are old enough, oldest first. */
-  readonly next: (place: Place) => Description<OldRow>;
-  readonly remove: (at: Ids) => Description;
+  readonly next: (at: At<Place>) => Description<OldRow>;
+  readonly remove: (at: At<Ids>) => Description;
 }
 
 const never = sql<0 | 1>`0`;
-const among = ({ ids }: Ids): RawBuilder<number> => sql`(SELECT value FROM json_each(${ids}))`;
+const among = (at: At<Ids>): RawBuilder<number> => sql`(SELECT value FROM json_each(${at('ids')}))`;
 
 const deliveries: Expiring = {
   next: (at) =>
     mirrorSql
       .selectFrom('deliveries')
       .select(['id', 'received_at as at', sql<0 | 1>`outcome IN ('pending', 'parked')`.as('stays')])
-      .where(sql<boolean>`received_at < ${at.since} AND (received_at, id) > (${at.at}, ${at.id})`)
+      .where(sql<boolean>`received_at < ${at('since')} AND (received_at, id) > (${at('at')}, ${at('id')})`)
       .orderBy('received_at')
       .orderBy('id')
       .limit(atOnce),
@@ -61,7 +61,7 @@ const findings: Expiring = {
     mirrorSql
       .selectFrom('findings')
       .select(['id', 'found_at as at', never.as('stays')])
-      .where(sql<boolean>`found_at < ${at.since} AND (found_at, id) > (${at.at}, ${at.id})`)
+      .where(sql<boolean>`found_at < ${at('since')} AND (found_at, id) > (${at('at')}, ${at('id')})`)
       .orderBy('found_at')
       .orderBy('id')
       .limit(atOnce),
@@ -78,7 +78,7 @@ const runs: Expiring = {
     mirrorSql
       .selectFrom('runs')
       .select(['id', 'started_at as at', sql<0 | 1>`outcome = 'running' OR (${isLatestSweep})`.as('stays')])
-      .where(sql<boolean>`started_at < ${at.since} AND (started_at, id) > (${at.at}, ${at.id})`)
+      .where(sql<boolean>`started_at < ${at('since')} AND (started_at, id) > (${at('at')}, ${at('id')})`)
       .orderBy('started_at')
       .orderBy('id')
       .limit(atOnce),
@@ -90,7 +90,7 @@ const versions: Expiring = {
     mirrorSql
       .selectFrom('vendor_versions')
       .select(['seq as id', sql<string>`valid_to`.as('at'), never.as('stays')])
-      .where(sql<boolean>`valid_to < ${at.since} AND (valid_to, seq) > (${at.at}, ${at.id})`)
+      .where(sql<boolean>`valid_to < ${at('since')} AND (valid_to, seq) > (${at('at')}, ${at('id')})`)
       .orderBy('valid_to')
       .orderBy('seq')
       .limit(atOnce),

@@ -77,14 +77,14 @@ export function sweepAnswerTransactions(
     mirrorSql
       .selectFrom('_sweep_requests')
       .select(['generation', 'asked_ms', 'last_ms', 'rest_until_ms'])
-      .where('account_id', '=', at.account_id)
+      .where('account_id', '=', at('account_id'))
       .where('asked_ms', 'is not', null),
   );
   const named = statement<{ account_id: string }, { deliveries: number; last: string | null }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_sweep_requests')
       .select(['callback_ids as deliveries', 'callback_id_at as last'])
-      .where('account_id', '=', at.account_id),
+      .where('account_id', '=', at('account_id')),
   );
   // The index holds what is not settled, in the order in which it came.
   const unmarked = sqlite.prepare<{ account_id: string; upTo: string; limit: number }, UnmarkedVendor>(`
@@ -101,25 +101,25 @@ export function sweepAnswerTransactions(
       mirrorSql
         .updateTable('_sweep_requests')
         .set({
-          asked_at: sql`max(asked_at, ${at.asked_at})`,
-          asked_ms: sql`max(asked_ms, ${at.asked_ms})`,
-          rest_until_ms: at.rest_until_ms,
+          asked_at: sql`max(asked_at, ${at('asked_at')})`,
+          asked_ms: sql`max(asked_ms, ${at('asked_ms')})`,
+          rest_until_ms: at('rest_until_ms'),
         })
-        .where('account_id', '=', at.account_id),
+        .where('account_id', '=', at('account_id')),
   );
   const clear = statement<{ account_id: string; generation: number; upToMs: number }>(sqlite, (at) =>
     mirrorSql
       .updateTable('_sweep_requests')
       .set({ asked_at: null, asked_ms: null })
-      .where('account_id', '=', at.account_id)
-      .where('generation', '=', at.generation)
-      .where('last_ms', '<=', at.upToMs),
+      .where('account_id', '=', at('account_id'))
+      .where('generation', '=', at('generation'))
+      .where('last_ms', '<=', at('upToMs')),
   );
   const rest = statement<{ account_id: string; rest_until_ms: number }>(sqlite, (at) =>
     mirrorSql
       .updateTable('_sweep_requests')
-      .set({ rest_until_ms: at.rest_until_ms })
-      .where('account_id', '=', at.account_id),
+      .set({ rest_until_ms: at('rest_until_ms') })
+      .where('account_id', '=', at('account_id')),
   );
   return {
     sweepRequest: (account_id) =>

@@ -68,31 +68,31 @@ export function writeTransactions(database: Database, { clock, marks, process }:
     mirrorSql
       .selectFrom('vendors')
       .select('vendorid')
-      .where('account_id', '=', at.account_id)
-      .where(sql<string>`trim(vendor_name)`, '=', at.vendor_name)
+      .where('account_id', '=', at('account_id'))
+      .where(sql<string>`trim(vendor_name)`, '=', at('vendor_name'))
       .orderBy('vendorid'),
   );
   const begin = statement<CreationTable>(sqlite, (at) =>
     mirrorSql.replaceInto('_creations').values({
-      account_id: at.account_id,
-      vendor_name: at.vendor_name,
-      sent_at: at.sent_at,
-      known: at.known,
-      sent_by: at.sent_by,
+      account_id: at('account_id'),
+      vendor_name: at('vendor_name'),
+      sent_at: at('sent_at'),
+      known: at('known'),
+      sent_by: at('sent_by'),
     }),
   );
   const open = statement<Named, Pick<CreationTable, 'sent_at' | 'known' | 'sent_by'>>(sqlite, (at) =>
     mirrorSql
       .selectFrom('_creations')
       .select(['sent_at', 'known', 'sent_by'])
-      .where('account_id', '=', at.account_id)
-      .where('vendor_name', '=', at.vendor_name),
+      .where('account_id', '=', at('account_id'))
+      .where('vendor_name', '=', at('vendor_name')),
   );
   const end = statement<Named>(sqlite, (at) =>
     mirrorSql
       .deleteFrom('_creations')
-      .where('account_id', '=', at.account_id)
-      .where('vendor_name', '=', at.vendor_name),
+      .where('account_id', '=', at('account_id'))
+      .where('vendor_name', '=', at('vendor_name')),
   );
   const key = (account_id: string, name: string): Named => ({
     account_id,

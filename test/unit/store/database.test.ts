@@ -167,7 +167,8 @@ describe('a locked file', () => {
     onTestFinished(() => database.close());
     const epoch = await database.write(() => nextEpoch(database.sqlite));
     await database.keepFor(mirrorClaim(database.sqlite, epoch));
-    const add = (id: string): void => void database.sqlite.prepare("INSERT INTO accounts VALUES (?, '2026')").run(id);
+    const add = (id: string): void =>
+      void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
     await database.write(() => add('before'));
     const other = stranger(path);
     other.exec('BEGIN IMMEDIATE');

@@ -31,6 +31,7 @@ describe('reports on accounts', () => {
         totals: [],
         freshness: {
           last_complete_sweep: null,
+          not_served_since: null,
           oldest_unsettled_delivery: null,
           open_suspects: 0,
           parked_vendors: 0,

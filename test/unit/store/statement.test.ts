@@ -23,9 +23,9 @@ describe('a statement', () => {
       mirrorSql
         .selectFrom('deliveries')
         .select('id')
-        .where('account_id', '=', at.account_id)
+        .where('account_id', '=', at('account_id'))
         .where('outcome', 'in', ['pending', 'parked'])
-        .limit(boundLimit(at.limit)),
+        .limit(boundLimit(at('limit'))),
     );
     expect(open.all({ account_id: 'a', limit: 5 })).toEqual([{ id: 1 }]);
     expect(open.all({ account_id: "o'b", limit: 5 })).toEqual([{ id: 3 }]);
