@@ -7,6 +7,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
+import { RequestFailureLog } from './request-failures.ts';
 import { openMirror, type Mirror, type MirrorFile } from '../store/mirror.ts';
 import type { RunCounts } from '../store/rows/runs.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
@@ -150,6 +151,8 @@ export async function openInstallation(
     });
   };
   const tokens = exchangeable(sourceOf(auth));
+  const adopt = once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
+  const failures = new RequestFailureLog(mirror.requestFailures, clock);
   const api: ApiDependencies = {
     clock,
     random,
@@ -158,7 +161,11 @@ export async function openInstallation(
     tokens,
     takeTurn: mirror.takeTurn,
     ...(!dependencies.anyService && {
-      onAnswer: once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror)),
+      async onAnswer(id) {
+        await adopt();
+        await failures.answered(id);
+      },
+      onFailure: (id, error) => failures.failed(id, error),
     }),
     ...(dependencies.observe && { observe: dependencies.observe }),
     ...(dependencies.retryLimits && { retryLimits: dependencies.retryLimits }),
@@ -212,6 +219,7 @@ export async function openInstallation(
     },
     authorize: (chosen) => tokens.exchange(sourceOf(chosen)),
     async close() {
+      failures.stop();
       await Promise.all([held.close(), mirror.close()]);
     },
   };

@@ -26,6 +26,7 @@ import { listMoves, type ListMoves } from './rows/list-moves.ts';
 import { mirrorMode, mirrorOptions, type MirrorPlace } from './files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from './files/process-lock.ts';
 import { rateLedger } from './rows/rate-ledger.ts';
+import { requestFailures, type RequestFailures } from './transactions/failed-requests.ts';
 import { readingTransactions, type ReadingTransactions } from './transactions/apply-reading.ts';
 import { readings } from './transactions/readings.ts';
 import { prune, type Keep } from './transactions/retention.ts';
@@ -50,6 +51,7 @@ export interface Mirror
   takeStamp(): Promise<ReadStamp>;
   /** Takes the number of a request, and its place in the rate that all processes share. */
   takeTurn: TakeTurn;
+  readonly requestFailures: RequestFailures;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
   /** Adds accounts, of which the settings name those that are `served`. @returns accounts that they name no more since now. */
@@ -86,8 +88,7 @@ export interface Mirror
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
 
   /**
-   * Journals deliveries and marks their vendors, or asks for a sweep where the queue is full, all in one commit, which is on disk when
-   * this resolves.
+   * Journals deliveries and marks their vendors, or, where the queue is full, asks for a sweep: one commit, on disk when this resolves.
    * @throws MirrorError `database_locked` soon, because the service waits for its answer.
    */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void>;
@@ -165,6 +166,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     process,
     takeStamp: () => counter.take(),
     takeTurn: rateLedger(database, counter, process),
+    requestFailures: requestFailures(database, clock),
     moment: () => counter.moment(),
     addAccounts: (accountIds, served = accountIds) =>
       database.write(() => {
@@ -203,9 +205,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     countVendors: (accountId) => database.read(() => people.count(accountId)),
     someActive: (accountId) => database.read(() => people.someActive(accountId)),
     markSuspects: (accountId, vendorids) =>
-      database.write(() => {
-        for (const vendorid of vendorids) people.suspect({ account_id: accountId, vendorid });
-      }),
+      database.write(() => vendorids.forEach((vendorid) => people.suspect({ account_id: accountId, vendorid }))),
 
     acceptDeliveries: (list) => database.write(() => deliveries.accept(list), answerSoon),
     retryParked: (which) => database.write(() => deliveries.retry(which)),

@@ -1,12 +1,12 @@
 /** What a person should do about an account, judged by its state; nothing where all is well. */
-import { inWords } from '../../domain/age.ts';
+import { age, inWords } from '../../domain/age.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
-import type { AccountReport, ReportedRun } from '../../store/reports/account-reports.ts';
+import type { AccountReport, ReportedRun, RequestFailureReport } from '../../store/reports/account-reports.ts';
 import type { RunOutcome } from '../../store/sqlite/tables.ts';
 
 /** What advice is judged by. */
-export type Advised = Pick<AccountReport, 'account' | 'freshness' | 'queue' | 'runs' | 'findings'>;
+export type Advised = Pick<AccountReport, 'account' | 'freshness' | 'queue' | 'runs' | 'findings' | 'failing'>;
 
 /** Something that may be amiss: a sentence with its remedy where it is. */
 type Rule = (status: Advised, now: number) => string | undefined;
@@ -18,6 +18,16 @@ export interface LastError {
   readonly code: ErrorCode | null;
   /** What to do about it. */
   readonly hint: string;
+}
+
+/** How often in a row requests of an account failed, since when, and what to do; null where the last one was answered. */
+export function failingRequests(failing: RequestFailureReport | null, now: number): string | null {
+  if (failing === null) return null;
+  const { requests, first_at, last_at, message } = failing;
+  const which = requests === 1 ? 'The last request failed' : `The last ${requests} requests failed`;
+  const times = requests === 1 ? age({ now: () => now }, last_at) : `since ${age({ now: () => now }, first_at)}`;
+  const code = failing.code in catalogue ? (failing.code as ErrorCode) : undefined;
+  return `${which}, ${times}: ${message}${code ? ` ${catalogue[code].hint}` : ''}`;
 }
 
 /** The error of an account's last run that ended, newest first given; undefined where that run was complete, or none ended. */
@@ -53,13 +63,15 @@ const failure: Rule = ({ account, runs }) => {
 /** Judged by what lists show: vendors that they hide are read again in turn, which takes longer. */
 const stale =
   (maxStaleness: number): Rule =>
-  ({ account, freshness, runs }, now) => {
+  ({ account, freshness, runs, failing }, now) => {
     const listed = freshness.listed_as_of;
     const staleness = listed === null ? Infinity : now - (parseInstant(listed) ?? now);
     if (staleness <= maxStaleness) return undefined;
     const what = listed === null ? never(account) : `${account} may lack changes of the last ${inWords(staleness)}`;
     // Where the run says itself what to do, another run alone would only fail again.
-    return lastError(runs) ? `${what}.` : `${what}: run \`vendor-mirror sync\`.`;
+    if (lastError(runs)) return `${what}.`;
+    const trouble = failingRequests(failing, now);
+    return trouble === null ? `${what}: run \`vendor-mirror sync\`.` : `${what}. ${trouble}`;
   };
 
 const breaker: Rule = ({ account, findings, runs }) =>

@@ -1,7 +1,7 @@
 /** Whether this process can do its work, whether each account's part of the mirror may be relied on, and why not. */
 import { inWords } from '../../domain/age.ts';
 import { parseInstant, type Clock } from '../../domain/clock.ts';
-import { accessRefused, lastError, type LastError } from './advice.ts';
+import { accessRefused, failingRequests, lastError, type LastError } from './advice.ts';
 import { inSlices } from './in-slices.ts';
 import type { Ability, AccountFacts, HealthFacts } from './health.ts';
 
@@ -92,6 +92,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
   const reasons = [
     refused ? `The service refuses access (${refused.code}). ${refused.hint}` : null,
     old,
+    old === null ? null : failingRequests(facts.failing, now),
     facts.doubt,
   ].filter((reason) => reason !== null);
   return {

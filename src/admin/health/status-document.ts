@@ -91,6 +91,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): object {
     findings,
     refusals,
     sweepRequest,
+    failing,
   } = health.facts;
   return {
     ...readinessOf(health),
@@ -101,6 +102,7 @@ function accountDocument(health: AccountHealth, isWhole: boolean): object {
     last_delivery: lastDelivery,
     registration_refusals: refusals,
     sweep_request: sweepRequest,
+    request_failures: failing,
     webhook_health: isWhole ? days : [],
     runs: isWhole ? runs : runs.slice(0, 1),
     findings,

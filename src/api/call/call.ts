@@ -1,5 +1,6 @@
 /** The words of calling the service: what a call is, and what calling it needs. */
 import type { Clock, Random } from '../../domain/clock.ts';
+import type { MirrorError } from '../../domain/errors.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
 import type { TakeTurn } from '../../domain/rate-turn.ts';
@@ -28,7 +29,9 @@ export interface ApiDependencies {
   readonly takeTurn: TakeTurn;
   readonly tokens: TokenSource;
   /** Awaited after each answer of success, before anything is made of it. @throws MirrorError where nothing may be. */
-  readonly onAnswer?: () => Promise<void>;
+  readonly onAnswer?: (accountId: string) => Promise<void>;
+  /** Told of every attempt that failed and may succeed a little later. */
+  readonly onFailure?: (accountId: string, error: MirrorError) => void;
   /** Told of every attempt that left. */
   readonly observe?: (facts: AttemptFacts) => void;
   /** Other limits than the usual ones on trying again. */

@@ -50,6 +50,7 @@ export function caller(
         mayRetry: (error) => error.retry && !mayBeDone(error),
         onWait(error, wait) {
           const { code, message, retryAfter } = error;
+          dependencies.onFailure?.(accountId, error);
           const facts = { account: accountId, code, wait: Math.round(wait), method: call.method, family: call.family };
           // Whoever waits at a terminal wants to know for what.
           if (retryAfter !== undefined && wait >= noticeable)
@@ -57,9 +58,10 @@ export function caller(
           else dependencies.log.info(facts, message);
         },
       });
-      await dependencies.onAnswer?.();
+      await dependencies.onAnswer?.(accountId);
       return answered;
     } catch (error) {
+      if (isMirrorError(error) && error.retry && !call.signal?.aborted) dependencies.onFailure?.(accountId, error);
       throw isMirrorError(error) && mayBeDone(error) ? doubtful(error) : error;
     }
   };

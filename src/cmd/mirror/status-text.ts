@@ -4,6 +4,7 @@ import type {
   ReportedCallback,
   ReportedRefusal,
   ReportedRun,
+  RequestFailureReport,
 } from '../../store/reports/account-reports.ts';
 import { age, took } from '../../domain/age.ts';
 import type { AccountStatus } from './account-status.ts';
@@ -26,13 +27,14 @@ export async function reportText(context: ProcessContext, report: AccountStatus)
 }
 
 function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
-  const { counts, totals, freshness, findings, callbacks, refusals } = status;
+  const { counts, totals, freshness, findings, callbacks, refusals, failing } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
     ['outstanding', totalsText(totals, 'outstanding')],
     ['overdue', totalsText(totals, 'overdue')],
     ['freshness', freshnessText(freshness, ago)],
+    ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
     ['deliveries', deliveriesText(status, ago)],
     ['findings', met === '' ? 'none in the last run' : `${met} in the last run`],
@@ -66,6 +68,12 @@ function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['fresh
   if (safe_as_of === null) return 'unknown: no sweep was complete yet';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
+}
+
+function failingText({ requests, first_at, last_at, message }: RequestFailureReport, ago: Ago): string {
+  const which =
+    requests === 1 ? `the last one failed ${ago(last_at)}` : `the last ${requests} failed, since ${ago(first_at)}`;
+  return `${which}: ${message}`;
 }
 
 function queueText({ queue, receivedDeliveries, parkedFor }: AccountStatus, ago: Ago): string {

@@ -65,8 +65,13 @@ function printDocument(
   toDo: readonly string[],
 ): void {
   const accounts = told.map(
-    ({ report: { counts, totals, callbacks, queue, receivedDeliveries, parkedFor, ...report }, days }) => ({
+    ({
+      report: { counts, totals, callbacks, queue, receivedDeliveries, parkedFor, sweepRequest, failing, ...report },
+      days,
+    }) => ({
       ...report,
+      sweep_request: sweepRequest,
+      request_failures: failing,
       queue: { ...queue, oldest: receivedDeliveries.oldestMark, parked_for: parkedFor },
       last_delivery: receivedDeliveries.lastDelivery,
       webhook_health: days,

@@ -36,6 +36,15 @@ export interface SweepRequestReport {
   readonly callback_id_at: string | null;
 }
 
+/** Requests that failed one after the other, since the last that was answered. */
+export interface RequestFailureReport {
+  readonly requests: number;
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly code: string;
+  readonly message: string;
+}
+
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
@@ -47,6 +56,8 @@ export interface AccountReport {
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   readonly queue: QueueReport;
   readonly sweepRequest: SweepRequestReport;
+  /** Null where the last request was answered. */
+  readonly failing: RequestFailureReport | null;
   /** The latest runs, newest first. */
   readonly runs: readonly ReportedRun[];
   /** Differences that the newest run met, by kind. */
@@ -67,6 +78,9 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   const sweepRequest = sqlite.prepare<[string], SweepRequestReport>(
     'SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ?',
   );
+  const failing = sqlite.prepare<[string], RequestFailureReport>(
+    'SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ?',
+  );
   const runs = latestRuns(sqlite);
   const findings = latestFindings(sqlite);
   const callbacks = sqlite.prepare<[string], ReportedCallback>(
@@ -85,6 +99,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
       freshness: withoutBlobs(rest),
       queue: queue.get(accountId) ?? { waiting: 0, parked: 0 },
       sweepRequest: sweepRequest.get(accountId) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
+      failing: withoutBlobs(failing.get(accountId)) ?? null,
       runs: runs.all(accountId, latest).map(withoutBlobs),
       findings: findings.all(accountId),
       callbacks: callbacks.all(accountId).map(withoutBlobs),

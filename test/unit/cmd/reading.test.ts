@@ -313,6 +313,18 @@ describe('status', () => {
     `);
   });
 
+  it('K17 says since when requests fail, and why, beside a mirror that is still fresh', async () => {
+    const failing = { account_id: '6BApk', code: 'service_timeout', message: 'No answer came within 30 s.' };
+    const times = { first_at: '2026-11-20 11:58:00.000', last_at: '2026-11-20 11:59:00.000' };
+    await line.fill({ ...rows, _request_failures: [{ ...failing, ...times, requests: 3 }] });
+    const { stdout } = await line.run('status', '--account', '6BApk');
+    expect(stdout).toContain('requests     the last 3 failed, since 2 min ago: No answer came within 30 s.\n');
+    const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      accounts: [{ request_failures: { requests: 3, ...times }, sweep_request: { asked_at: null } }],
+    });
+  });
+
   it('says what to do where something is amiss', async () => {
     await line.fill({
       ...rows,

@@ -41,6 +41,7 @@ describe('reports on accounts', () => {
         },
         queue: { waiting: 0, parked: 0 },
         sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
+        failing: null,
         runs: [],
         findings: [],
         callbacks: [],

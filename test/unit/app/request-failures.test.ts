@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { RequestFailureLog } from '../../../src/app/request-failures.ts';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import type { RequestFailures } from '../../../src/store/transactions/failed-requests.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const account = '6BApk';
+const failure = (text: string): MirrorError => new MirrorError('service_timeout', text);
+
+function recorded(): { written: string[]; failures: RequestFailures; release: () => void } {
+  const written: string[] = [];
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const failures: RequestFailures = {
+    async add(accountId, requests, { message }) {
+      await held;
+      written.push(`${accountId} ${requests} ${message}`);
+    },
+    forget(accountId) {
+      written.push(`${accountId} answered`);
+      return Promise.resolve();
+    },
+  };
+  return { written, failures, release };
+}
+
+it('failures that come faster than every five seconds are written down together, the last by its message', async () => {
+  const clock = virtualClock();
+  const { written, failures, release } = recorded();
+  release();
+  const log = new RequestFailureLog(failures, clock);
+  for (const text of ['one', 'two', 'three']) log.failed(account, failure(text));
+  log.failed('other', failure('four'));
+  await clock.advance(4_999);
+  expect(written).toEqual([`${account} 1 one`, 'other 1 four']);
+  await clock.advance(5_001);
+  expect(written.slice(2)).toEqual([`${account} 2 three`]);
+  log.failed(account, failure('five'));
+  log.stop();
+  await clock.advance(60_000);
+  expect(written).toHaveLength(4);
+});
+
+it('an answer is written down after the failure before it, once, and what follows it soon is too', async () => {
+  const clock = virtualClock();
+  const { written, failures, release } = recorded();
+  const log = new RequestFailureLog(failures, clock);
+  log.failed(account, failure('one'));
+  log.failed(account, failure('two'));
+  const answered = log.answered(account);
+  release();
+  await answered;
+  await log.answered(account);
+  await clock.advance(10_000);
+  expect(written).toEqual([`${account} 1 one`, `${account} answered`]);
+  log.failed(account, failure('three'));
+  await log.answered(account);
+  expect(written.slice(2)).toEqual([`${account} 1 three`, `${account} answered`]);
+});
