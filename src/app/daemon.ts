@@ -12,9 +12,9 @@ import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';
-import { mirrorMode } from '../store/mirror.ts';
+import { mirrorMigrations, mirrorMode } from '../store/mirror.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
-import { quarantineIfDamaged } from '../store/files/quarantine.ts';
+import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
 import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
 import { createListener } from '../webhook/receive/listener.ts';
@@ -151,7 +151,8 @@ async function openAlone(settings: Settings, dependencies: InstallationDependenc
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path);
   try {
-    if (isDamageNoted(path)) await makeRoom(path, dependencies);
+    if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
+      await makeRoom(path, dependencies);
     const installation = await openWhole(path, settings, dependencies);
     try {
       const { mirror, secrets } = installation;
@@ -188,8 +189,8 @@ async function openWhole(
 }
 
 /** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
-async function makeRoom(path: string, { clock, log }: InstallationDependencies): Promise<boolean> {
-  const damaged = await quarantineIfDamaged(path, clock);
+async function makeRoom(path: string, { clock, log, migrations }: InstallationDependencies): Promise<boolean> {
+  const damaged = await quarantineIfDamaged(path, clock, mirrorMigrations(migrations));
   if (damaged)
     log.error(
       { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },

@@ -23,7 +23,7 @@ import { writeTransactions, type WriteTransactions } from './transactions/writes
 import { receivedDeliveriesOf, type ReceivedDeliveries } from './reports/received-deliveries.ts';
 import { identityRow, type Identity } from './files/identity.ts';
 import { listMoves, type ListMoves } from './rows/list-moves.ts';
-import { mirrorMode, mirrorOptions, type MirrorPlace } from './files/mirror-options.ts';
+import { mirrorMigrations, mirrorMode, mirrorOptions, type MirrorPlace } from './files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from './files/process-lock.ts';
 import { rateLedger } from './rows/rate-ledger.ts';
 import { requestFailures, type RequestFailures } from './transactions/failed-requests.ts';
@@ -41,7 +41,7 @@ export interface MirrorFile extends MirrorPlace {
   readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }
 
-export { mirrorMode, mirrorOptions };
+export { mirrorMigrations, mirrorMode, mirrorOptions };
 
 export interface Mirror
   extends ReadingTransactions, QueueTransactions, CallbackTransactions, SweepAnswerTransactions, WriteTransactions {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { DatabaseOptions } from '../sqlite/database.ts';
 import { noteDamage } from './damage-note.ts';
-import { readMigrations } from '../sqlite/migrate.ts';
+import { readMigrations, type Migration } from '../sqlite/migrate.ts';
 import { realPlace } from './own-files.ts';
 import { comesOfDamage } from '../sqlite/sqlite-errors.ts';
 
@@ -22,12 +22,17 @@ export interface MirrorPlace {
 /** Permissions of a new mirror. */
 export const mirrorMode = 0o640;
 
+/** The migrations of the mirror, in the folder that holds those of both files. */
+export function mirrorMigrations(folder: string): Migration[] {
+  return readMigrations(join(folder, 'mirror'));
+}
+
 /** Damage that is met leaves a note for the next daemon. */
 export function mirrorOptions(place: MirrorPlace): DatabaseOptions {
   return {
     ...place,
     mode: mirrorMode,
-    migrations: readMigrations(join(place.migrations, 'mirror')),
+    migrations: mirrorMigrations(place.migrations),
     onDistrust(error) {
       if (comesOfDamage(error)) noteDamage(realPlace(place.path));
       place.onDistrust?.(error);

@@ -7,8 +7,10 @@ import { dirname } from 'node:path';
 import { sleep, timestamp, type Clock } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { forgetDamage } from './damage-note.ts';
-import { connectAlone, connectWriter, type Sqlite } from '../sqlite/driver.ts';
+import { connectAlone, connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { faultsOf } from '../sqlite/integrity.ts';
+import type { Migration } from '../sqlite/migrate.ts';
+import { schemaFaults } from '../sqlite/schema-faults.ts';
 import { catalogued, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 
 export interface Quarantine {
@@ -34,17 +36,40 @@ const headSize = 2 ** 18;
  * @returns undefined where it is sound, or is none of ours: then whoever opens it says what it is.
  * @throws MirrorError `database_locked` where another program has the damaged file open, `file_unwritable`.
  */
-export async function quarantineIfDamaged(path: string, clock: Clock): Promise<Quarantine | undefined> {
-  const aside = isMirror(path) ? await examinedAndMoved(path, clock) : undefined;
+export async function quarantineIfDamaged(
+  path: string,
+  clock: Clock,
+  migrations: readonly Migration[],
+): Promise<Quarantine | undefined> {
+  const aside = isMirror(path) ? await examinedAndMoved(path, clock, migrations) : undefined;
   forgetDamage(path);
   return aside;
 }
 
-async function examinedAndMoved(path: string, clock: Clock): Promise<Quarantine | undefined> {
+/** Whether the mirror at `path` has other tables, indexes, triggers or views than its migrations made; costs milliseconds. */
+export function hasDamagedSchema(path: string, migrations: readonly Migration[]): boolean {
+  if (!isMirror(path)) return false;
+  let sqlite: Sqlite | undefined;
+  try {
+    sqlite = connectReader(path);
+    return schemaFaults(sqlite, migrations).length > 0;
+  } catch (error) {
+    // Whoever opens the file says what else it is.
+    return isDamage(error);
+  } finally {
+    sqlite?.close();
+  }
+}
+
+async function examinedAndMoved(
+  path: string,
+  clock: Clock,
+  migrations: readonly Migration[],
+): Promise<Quarantine | undefined> {
   const deadline = clock.monotonic() + lockWait;
   for (;;) {
     try {
-      const faults = examined(path);
+      const faults = examined(path, migrations);
       if (faults.length === 0) return undefined;
       const to = `${path}.corrupt-${timestamp(clock.now()).replace(' ', 'T').replaceAll(':', '-')}`;
       alone(path, () => move(path, to));
@@ -78,11 +103,12 @@ function headOf(path: string): string {
   return head.toString('latin1', 0, size);
 }
 
-function examined(path: string): string[] {
+function examined(path: string, migrations: readonly Migration[]): string[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectWriter(path);
-    return faultsOf(sqlite);
+    const faults = faultsOf(sqlite);
+    return faults.length > 0 ? faults : schemaFaults(sqlite, migrations);
   } catch (error) {
     if (isDamage(error)) return [error.message];
     throw error;

@@ -58,6 +58,11 @@ export function connectAlone(path: string): Sqlite {
   }
 }
 
+/** Opens a database that is nowhere but in memory. */
+export function connectMemory(): Sqlite {
+  return connect(':memory:', {});
+}
+
 /** Opens a connection that only reads an existing file. @throws SqliteError. */
 export function connectReader(path: string): Sqlite {
   return connect(path, { timeout: lockWait, readonly: true, fileMustExist: true });

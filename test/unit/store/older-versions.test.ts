@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { openMirror } from '../../../src/store/mirror.ts';
+import { hasDamagedSchema } from '../../../src/store/files/quarantine.ts';
+import { mirrorMigrations, openMirror } from '../../../src/store/mirror.ts';
 import { openSecrets } from '../../../src/store/secrets/secrets.ts';
 import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
 
@@ -67,6 +68,9 @@ describe('F10 files of older versions', () => {
     for (const contents of before)
       for (const [table, rows] of Object.entries(contents)) expect(rows, table).not.toEqual([]);
 
+    // Damage is what the migrations did not make, and these files were made by older ones.
+    const isDamaged = (): boolean => hasDamagedSchema(files[0]!, mirrorMigrations(migrations));
+    expect(isDamaged()).toBe(false);
     const dependencies = { migrations, clock: systemClock, random: systemRandom };
     const mirror = await openMirror({
       ...dependencies,
@@ -77,6 +81,7 @@ describe('F10 files of older versions', () => {
     const secrets = await openSecrets({ ...dependencies, path: files[1]! });
     await secrets.close();
 
+    expect(isDamaged()).toBe(false);
     expect(files.map((file, index) => contentsOf(file, shapes[index]!))).toEqual(before);
     for (const file of files) expect(ask(file, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   });

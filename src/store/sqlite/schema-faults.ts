@@ -1,0 +1,35 @@
+/** Whether a file still has the tables, indexes, triggers and views that its migrations made: SQLite's own check does not read their words. */
+import { connectMemory, type Sqlite } from './driver.ts';
+import { migrate, type Migration } from './migrate.ts';
+
+interface Entry {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string | null;
+}
+
+/** What is missing or otherwise than made, as sentences; what others added counts for nothing. @throws SqliteError. */
+export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
+  const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
+  if (!there.has('table migrations')) return ['table migrations is missing'];
+  const applied = new Set(sqlite.prepare<[], number>('SELECT number FROM migrations').pluck().all());
+  const fresh = connectMemory();
+  try {
+    migrate(
+      fresh,
+      migrations.filter(({ number }) => applied.has(number)),
+      0,
+    );
+    return entriesOf(fresh)
+      .filter((entry) => there.get(keyOf(entry)) !== entry.sql)
+      .map((entry) => `${keyOf(entry)} is not as it was made`);
+  } finally {
+    fresh.close();
+  }
+}
+
+const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
+
+function entriesOf(sqlite: Sqlite): Entry[] {
+  return sqlite.prepare<[], Entry>('SELECT type, name, sql FROM sqlite_schema').all();
+}
