@@ -221,13 +221,13 @@ export const sabotages: readonly Sabotage[] = [
     seed: 7,
     changes: [
       {
-        search: 'const read = await readById(engine, [...suspects,',
+        search: 'const read = await readUnseen(',
         replace:
-          "for (const vendorid of suspects) await applyAbsence(engine, options, vendorid, 'gone', options.began);\n  const read = await readById(engine, [...suspects,",
+          "const atOnce = unseen.suspects.map((vendorid) => ({ vendorid, absence: 'gone' as const, stamp: swept.began }));\n  await applyAbsences(engine, atOnce, attendance);\n  const read = await readUnseen(",
       },
       {
-        search: 'for (const vendorid of unseen.again) await',
-        replace: 'for (const vendorid of unseen.suspects) await',
+        search: 'missingSince(began, unseen.again)',
+        replace: 'missingSince(began, unseen.suspects)',
       },
     ],
   },
@@ -235,8 +235,8 @@ export const sabotages: readonly Sabotage[] = [
     'not found once is gone',
     'P4',
     6,
-    "if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);",
-    "if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);\n  if (sighting.kind === 'absent')\n    await engine.mirror.applyAbsence(mark.vendorid, 'gone', sighting.stamp, attendance.context as never);",
+    'await conclude(engine, mark, resultOf(engine, sighting, told), told);',
+    "if (sighting.kind === 'absent')\n    await engine.mirror.applyAbsence(mark.vendorid, 'gone', sighting.stamp, attendance.context as never);\n  await conclude(engine, mark, resultOf(engine, sighting, told), told);",
   ),
   sabotage(
     'a run under way is joined',

@@ -1,4 +1,8 @@
-/** The breaker: many absences at once wait for a person's word. */
+/** The breaker: many absences at once, and lists that may be blank by a fault, wait for a person's word. */
+import { MirrorError } from '../../domain/errors.ts';
+import type { Finding } from '../../store/rows/findings.ts';
+import type { Run } from '../../store/rows/runs.ts';
+import type { Engine } from '../account/engine.ts';
 import type { Complete } from '../sweep/passes.ts';
 
 export interface BreakerSettings {
@@ -6,16 +10,56 @@ export interface BreakerSettings {
   readonly percent: number;
 }
 
-export interface Absences {
-  readonly suspects: number;
+/** What absences are measured against. */
+export interface BreakerScale {
   /** Vendors of the account that were present before. */
   readonly present: number;
   /** How many absences a person has allowed. */
   readonly approved: number;
 }
 
+/** The breaker of one run. */
+export class Breaker {
+  readonly #engine: Pick<Engine, 'mirror' | 'sync'>;
+  readonly #run: Run;
+  readonly #scale: BreakerScale;
+
+  constructor(engine: Pick<Engine, 'mirror' | 'sync'>, run: Run, scale: BreakerScale) {
+    this.#engine = engine;
+    this.#run = run;
+    this.#scale = scale;
+  }
+
+  /** @throws MirrorError where so many absences may not be applied. */
+  async check(absences: number): Promise<void> {
+    if (trips(absences, this.#scale, this.#engine.sync.breaker)) throw await this.trip(absences);
+  }
+
+  /** @throws MirrorError where the list may be blank by a fault. */
+  async checkBlank(list: Complete): Promise<void> {
+    const { present, approved } = this.#scale;
+    if (!isBlank(list, Math.max(present, approved))) return;
+    throw await this.#waitForPerson({ suspects: list.unreadable, present }, `The service ${blank(list)}.`);
+  }
+
+  /** @returns the error of so many absences. */
+  trip(absences: number): Promise<MirrorError> {
+    const { present } = this.#scale;
+    return this.#waitForPerson({ suspects: absences, present }, `${absences} of ${present} vendors were not listed.`);
+  }
+
+  /** What waits for a person's word becomes a finding. */
+  async #waitForPerson(fields: Finding['fields'], what: string): Promise<MirrorError> {
+    await this.#engine.mirror.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
+    return new MirrorError(
+      'breaker_tripped',
+      `${what} So many absences are not believed without a person's word; everything else was applied.`,
+    );
+  }
+}
+
 /** Whether so many suspects may not be acted on. */
-export function trips({ suspects, present, approved }: Absences, settings: BreakerSettings): boolean {
+function trips(suspects: number, { present, approved }: BreakerScale, settings: BreakerSettings): boolean {
   const limit = Math.max(settings.vendors, Math.floor((present * settings.percent) / 100), approved);
   return suspects > limit;
 }

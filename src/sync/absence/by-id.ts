@@ -7,11 +7,13 @@
  */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
+import type { Finding } from '../../store/rows/findings.ts';
+import type { Run } from '../../store/rows/runs.ts';
 import type { Attendance } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
-import type { RunCounter } from '../observe/run-counter.ts';
+import type { Unseen } from './unseen.ts';
 
-export interface ReadAbsences {
+interface ReadAbsences {
   /** Vendors that the service does not know, by readings that prove it. */
   readonly absent: ReadonlyMap<number, ReadStamp>;
   /** Vendors that were answered with a 404 that proves nothing. */
@@ -23,18 +25,41 @@ export interface ReadAbsences {
 /** Vendors that were just answered, of which one must be answered again. */
 const mostKnown = 3;
 
-export interface ReadOptions {
-  readonly attendance: Attendance;
-  readonly counter: RunCounter;
-  /** Vendors that the list has just shown. */
-  readonly listed: readonly number[];
+/** What readings by id said of vendors that no list showed. */
+export interface UnseenById extends ReadAbsences {
+  /** Hidden vendors that were not read: the highest number of a reading that none of them has passed; undefined for none. */
+  readonly unreadSeq: number | undefined;
 }
 
-/** Reads the vendors, applies what is answered, and tells which are not there. */
-export async function readById(
+/** Vendors that lists hide, and vendors that are absent, are read again a few at a time, so that a change of theirs is found too. */
+const hiddenPerRun = 200;
+const absentPerRun = 50;
+
+/** Reads each suspect, and some of the hidden and the absent; a suspect whose reading is refused becomes a finding. @throws MirrorError of the service. */
+export async function readUnseen(
+  engine: Engine,
+  run: Run,
+  { suspects, hidden, absent }: Unseen,
+  listed: readonly number[],
+  attendance: Attendance,
+): Promise<UnseenById> {
+  const others = [...hidden.slice(0, hiddenPerRun), ...absent.slice(0, absentPerRun)];
+  const vendorids = [...suspects, ...others.map(({ vendorid }) => vendorid)];
+  const read = await readById(engine, vendorids, listed, attendance);
+  const findings = suspects.flatMap((vendorid): Finding[] => {
+    const code = read.refused.get(vendorid);
+    return code === undefined ? [] : [{ kind: 'unreadable', vendorid, fields: { refused: code } }];
+  });
+  if (findings.length > 0) await engine.mirror.addFindings(run, findings);
+  return { ...read, unreadSeq: hidden[hiddenPerRun]?.read_seq };
+}
+
+/** Reads the vendors, applies what is answered, and tells which are not there. `listed` are vendors that the list has just shown. */
+async function readById(
   engine: Engine,
   vendorids: Iterable<number>,
-  { attendance, counter, listed }: ReadOptions,
+  listed: readonly number[],
+  attendance: Attendance,
 ): Promise<ReadAbsences> {
   const absent = new Map<number, ReadStamp>();
   const refused = new Map<number, string>();
@@ -44,7 +69,7 @@ export async function readById(
   const read = async (vendorid: number): Promise<void> => {
     const sighting = await engine.reader.read(vendorid, attendance);
     if (sighting.kind === 'record') {
-      counter.addVerdict(sighting.verdict);
+      attendance.onVerdict?.(sighting.verdict);
       answered.push(vendorid);
     } else if (sighting.kind === 'refused') refused.set(vendorid, sighting.error.code);
     else (sighting.isProven ? absent : formless).set(vendorid, sighting.stamp);

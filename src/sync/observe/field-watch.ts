@@ -2,6 +2,13 @@
 import type { VendorRow } from '../../domain/reading.ts';
 import { vendorFields, type Vendor } from '../../domain/vendor.ts';
 
+/** What the records of a sweep showed. */
+export interface ShownFields {
+  readonly names: readonly string[];
+  /** Every record was looked into; those equal to the byte to what we hold are not. */
+  readonly whole: boolean;
+}
+
 export class FieldWatch {
   readonly #names = new Set<string>();
   #parsed = 0;
@@ -19,13 +26,9 @@ export class FieldWatch {
     for (const name of vendor.unknown.keys()) this.#names.add(name);
   }
 
-  get names(): string[] {
-    return [...this.#names];
-  }
-
-  /** Every record was looked into; those equal to the byte to what we hold are not. */
-  get whole(): boolean {
-    return this.#rows > 0 && this.#parsed >= this.#rows;
+  /** What was noticed by now. */
+  get shown(): ShownFields {
+    return { names: [...this.#names], whole: this.#rows > 0 && this.#parsed >= this.#rows };
   }
 }
 

@@ -3,8 +3,9 @@ import type { VendorPage } from '../../domain/reading.ts';
 import type { SweepContext } from '../../store/transactions/apply-reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
-import { FieldWatch } from './field-watch.ts';
+import { FieldWatch, type ShownFields } from './field-watch.ts';
 import { isNews } from './accountant.ts';
+import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';
 import { inBatches } from './batches.ts';
@@ -12,72 +13,71 @@ import { inBatches } from './batches.ts';
 export interface Observation extends SweepResult {
   /** Vendors that were seen otherwise than they are stored, and not believed yet. */
   readonly guarded: ReadonlySet<number>;
-  /** Of the vendors that were asked for, those of which a page showed something that an event tells of. */
-  readonly news: ReadonlySet<number>;
+  /** Vendors of which a page showed something that an event tells of, believed or not. */
+  readonly news: Pick<ReadonlySet<number>, 'has'>;
   /** Whether a page of this list showed a deleted vendor. What is stored of a vendor by now says nothing about that. */
   readonly showsDeleted: boolean;
   /** Records that could not be applied, and why, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
-  readonly fields: FieldWatch;
+  readonly fields: ShownFields;
 }
 
 export interface ObservationOptions {
   readonly context: SweepContext;
+  /** Counts while the sweep goes on, for those who watch it. */
   readonly counter: RunCounter;
   readonly signal: AbortSignal;
-  /** Vendors of which it matters whether there is something new. */
-  readonly asked: Pick<ReadonlySet<number>, 'has'>;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
 /** Sweeps the default list of an account, and applies what it shows. */
 export async function observe(engine: Engine, options: ObservationOptions): Promise<Observation> {
-  const { asked } = options;
-  const guarded = new Set<number>();
-  const news = new Set<number>();
-  const unusable = new Map<number, string>();
-  const fields = new FieldWatch();
-  let showsDeleted = false;
-  const see = (vendorid: number, verdict: Verdict): void => {
-    const isGuarded = verdict.kind === 'guarded';
-    if (isGuarded) guarded.add(vendorid);
-    // What came too late to be believed, and what no event tells of, answers no delivery.
-    if (asked.has(vendorid) && (isGuarded || isNews(verdict))) news.add(vendorid);
-    if (verdict.kind === 'rejected') unusable.set(vendorid, verdict.reason);
-    showsDeleted ||= stateShown(verdict) === 1;
-  };
   const { moved, walked } = await engine.mirror.listMoves(engine.accountId);
-  const result = await sweep({ ...sweepPlan(engine, options, fields, see), moves: movesOften(moved, walked) });
-  return {
-    ...result,
-    guarded,
-    news,
-    unusable,
-    fields,
-    get showsDeleted() {
-      return showsDeleted;
-    },
-  };
+  const shown = new ShownPages();
+  const result = await sweep({ ...sweepPlan(engine, options, shown), moves: movesOften(moved, walked) });
+  const { guarded, news, showsDeleted, unusable, fields } = shown;
+  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.shown };
 }
 
 /** Sweeps the lists of deleted and archived vendors, where the service has them. @returns whom they showed, and whether the first was whole. */
 export function observeHidden(engine: Engine, options: ObservationOptions): ReturnType<typeof extraWalks> {
-  return extraWalks(sweepPlan(engine, options, new FieldWatch(), () => undefined));
+  return extraWalks(sweepPlan(engine, options, new ShownPages()));
+}
+
+/** What the pages of one sweep have shown so far. */
+class ShownPages {
+  readonly guarded = new Set<number>();
+  readonly news = new IdSet();
+  readonly unusable = new Map<number, string>();
+  readonly fields = new FieldWatch();
+  showsDeleted = false;
+
+  add(verdicts: ReadonlyMap<number, Verdict>): void {
+    const news: number[] = [];
+    for (const [vendorid, verdict] of verdicts) {
+      const isGuarded = verdict.kind === 'guarded';
+      if (isGuarded) this.guarded.add(vendorid);
+      // What came too late to be believed, and what no event tells of, answers no delivery.
+      if (isGuarded || isNews(verdict)) news.push(vendorid);
+      if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
+      this.showsDeleted ||= stateShown(verdict) === 1;
+    }
+    this.news.addAll(news);
+  }
 }
 
 function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: Engine,
   { context, counter, signal, onProgress }: ObservationOptions,
-  fields: FieldWatch,
-  see: (vendorid: number, verdict: Verdict) => void,
+  shown: ShownPages,
 ): Sweep {
   return {
     vendors,
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
-      const watched = pages.map((page) => ({ ...page, rows: fields.through(page.rows) }));
+      const watched = pages.map((page) => ({ ...page, rows: shown.fields.through(page.rows) }));
       const applied = await mirror.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));
-      for (const [vendorid, verdict] of applied.flatMap((verdicts) => [...verdicts])) see(vendorid, verdict);
+      for (const verdicts of applied) shown.add(verdicts);
       return applied;
     }),
     onRequest: () => counter.addRequest(),

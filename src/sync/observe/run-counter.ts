@@ -21,6 +21,12 @@ export class RunCounter {
     this.counts = { ...this.counts, requests: this.counts.requests + 1 };
   }
 
+  /** What the sweeps of a run showed, all together: a vendor that several walks showed counts once. */
+  setSeen(seen: number): void {
+    const { created, updated } = this.counts;
+    this.set({ seen, unchanged: Math.max(0, seen - created - updated) });
+  }
+
   set(counts: Partial<RunCounts>): void {
     this.counts = { ...this.counts, ...counts };
   }

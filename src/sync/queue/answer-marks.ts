@@ -2,7 +2,6 @@
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { Mark } from '../../store/rows/marks.ts';
-import type { Verdict } from '../../store/decide/verdict.ts';
 import { attend, conclude, type Attendance } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
@@ -27,19 +26,13 @@ export async function answerMarks(
 }
 
 /** Reads again what is marked: now, or as soon as the guard allows. What is due later is the worker's, or the next run's. @returns what a person should know. */
-export async function readMarked(
-  engine: Engine,
-  attendance: Attendance,
-  onVerdict: (verdict: Verdict) => void,
-): Promise<string[]> {
+export async function readMarked(engine: Engine, attendance: Attendance): Promise<string[]> {
   const { mirror, accountId, sync, clock } = engine;
   for (let round = 0; round < rounds; round++) {
     const wait = await mirror.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
     await sleep(clock, wait, attendance.signal);
-    await eachBounded(await mirror.dueMarks(accountId), engine.concurrency, async (mark) => {
-      await attend(engine, mark, { ...attendance, onVerdict });
-    });
+    await eachBounded(await mirror.dueMarks(accountId), engine.concurrency, (mark) => attend(engine, mark, attendance));
   }
   const left = await mirror.countMarks(accountId);
   return left > 0 ? [`${left} vendors are still changing and wait to be read again.`] : [];

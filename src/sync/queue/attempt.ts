@@ -2,10 +2,12 @@
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { OpenDelivery } from '../../store/rows/deliveries.ts';
 import type { Mark } from '../../store/rows/marks.ts';
+import type { SweepContext } from '../../store/transactions/apply-reading.ts';
 import type { ReadingContext } from '../../store/transactions/readings.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { isNews } from '../observe/accountant.ts';
+import type { ObservationOptions } from '../observe/observation.ts';
 import type { Sighting } from '../account/read-vendor.ts';
 import { next, secondLookDelay, type Result } from './retry-policy.ts';
 
@@ -15,6 +17,23 @@ export interface Attendance {
   readonly priority?: 'patient';
   readonly onRequest?: () => void;
   readonly onVerdict?: (verdict: Verdict) => void;
+}
+
+/** How a sweep's run attends to marks and reads by id. */
+export interface SweepAttendance extends Attendance {
+  readonly context: SweepContext;
+  readonly onVerdict: (verdict: Verdict) => void;
+}
+
+/** Readings by id of a run leave a part of the rate to prompt ones, and count as the run's. */
+export function attendanceOf({ context, counter, signal }: ObservationOptions): SweepAttendance {
+  return {
+    context,
+    signal,
+    priority: 'patient',
+    onRequest: () => counter.addRequest(),
+    onVerdict: (verdict) => counter.addVerdict(verdict),
+  };
 }
 
 /** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */

@@ -1,7 +1,6 @@
 /** What was given up: a reconciliation wakes it, and ends those deliveries whose vendor it does not find either. */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ParkedDeliveries } from '../../store/rows/deliveries.ts';
-import type { Verdict } from '../../store/decide/verdict.ts';
 import { sight, type Attendance } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { IdSet } from '../sweep/id-set.ts';
@@ -26,17 +25,17 @@ export async function dismissParked(
   engine: Engine,
   parked: readonly ParkedDeliveries[],
   seen: IdSet,
-  readsById: boolean,
-  attendance: Attendance & { readonly onVerdict: (verdict: Verdict) => void },
+  /** Undefined where vendors cannot be read by id. */
+  attendance: Attendance | undefined,
 ): Promise<void> {
   if (parked.length === 0) return;
   const { mirror, accountId, concurrency } = engine;
   const open = new Set((await mirror.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
   const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
   await eachBounded(left, concurrency, async (deliveries) => {
-    if (readsById) {
+    if (attendance) {
       const sighting = await sight(engine, deliveries.vendorid, attendance);
-      if (sighting.kind === 'record') attendance.onVerdict(sighting.verdict);
+      if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);
       if (sighting.kind !== 'absent') return;
     } else if (seen.size === 0) return;
     await mirror.dismiss(accountId, deliveries);

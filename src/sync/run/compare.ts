@@ -6,7 +6,7 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import { blank, isBlank } from '../absence/breaker.ts';
 import type { Engine } from '../account/engine.ts';
 import { stateShown } from '../observe/observation.ts';
-import { interrupted, type PullOptions } from './run.ts';
+import { interrupted, type PullOptions } from './sweep-run.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
 import { RunCounter } from '../observe/run-counter.ts';
 import { sortUnseen } from '../absence/unseen.ts';

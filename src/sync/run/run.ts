@@ -1,10 +1,9 @@
 /** A run, and how it ended: what went wrong is told, and never thrown. */
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { MirrorError } from '../../domain/errors.ts';
 import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunOutcome, RunTrigger } from '../../store/sqlite/tables.ts';
 import type { Engine } from '../account/engine.ts';
-import { SweepRun, type Claims, type PullOptions } from './sweep-run.ts';
-import type { RunCounter } from '../observe/run-counter.ts';
+import { SweepRun, type PullOptions } from './sweep-run.ts';
 
 export type { PullOptions };
 
@@ -28,18 +27,8 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
   const { kind, trigger } = options;
   const started = engine.clock.monotonic();
   const run = await mirror.beginRun({ accountId, kind, trigger });
-  const work = new SweepRun(engine, options, run);
-  let error: MirrorError | undefined;
-  let claims: Claims | undefined;
-  try {
-    claims = await work.run();
-  } catch (caught) {
-    error = options.signal.aborted ? interrupted(work.counter) : asMirrorError(caught);
-    if (error.code === 'bug') engine.log.error({ err: caught }, 'a run met a fault of ours');
-  }
+  const { counts, proof, moved, notes, claims, error } = await new SweepRun(engine, options, run).run();
   const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
-  const { proof, moved, notes } = work;
-  const { counts } = work.counter;
   await mirror.finishRun(run, {
     outcome,
     counts,
@@ -52,10 +41,4 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
   });
   const seconds = Math.round(engine.clock.monotonic() - started) / 1_000;
   return { run, trigger, seconds, outcome, proof, counts, error, notes };
-}
-
-/** What is said of a run that was stopped from outside. */
-export function interrupted({ counts }: RunCounter): MirrorError {
-  const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
-  return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
 }

@@ -1,0 +1,30 @@
+/** What a complete run may claim. */
+import { parseInstant } from '../../domain/clock.ts';
+import type { Run } from '../../store/rows/runs.ts';
+import type { Engine } from '../account/engine.ts';
+
+/** What is known to be in the mirror after a complete run, as moments: Unix ms. */
+export interface Claims {
+  /** Everything that had happened by then, and everything of what lists show. */
+  readonly safeAsOf: number;
+  readonly listedAsOf: number;
+}
+
+/** Readings that the run has not passed, by their numbers; undefined for none. */
+export interface Limits {
+  /** Of vendors that were too young to be contradicted. */
+  readonly guardedSeq: number | undefined;
+  /** Of vendors that lists hide and nobody read. */
+  readonly unreadSeq: number | undefined;
+}
+
+export async function claimsOf(
+  { mirror, accountId, sync }: Engine,
+  { startedAt }: Run,
+  { guardedSeq, unreadSeq }: Limits,
+): Promise<Claims> {
+  const before = async (readSeq: number | undefined): Promise<number> =>
+    readSeq === undefined ? startedAt : (parseInstant(await mirror.runBefore(accountId, readSeq, startedAt)) ?? 0);
+  const listedAsOf = Math.min(startedAt, await before(guardedSeq)) - sync.lag;
+  return { listedAsOf, safeAsOf: Math.min(listedAsOf, (await before(unreadSeq)) - sync.lag) };
+}

@@ -1,0 +1,77 @@
+/** A sweep on which a run may rely: its list is proven complete, and every record of it could be used. */
+import { sleep } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Finding } from '../../store/rows/findings.ts';
+import type { Run } from '../../store/rows/runs.ts';
+import type { Engine } from '../account/engine.ts';
+import { inFlightFor } from '../observe/accountant.ts';
+import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
+import type { Complete } from '../sweep/passes.ts';
+
+export type WholeObservation = Observation & { readonly conclusion: Complete };
+
+/** Sweeps the default list. The first list of all may be empty by a fault, and there is nothing to contradict it: it is swept twice. */
+export async function observeList(engine: Engine, options: ObservationOptions): Promise<Observation> {
+  const { mirror, accountId, clock, sync } = engine;
+  const observation = await observe(engine, options);
+  const { conclusion } = observation;
+  const isFirst =
+    conclusion.complete &&
+    conclusion.shown === 0 &&
+    (await mirror.countVendors(accountId)) === 0 &&
+    !(await mirror.lastComplete(accountId));
+  if (!isFirst) return observation;
+  await sleep(clock, sync.lag, options.signal);
+  return observe(engine, options);
+}
+
+/** @throws MirrorError `record_rejected`, which becomes a finding, and `sweep_incomplete`. */
+export async function requireWhole({ mirror }: Engine, run: Run, observation: Observation): Promise<WholeObservation> {
+  const { conclusion } = observation;
+  const rejected = [...observation.rejected, ...observation.unusable.values()];
+  if (rejected.length > 0) {
+    const findings = rejected.map((reason): Finding => ({
+      kind: 'record_rejected',
+      vendorid: null,
+      fields: { reason },
+    }));
+    await mirror.addFindings(run, findings);
+    const records = rejected.length === 1 ? 'One record' : `${rejected.length} records`;
+    throw new MirrorError('record_rejected', `${records} of the list cannot be used: ${String(rejected[0])}`);
+  }
+  if (!conclusion.complete)
+    throw new MirrorError('sweep_incomplete', `The sweep could not be proven complete: ${conclusion.why}.`);
+  return { ...observation, conclusion };
+}
+
+/** Findings about the list as a whole: its fields, its count, and changes that no delivery told of in time. @returns what a person should know. */
+export async function reportList(
+  engine: Engine,
+  run: Run,
+  { fields, conclusion }: WholeObservation,
+): Promise<string[]> {
+  const { mirror, accountId, clock } = engine;
+  await mirror.reportFields(run, fields.names, fields.whole);
+  await mirror.promoteFindings(accountId, clock.now() - inFlightFor);
+  const { unreadable, shown } = conclusion;
+  if (unreadable === 0) return [];
+  const finding: Finding =
+    unreadable > 0
+      ? { kind: 'unreadable', vendorid: null, fields: { rows: unreadable } }
+      : { kind: 'count_mismatch', vendorid: null, fields: { shown, counted: shown + unreadable } };
+  await mirror.addFindings(run, [finding]);
+  return [
+    unreadable > 0
+      ? `The service counts ${unreadable} more vendors than it shows.`
+      : `The service shows ${-unreadable} more vendors than it counts.`,
+  ];
+}
+
+/** @throws MirrorError where an empty list contradicts what is stored. */
+export async function refuseEmptiness({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
+  if (shown === 0 && (await mirror.someActive(accountId)).length > 0)
+    throw new MirrorError(
+      'sweep_incomplete',
+      'The service returned an empty list, but the mirror holds active vendors.',
+    );
+}
