@@ -13,11 +13,11 @@ export interface AskedTurn {
   readonly longest: number;
 }
 
-/** A turn that was taken. It counts until `per` milliseconds after its end. */
+/** A turn that was taken. It counts until `per` milliseconds after the last moment at which the service may see its request. */
 export interface Turn {
   readonly stamp: ReadStamp;
-  /** The answer has come, or never will. */
-  end(): Promise<void>;
+  /** The answer has come, or nobody waits for it any more: then the request may reach the service for another `late` milliseconds. */
+  end(late: number): Promise<void>;
 }
 
 /** Takes a turn, or tells in how many milliseconds to ask again. */

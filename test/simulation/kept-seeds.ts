@@ -93,4 +93,9 @@ export const keptSeeds: readonly KeptSeed[] = [
       'readDeleted=404 fault:stall=0.02 accounts=2 vendors=1 rows=3 extraWalks=never latency=800 slow=lists minutes=10 hot=again bursts=30',
     taught: 'a missing vendor that is found gone was absent before, and counts for no breaker',
   },
+  {
+    seed: 7518,
+    knobs: 'accounts=2 vendorsRate=60 latency=12000 changes=20 restarts=1 vendors=1',
+    taught: 'a request that was aborted may reach the service later, and counts for as long',
+  },
 ];

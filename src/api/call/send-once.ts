@@ -34,10 +34,14 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
     const { answer, stamp } = await gate.through(
       async () => {
         const turn = await nextTurn(attempt);
+        // A request that nobody waits for any more may still be on its way.
+        let late = attempt.service.timeout;
         try {
-          return { stamp: turn.stamp, answer: await leave(attempt) };
+          const answer = await leave(attempt);
+          late = 0;
+          return { stamp: turn.stamp, answer };
         } finally {
-          await turn.end();
+          await turn.end(late);
         }
       },
       call.priority,

@@ -93,14 +93,14 @@ export function rateLedger(
   };
 
   /** Requests of this process that ended while their rows could not be written, as on a full disk. */
-  const unrecorded = new Map<number, Scope>();
+  const unrecorded = new Map<number, Scope & { readonly late: number }>();
 
   return async (asked) => {
     const ended = [...unrecorded];
     // In order is enough: whatever the request brings is written after it.
     const taken = await database.writeInOrder(() => {
-      for (const [read_seq, scope] of ended)
-        rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + asked.per });
+      for (const [read_seq, { late, ...scope }] of ended)
+        rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + late + asked.per });
       return take(asked);
     });
     for (const [read_seq] of ended) unrecorded.delete(read_seq);
@@ -110,11 +110,13 @@ export function rateLedger(
     const read_seq = stamp.readSeq;
     return {
       stamp,
-      end: () =>
+      end: (late) =>
         database
-          .writeInOrder(() => void rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + asked.per }))
+          .writeInOrder(
+            () => void rest.run({ ...scope, read_seq, counts_until_ms: counter.moment() + late + asked.per }),
+          )
           // It then counts for longer than it must: until a period after the next turn.
-          .catch(() => void unrecorded.set(read_seq, scope)),
+          .catch(() => void unrecorded.set(read_seq, { ...scope, late })),
     };
   };
 }

@@ -36,7 +36,7 @@ async function takeAll(mirror: Mirror, more: Partial<AskedTurn> = {}): Promise<{
 const file = (): string => join(temporaryFolder(memory), 'vendors.db');
 
 async function end(turns: readonly Turn[]): Promise<void> {
-  for (const turn of turns) await turn.end();
+  for (const turn of turns) await turn.end(0);
 }
 
 it('K30 two processes together never have more requests within a period than the rate allows', async () => {
@@ -124,4 +124,16 @@ it('K30 is asked again after seconds, not at once, while requests that ought to 
   await takeAll(mirror);
   await clock.advance(period + asked.longest + 1);
   expect(await takeAll(mirror)).toEqual({ turns: [], wait: 5_000 });
+});
+
+it('K30 a request that nobody waits for any more counts for as long as it may still be on its way', async () => {
+  const clock = virtualClock({ auto: true });
+  const mirror = await open(file(), clock, 'one');
+  const { turns } = await takeAll(mirror);
+  await turns[0]!.end(2_000);
+  await end(turns.slice(1));
+  await clock.advance(period);
+  expect((await takeAll(mirror)).turns).toHaveLength(4);
+  await clock.advance(2_000);
+  expect((await takeAll(mirror)).turns).toHaveLength(1);
 });
