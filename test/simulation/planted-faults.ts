@@ -48,8 +48,8 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
     changes: [
       {
-        search: 'return { stamp: turn.stamp, answer: await leave(attempt) };',
-        replace: 'const answer = await leave(attempt);\n return { stamp: (await nextTurn(attempt)).stamp, answer };',
+        search: 'return { stamp: turn.stamp, answer };',
+        replace: 'return { stamp: (await nextTurn(attempt)).stamp, answer };',
       },
     ],
   },
@@ -199,8 +199,8 @@ export const sabotages: readonly Sabotage[] = [
     'mirror time falls back with the machine',
     'P1',
     34,
-    'offset_ms: sql`max(offset_ms, mirror_ms - ${at.now})`,\n        mirror_ms: sql`max(mirror_ms, ${at.now} + offset_ms)`,',
-    'offset_ms: sql`0`,\n        mirror_ms: sql`${at.now}`,',
+    "offset_ms: sql`max(offset_ms, mirror_ms - ${at('now')})`,\n        mirror_ms: sql`max(mirror_ms, ${at('now')} + offset_ms)`,",
+    "offset_ms: sql`0`,\n        mirror_ms: sql`${at('now')}`,",
   ),
   {
     name: 'settled whatever came meanwhile',
@@ -209,10 +209,10 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
     changes: [
       {
-        search: "mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at.generation),",
+        search: "mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at('generation')),",
         replace: "mirrorSql.deleteFrom('dirty_vendors'), at),",
       },
-      { search: "at,\n    ).where('generation', '=', at.generation),", replace: 'at,\n    ),' },
+      { search: "at,\n    ).where('generation', '=', at('generation')),", replace: 'at,\n    ),' },
     ],
   },
   {
@@ -337,7 +337,7 @@ export const sabotages: readonly Sabotage[] = [
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
     changes: [
       {
-        search: ".select('read_seq')\n      .where('account_id', '=', at.account_id)",
+        search: ".select('read_seq')\n      .where('account_id', '=', at('account_id'))",
         replace: ".select('read_seq')",
       },
     ],
