@@ -73,6 +73,11 @@ describe('the documents', () => {
     expect(rows).toEqual(Object.entries(catalogue).map(([code, { exit, hint }]) => [code, String(exit), hint]));
   });
 
+  it('has a paragraph for every error code', () => {
+    const paragraphs = section('config/RUNBOOK.md', 'Errors').matchAll(/^\*\*`(\w+)`\.\*\* \S.{60,}/gm);
+    expect([...paragraphs].map(([, code]) => code)).toEqual(Object.keys(catalogue));
+  });
+
   it('names every table and view', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     await writeMirror(path, systemClock, {});
