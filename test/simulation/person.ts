@@ -27,8 +27,6 @@ export interface Intent {
 export interface WriteCall {
   readonly life: number;
   readonly from: number;
-  /** Whether the program read the service's answer: it may then have ended the matter before anybody was told. */
-  isAnswered: boolean;
 }
 
 export interface PersonOptions {
@@ -150,13 +148,7 @@ export class Person {
     const { timeline } = this.#options;
     const engine = life.installation.account(intent.account).engine;
     const { vendors } = engine;
-    const sends = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
-      const call: WriteCall = { life: life.number, from: timeline.now, isAnswered: false };
-      intent.calls.push(call);
-      const answer = await send();
-      call.isAnswered = true;
-      return answer;
-    };
+    const sends = (): void => void intent.calls.push({ life: life.number, from: timeline.now });
     const looks = (): void => void intent.looks.push(timeline.now);
     const watched: VendorsApi = {
       ...vendors,
@@ -168,8 +160,14 @@ export class Person {
         looks();
         return vendors.read(...asked);
       },
-      create: (...asked) => sends(() => vendors.create(...asked)),
-      edit: (...asked) => sends(() => vendors.edit(...asked)),
+      create(...asked) {
+        sends();
+        return vendors.create(...asked);
+      },
+      edit(...asked) {
+        sends();
+        return vendors.edit(...asked);
+      },
     };
     return { ...engine, vendors: watched };
   }

@@ -66,7 +66,7 @@ function repeated(intent: Intent, sent: readonly Sent[], { eventLog, lag }: Writ
     if (before.some((earlier) => earlier.call === call)) return [`${who} was sent twice at once, at ${arrival.at}`];
     const { from } = intent.calls[call]!;
     const look = intent.looks.findLast((at) => at < from) ?? -Infinity;
-    const [first] = before.filter((earlier) => !intent.calls[earlier.call]!.isAnswered);
+    const [first] = before;
     // What was still on its way while somebody looked, nobody could see.
     if (first && look < intent.calls[first.call]!.from)
       return [`${who} was sent again without a look, at ${arrival.at}`];
