@@ -17,8 +17,6 @@ export interface Arrival {
   readonly method: string;
   readonly path: string;
   readonly body: string;
-  /** Of what is more than a question: whether the service did it. */
-  isCarriedOut?: boolean;
 }
 
 /** What was asked about the vendors of an account. */
@@ -38,15 +36,6 @@ export interface NetworkOptions {
   readonly timeline: Timeline;
   readonly trace: Trace;
 }
-
-/** Faults of answers whose request is carried out all the same. */
-const carriedOut: ReadonlySet<FaultKind> = new Set(['reset_after', 'stall', 'truncated', 'empty_list', 'wrong_page']);
-
-interface AboutVendor {
-  readonly response: { readonly result: { readonly bill_vendor: { vendorid: number } } };
-}
-
-type SandboxAnswer = Awaited<ReturnType<Sandbox['handle']>>;
 
 /** What is not slow takes so long at most, in milliseconds. */
 const quick = 400;
@@ -68,12 +57,10 @@ export class Network {
   calm = false;
   readonly #options: NetworkOptions;
   readonly #throws: SeededRandom;
-  readonly #writeThrows: SeededRandom;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
     this.#throws = seededRandom(seedOf(options.plan.seed, 'road'));
-    this.#writeThrows = seededRandom(seedOf(options.plan.seed, 'write answers'));
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
@@ -114,12 +101,11 @@ export class Network {
   async #travel(
     { url, method, body, life }: { url: URL; method: string; body: string; life: number },
     init: RequestInit | undefined,
-  ): Promise<SandboxAnswer> {
+  ): Promise<Awaited<ReturnType<Sandbox['handle']>>> {
     const { sandbox, timeline, trace } = this.#options;
     await sleep(timeline.clock, this.#latency(url));
     const fault = this.#fault();
-    const arrival: Arrival = { at: timeline.now, life, method, path: url.pathname, body };
-    this.arrivals.push(arrival);
+    this.arrivals.push({ at: timeline.now, life, method, path: url.pathname, body });
     trace.say('request', life, method, url.pathname + url.search, fault ?? '');
     if (fault) {
       this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
@@ -134,27 +120,7 @@ export class Network {
       body: Buffer.from(body),
     });
     trace.say('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
-    if (method === 'GET' || targetOf(url.pathname)?.resource !== 'vendors') return answer;
-    arrival.isCarriedOut = answer.status < 300 && (fault === undefined || carriedOut.has(fault));
-    return this.#spoiled(answer, method);
-  }
-
-  /** What becomes of the answer to a write. */
-  #spoiled(answer: SandboxAnswer, method: string): SandboxAnswer {
-    if (this.calm || answer.status >= 300 || answer.breakage !== undefined || !this.#writeThrows.happens(0.4))
-      return answer;
-    // Who was created, only the answer tells.
-    const kinds = ['lost', 'cut off', 'empty', ...(method === 'PUT' ? ['about another'] : [])];
-    const kind = this.#writeThrows.pick(kinds);
-    this.met.set(`write ${kind}`, (this.met.get(`write ${kind}`) ?? 0) + 1);
-    this.#options.trace.say('spoiled', kind);
-    if (kind === 'lost') return { ...answer, breakage: { kind: 'reset' } };
-    if (kind === 'empty') return { ...answer, body: Buffer.of() };
-    if (kind === 'cut off') return { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) };
-    const told = JSON.parse(Buffer.from(answer.body).toString()) as AboutVendor;
-    told.response.result.bill_vendor.vendorid += 1;
-    const text = JSON.stringify(told);
-    return { ...answer, body: Buffer.from(text) };
+    return answer;
   }
 
   /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones. */

@@ -354,30 +354,5 @@ export const sabotages: readonly Sabotage[] = [
       },
     ],
   },
-  {
-    name: 'a write whose answer was lost is sent again',
-    promise: 'P9',
-    seed: 1,
-    knobs: 'writes=3',
-    changes: [
-      { search: 'body: { bill_vendor: fields }, once: true, signal', replace: 'body: { bill_vendor: fields }, signal' },
-    ],
-  },
-  {
-    name: 'edits whose process died are not looked for',
-    promise: 'P9',
-    seed: 1,
-    knobs: 'writes=3 crashes=4 latency=12000',
-    changes: [{ search: 'if (earlier.length === 0) return', replace: 'if (earlier.length >= 0) return' }],
-  },
-  {
-    name: 'creations whose process died are not searched for',
-    promise: 'P9',
-    seed: 1,
-    knobs: 'writes=3 crashes=4 latency=12000',
-    changes: [
-      { search: 'const earlier = again ? undefined :', replace: 'const earlier = again || !again ? undefined :' },
-    ],
-  },
   sabotage('the path token in the mirror', 'P6', 1, 'uri: withoutToken(callback.uri)', 'uri: callback.uri'),
 ];
