@@ -65,7 +65,7 @@ export interface Balance {
   readonly code: string;
 }
 
-/** Reference 2.2. */
+/** A tax that the vendor's bills bear unless they say otherwise. */
 export interface TaxDefault {
   readonly taxid: number;
   readonly system_taxid: number | null;
@@ -102,14 +102,14 @@ export function byKind<Result>(ways: Readonly<Record<FieldKind, Result>>): Reado
   return new Map(vendorFields.map((field) => [field, ways[fieldKinds[field]]]));
 }
 
-/** Reference 2.3. */
+/** A payment processor that is enabled for the business. */
 export interface Gateway {
   readonly sgid: number;
   readonly connectionid: string | null;
   readonly gateway_name: string | null;
 }
 
-/** Reference 2.4. */
+/** One registration for webhooks at the service. */
 export interface Callback {
   readonly callbackid: number;
   readonly event: string;

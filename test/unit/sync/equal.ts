@@ -84,7 +84,7 @@ function taxOf(tax: Wire): unknown[] {
   );
 }
 
-/** Reference 2.1: an array of objects with `amount`, or (field list) the object itself. */
+/** An array of objects with `amount`, or (field list) the object itself. */
 function amountsOf(value: unknown): { amount: string; code: string }[] {
   const list = Array.isArray(value) ? value : value === null ? [] : [value];
   return (list as { amount: string | { amount: string; code: string }; code: string }[])
