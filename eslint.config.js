@@ -52,7 +52,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/simulation/main.ts', 'test/simulation/report.ts', 'test/exhaustive/main.ts'],
+    files: ['test/simulation/main.ts', 'test/simulation/report.ts', 'test/simulation/sweeps/main.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What is replaced in these for the whole process would be met by others. */
-const alone = ['test/unit/store/file-systems.test.ts'];
+const alone = ['test/unit/store/sqlite/file-systems.test.ts'];
 
 /** These keep every core busy by themselves, and are measured. */
 const first = ['test/simulation/simulation.test.ts'];
@@ -16,7 +16,7 @@ const long = [
   'test/power/io-errors.test.ts',
   'test/simulation/planted-faults.test.ts',
   'test/integration/churn.test.ts',
-  'test/unit/sync/ten-thousand.test.ts',
+  'test/unit/sync/run/sweep-run.ten-thousand.test.ts',
 ];
 
 /** Begins with what takes longest, so that no core waits at the end while another works alone. */

@@ -6,8 +6,8 @@ import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/
 import { parseForm } from '../../src/webhook/receive/form.ts';
 import { isSigned } from '../../src/webhook/receive/signature.ts';
 import { asked } from '../support/test-size.ts';
-import { flood } from '../unit/webhook/flood.ts';
-import { account, delivery, hall, signed } from '../unit/webhook/webhook-testbed.ts';
+import { flood } from '../support/deliveries/flood.ts';
+import { account, delivery, hall, signed } from '../support/testbed/webhook-testbed.ts';
 import { isMissing } from '../support/needed.ts';
 
 /** How many bad deliveries come; a million nightly. */

@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
-import { until } from '../process/daemon.ts';
-import { build, ended, place, service } from '../process/program.ts';
+import { until } from '../support/testbed/daemon.ts';
+import { build, ended, place, service } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { build, place, service } from '../process/program.ts';
+import { build, place, service } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

@@ -4,10 +4,10 @@ import { fixedToken } from '../../src/api/auth/token-source.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Secret, silentLog } from '../../src/domain/log.ts';
-import { freeTurns, loaded } from '../unit/api/scripted.ts';
-import { build, place, service } from '../process/program.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { proxyTo, type NetworkFaults } from './network.ts';
+import { freeTurns, loaded } from '../support/network/scripted-service.ts';
+import { build, place, service } from '../support/testbed/program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
 
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];

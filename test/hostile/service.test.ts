@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VendorPage } from '../../src/domain/reading.ts';
 import { walk } from '../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../src/sync/sweep/window.ts';
-import { bench, type Bench, type BenchOptions } from '../unit/sync/sync-testbed.ts';
+import { bench, type Bench, type BenchOptions } from '../support/testbed/sync-testbed.ts';
 
 /** An answer of the service, as it may be bent. */
 interface List {

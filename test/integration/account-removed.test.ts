@@ -1,6 +1,6 @@
 /** An account that was taken out of the settings. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed } from './daemon-testbed.ts';
+import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
 
 it('K12 an account taken out of the settings is verified no more, and the start says how its callback is deleted', async () => {
   const at = await liveTestbed();

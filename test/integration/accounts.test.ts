@@ -1,6 +1,6 @@
 /** Two accounts in one daemon, whose vendors bear the same numbers; and when the daemon looks at each. */
 import { expect, it } from 'vitest';
-import { account, testbed, liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { account, testbed, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 const other = '7CBql';
 

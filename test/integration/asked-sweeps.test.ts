@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { seedOf } from '../../src/sandbox/core/random.ts';
 import { idOf } from '../../src/sandbox/vendors/invent.ts';
 import { connectWriter } from '../../src/store/sqlite/driver.ts';
-import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 /** A name that a vendor is given now, and whether the mirror shows it. */
 let marker = 0;

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
-import { balance } from './bookkeeping.ts';
-import { account, liveTestbed } from './daemon-testbed.ts';
+import { balance } from '../support/bookkeeping.ts';
+import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
 
 const planted = 0.2;
 const changes = 20 * 300;

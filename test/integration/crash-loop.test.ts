@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { run as runRow, writeMirror } from '../support/mirror-file.ts';
 import { timestamp } from '../../src/domain/clock.ts';
-import { testbed, type Testbed } from './daemon-testbed.ts';
+import { testbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 /** Leaves runs that ended with their process this many milliseconds ago. */
 async function died(at: Testbed, ...ages: number[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** What may come to the listener of a running daemon, and what it may cost. */
 import { describe, expect, it } from 'vitest';
-import type { Testbed } from './daemon-testbed.ts';
-import { knock, recordingTestbed, type Letter } from './recorded-deliveries.ts';
+import type { Testbed } from '../support/testbed/daemon-testbed.ts';
+import { knock, recordingTestbed, type Letter } from '../support/deliveries/recorded-deliveries.ts';
 
 /** Everything in the file that deliveries may move. */
 function contents(at: Testbed): unknown {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { isDaemonAt } from '../../src/store/files/side-lock.ts';
-import { commandLine } from '../unit/cmd/command-line.ts';
+import { commandLine } from '../support/testbed/command-line.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
-import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 it.each<[string, (path: string) => void]>([
   ['deleted', (path) => rmSync(path)],

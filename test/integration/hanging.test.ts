@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { advice } from '../../src/admin/health/advice.ts';
 import { accountReports } from '../../src/store/reports/account-reports.ts';
 import { readMirror } from '../support/mirror-file.ts';
-import { account, isFresh, testbed, type Testbed } from './daemon-testbed.ts';
+import { account, isFresh, testbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 const [minute, maxStaleness] = [60_000, 7_200_000];
 const other = '7CBql';

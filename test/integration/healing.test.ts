@@ -1,9 +1,9 @@
 /** A daemon that hears nothing any more heals without a hand, and deliveries flow again. */
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { account, isFresh, liveTestbed, type Testbed } from './daemon-testbed.ts';
-import { someVendor } from './recorded-deliveries.ts';
-import { isPage, slowNetwork } from './slow-network.ts';
+import { account, isFresh, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
+import { isPage, slowNetwork } from '../support/network/slow-network.ts';
 
 let marker = 0;
 

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkWholeFile } from '../../src/store/files/full-check.ts';
 import { ask } from '../support/mirror-file.ts';
-import { liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 /** Makes an index disagree with its table, which nothing but a check of every entry finds. */
 function ruinIndex(path: string): void {

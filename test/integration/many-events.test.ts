@@ -1,7 +1,7 @@
 /** A daemon that is told of everything the service tells of: vendors come first. */
 import { expect, it } from 'vitest';
 import { registrableEvents } from '../../src/domain/events.ts';
-import { account, testbed, publicUrl } from './daemon-testbed.ts';
+import { account, testbed, publicUrl } from '../support/testbed/daemon-testbed.ts';
 
 const nouns = registrableEvents.filter((event) => !event.includes('.'));
 

@@ -1,9 +1,9 @@
 /** Who wins, when, and who is waited for: the exact interleavings, through the running daemon. */
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/domain/clock.ts';
-import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
-import { someVendor } from './recorded-deliveries.ts';
-import { isPage, slowNetwork } from './slow-network.ts';
+import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
+import { isPage, slowNetwork } from '../support/network/slow-network.ts';
 
 function nameOf(at: Testbed, vendorid: number): string | undefined {
   return at.query<{ vendor_name: string }>('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)[0]

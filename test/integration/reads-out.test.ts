@@ -1,7 +1,7 @@
 /** Reads by id that fail for a while: what is learned from them, and for how long. */
 import { describe, expect, it } from 'vitest';
-import { account, liveTestbed } from './daemon-testbed.ts';
-import { someVendor } from './recorded-deliveries.ts';
+import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
+import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
 
 const isReading = (url: URL): boolean => /\/bill_vendors\/\d+$/.test(url.pathname);
 

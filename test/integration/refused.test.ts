@@ -1,6 +1,6 @@
 /** A service that lets the daemon in no more: who hears of it, and how soon. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 interface Status {
   readonly ready: boolean;

@@ -2,8 +2,8 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { account, isFresh, liveTestbed } from './daemon-testbed.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { account, isFresh, liveTestbed } from '../support/testbed/daemon-testbed.ts';
 
 it('F12 is not called fresh before it was swept, and then is as the source, deaf to nothing', async () => {
   const at = await liveTestbed();

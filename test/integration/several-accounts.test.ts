@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { parseInstant } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
-import { testbed } from './daemon-testbed.ts';
+import { testbed } from '../support/testbed/daemon-testbed.ts';
 
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);

@@ -1,7 +1,7 @@
 /** Deleted, archived and restored vendors, in all worlds of what the service says about it. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed } from './daemon-testbed.ts';
-import { someVendor } from './recorded-deliveries.ts';
+import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
+import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
 
 const worlds = ['update', 'delete', 'both', 'none'].flatMap((deleted) =>
   ['update', 'delete', 'none'].flatMap((archived) =>

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { migrations, writeMirror } from '../support/mirror-file.ts';
-import { clock, place } from '../unit/store/fresh-file.ts';
-import { account, liveTestbed, type Testbed } from './daemon-testbed.ts';
+import { clock, place } from '../support/fresh-file.ts';
+import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 
 /** Every row of every table. */
 function contentOf(path: string): Record<string, unknown[]> {

@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { noteDamage } from '../../src/store/files/damage-note.ts';
-import { account, testbed, type Testbed } from '../integration/daemon-testbed.ts';
+import { account, testbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
 import { asked } from '../support/test-size.ts';
 import { ask } from '../support/mirror-file.ts';
-import { activeDifferences, differences } from '../unit/sync/equal.ts';
+import { activeDifferences, differences } from '../support/differences.ts';
 
 const flips = asked('FLIPS', 200);
 const pageSize = 4096;

@@ -11,9 +11,9 @@ import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorMigrations, mirrorOptions } from '../../src/store/mirror.ts';
 import { quarantineIfDamaged } from '../../src/store/files/quarantine.ts';
 import { ask, migrations, packageRoot, vendor, writeMirror } from '../support/mirror-file.ts';
-import { build, place as placeAt, service } from '../process/program.ts';
-import { clock, place, stranger } from '../unit/store/fresh-file.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
+import { build, place as placeAt, service } from '../support/testbed/program.ts';
+import { clock, place, stranger } from '../support/fresh-file.ts';
+import { activeDifferences } from '../support/differences.ts';
 import { introduce, quietDaemon } from './tapped.ts';
 
 const pageSize = 4096;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
-import { build, service } from '../process/program.ts';
+import { build, service } from '../support/testbed/program.ts';
 import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './processes.ts';
 import { untappable, type Failure } from './tap.ts';
 import { isMissing } from '../support/needed.ts';

@@ -8,7 +8,7 @@ import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
-import { build, ended, place, service, type Place } from '../process/program.ts';
+import { build, ended, place, service, type Place } from '../support/testbed/program.ts';
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
 import { filesIn, recorded, statesOf, type AnswerOf, type Recording } from './recording.ts';
 import { isMissing } from '../support/needed.ts';

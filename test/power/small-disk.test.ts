@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { build, place, service, type Place } from '../process/program.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
+import { build, place, service, type Place } from '../support/testbed/program.ts';
+import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';
 import { deliver, introduce, quietDaemon, watch } from './tapped.ts';
 

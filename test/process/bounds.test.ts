@@ -1,8 +1,8 @@
 /** Memory and descriptors, by limits that a leak would soon break. */
 import type { ChildProcess } from 'node:child_process';
 import { beforeAll, expect, it } from 'vitest';
-import { daemonPlace, until } from './daemon.ts';
-import { build, ended, place, program, service, type Place } from './program.ts';
+import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { build, ended, place, program, service, type Place } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

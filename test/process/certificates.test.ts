@@ -1,7 +1,7 @@
 /** A service that nobody can reach in truth: its name is unknown, or whoever answers cannot show that it is the service. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { certificatePath, httpProxy, type HttpProxyOptions } from './http-proxy.ts';
-import { build, hurried, place, service, type Ended } from './program.ts';
+import { certificatePath, httpProxy, type HttpProxyOptions } from '../support/network/http-proxy.ts';
+import { build, hurried, place, service, type Ended } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

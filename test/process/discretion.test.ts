@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { artefacts, leaks, type Told } from './secret-probe.ts';
-import { daemonPlace, until } from './daemon.ts';
-import { build, place, service, type Place } from './program.ts';
+import { artefacts, leaks, type Told } from '../support/secret-probe.ts';
+import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { build, place, service, type Place } from '../support/testbed/program.ts';
 
 /** Each with characters that look otherwise in an address. */
 const token = 'canary/access+5d1c0b';

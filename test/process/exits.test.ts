@@ -2,7 +2,7 @@ import Driver from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { defaultWorld } from '../../src/sandbox/core/worlds.ts';
-import { build, ended, place, program, service, type Ended } from './program.ts';
+import { build, ended, place, program, service, type Ended } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

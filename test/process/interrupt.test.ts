@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { activeDifferences, differences } from '../unit/sync/equal.ts';
-import { build, ended, place, service } from './program.ts';
+import { activeDifferences, differences } from '../support/differences.ts';
+import { build, ended, place, service } from '../support/testbed/program.ts';
 
 const [perPage, pages] = [15, 10];
 

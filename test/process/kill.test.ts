@@ -7,8 +7,8 @@ import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { asked } from '../support/test-size.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { build, ended, place, service, type Place } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { build, ended, place, service, type Place } from '../support/testbed/program.ts';
 
 const kills = asked('KILLS', 50);
 /** Told where a test fails; SEED repeats it. */

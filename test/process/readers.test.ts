@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { parseWorld } from '../../src/sandbox/core/worlds.ts';
-import { build, place, service, type Place } from './program.ts';
-import { askShell, drivers, hasShell, shells } from './readers.ts';
+import { build, place, service, type Place } from '../support/testbed/program.ts';
+import { askShell, drivers, hasShell, shells } from '../support/readers.ts';
 import { isMissing } from '../support/needed.ts';
 
 const [perPage, pages] = [15, 40];

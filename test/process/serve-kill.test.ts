@@ -5,9 +5,9 @@ import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { daemonPlace, flow, isTaken, missing, taken } from './daemon.ts';
-import { build, ended, service } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { daemonPlace, flow, isTaken, missing, taken } from '../support/testbed/daemon.ts';
+import { build, ended, service } from '../support/testbed/program.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);

@@ -2,9 +2,9 @@
 import { renameSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { daemonPlace, until } from './daemon.ts';
-import { build, service } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { build, service } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

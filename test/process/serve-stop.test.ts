@@ -1,8 +1,8 @@
 /** How long a stop takes, measured at the process: from the signal until the system says that the process has ended. */
 import { beforeAll, expect, it } from 'vitest';
-import { daemonPlace, until, type Serving } from './daemon.ts';
-import { build, service } from './program.ts';
-import { tokenEndpoint } from './token-endpoint.ts';
+import { daemonPlace, until, type Serving } from '../support/testbed/daemon.ts';
+import { build, service } from '../support/testbed/program.ts';
+import { tokenEndpoint } from '../support/network/token-endpoint.ts';
 
 const shutdownTimeout = 4_000;
 const settings = `shutdownTimeout: ${shutdownTimeout}ms`;

@@ -6,11 +6,20 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { ask } from '../support/mirror-file.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { flood } from '../unit/webhook/flood.ts';
-import { delivery, signed } from '../unit/webhook/webhook-testbed.ts';
-import { daemonPlace, freePort, isTaken, missing, taken, until, watched, type DaemonPlace } from './daemon.ts';
-import { build, service } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { flood } from '../support/deliveries/flood.ts';
+import { delivery, signed } from '../support/testbed/webhook-testbed.ts';
+import {
+  daemonPlace,
+  freePort,
+  isTaken,
+  missing,
+  taken,
+  until,
+  watched,
+  type DaemonPlace,
+} from '../support/testbed/daemon.ts';
+import { build, service } from '../support/testbed/program.ts';
 
 /** The service has no copies that lag, so that nothing must be waited for. */
 const settings = 'sync: { lag: 0s, secondLook: 1s }';

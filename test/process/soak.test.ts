@@ -4,9 +4,9 @@ import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { daemonPlace, flow, missing } from './daemon.ts';
-import { build, ended, service } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { daemonPlace, flow, missing } from '../support/testbed/daemon.ts';
+import { build, ended, service } from '../support/testbed/program.ts';
 
 const minutes = asked('SOAK', 0);
 const seed = asked('SEED', 1);

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isMissing } from '../support/needed.ts';
-import { httpProxy } from './http-proxy.ts';
-import { build, hurried, place, service } from './program.ts';
-import { askShell, hasShell } from './readers.ts';
+import { httpProxy } from '../support/network/http-proxy.ts';
+import { build, hurried, place, service } from '../support/testbed/program.ts';
+import { askShell, hasShell } from '../support/readers.ts';
 
 beforeAll(build);
 

@@ -1,8 +1,8 @@
 /** Processes that renew one access token, of which only one may at a time, and what becomes of them when it is killed. */
 import { beforeAll, expect, it } from 'vitest';
-import { watched } from './daemon.ts';
-import { build, ended, place, service } from './program.ts';
-import { tokenEndpoint } from './token-endpoint.ts';
+import { watched } from '../support/testbed/daemon.ts';
+import { build, ended, place, service } from '../support/testbed/program.ts';
+import { tokenEndpoint } from '../support/network/token-endpoint.ts';
 
 beforeAll(build);
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { activeDifferences } from '../unit/sync/equal.ts';
-import { build, place, service, type Place } from './program.ts';
+import { activeDifferences } from '../support/differences.ts';
+import { build, place, service, type Place } from '../support/testbed/program.ts';
 
 beforeAll(build);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Ability, AccountFacts } from '../../../src/admin/health/health.ts';
 import { catalogue } from '../../../src/domain/errors.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
-import { startAdmin } from './requests.ts';
-import { able, account, before, days, facts, newAccount, run } from './sample.ts';
+import { startAdmin } from '../../support/admin/admin-requests.ts';
+import { able, account, before, days, facts, newAccount, run } from '../../support/admin/sample.ts';
 
 interface Status {
   ready: boolean;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/log.ts';
-import { startAdmin } from './requests.ts';
+import { startAdmin } from '../../support/admin/admin-requests.ts';
 
 const token = 'canary-4f1c9b';
 const all = ['/', '/dashboard.css', '/dashboard.js', '/icon.svg', '/metrics', '/api/status', '/readyz'];

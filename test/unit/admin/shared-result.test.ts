@@ -3,7 +3,7 @@ import { shared } from '../../../src/admin/shared-result.ts';
 import { healthSource } from '../../../src/app/health-source.ts';
 import type { AccountState } from '../../../src/store/reports/account-state.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
-import { account } from './sample.ts';
+import { account } from '../../support/admin/sample.ts';
 
 it('K24 all who look join one examination, and share it for ten times as long as it took', async () => {
   const clock = virtualClock();

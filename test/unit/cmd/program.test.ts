@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandLine } from './command-line.ts';
+import { commandLine } from '../../support/testbed/command-line.ts';
 
 describe('the command line', () => {
   it('is explained by --help, with every command', async () => {

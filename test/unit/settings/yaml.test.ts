@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import { commandLine } from '../cmd/command-line.ts';
+import { commandLine } from '../../support/testbed/command-line.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 
 const defaults = readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8');

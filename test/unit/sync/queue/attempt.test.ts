@@ -1,7 +1,7 @@
 /** A vendor whose reading fails, again and again. */
 import { expect, it } from 'vitest';
 import { attend } from '../../../../src/sync/queue/attempt.ts';
-import { account, bench } from '../sync-testbed.ts';
+import { account, bench } from '../../../support/testbed/sync-testbed.ts';
 
 it('C7 the failures of a mark are counted: it rests ever longer, and is given up until the next reconciliation', async () => {
   const at = await bench({ vendors: 3, settings: { service: { readOne: 'get' } } });

@@ -1,0 +1,48 @@
+/** The sweep against scripted lists. SWEEPS says how many seeds are swept, EVERY for how many worlds each script of two changes is. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { asked } from '../../support/test-size.ts';
+import { packageRoot } from '../../support/mirror-file.ts';
+import { sourceTree } from '../../support/source-tree.ts';
+import { planted } from './planted.ts';
+
+const run = promisify(execFile);
+
+interface Report {
+  readonly sweeps: number;
+  readonly lost: number;
+  readonly windowsShare: number;
+}
+
+/** Runs `npm run sweeps`; what it prints last is its report. */
+async function sweeps(...args: string[]): Promise<Report> {
+  const loader = ['--import', './.config/typescript-loader.js', 'test/simulation/sweeps/main.ts'];
+  const { stdout } = await run(process.execPath, [...loader, ...args], { cwd: packageRoot });
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as Report;
+}
+
+describe('a sweep that calls itself complete', () => {
+  it('K6 K7 K8 K31 K39 K40 has shown every vendor that stood still, in worlds and scripts drawn by seeds', async () => {
+    const report = await sweeps('--random', String(asked('SWEEPS', 12_000)));
+    expect(report.lost).toBe(0);
+    expect(report.windowsShare).toBeGreaterThanOrEqual(0.5);
+  });
+
+  it('K6 K31 has shown every vendor that stood still, whatever two things happen between its requests', async () => {
+    const report = await sweeps('--every', String(asked('EVERY', 4)), '--changes', '2');
+    expect(report.lost).toBe(0);
+  });
+});
+
+describe('a fault that is planted in the sweep', () => {
+  const source = sourceTree('src')
+    .map((file) => file.text)
+    .join('\n');
+
+  it.each(planted)('is found: $name', async ({ name, seed, changes }) => {
+    for (const { search } of changes) expect(source.split(search)).toHaveLength(2);
+    const { lost } = await sweeps('--from', String(seed), '--random', '1', '--planted', name);
+    expect(lost).toBe(1);
+  });
+});

@@ -1,0 +1,103 @@
+/** The command line inside a test: its own folder, streams, clock and settings. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
+import { runProgram } from '../../../src/cmd/program.ts';
+import { memory } from '../memory.ts';
+import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
+import { virtualClock } from '../virtual-clock.ts';
+
+interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandLine {
+  readonly folder: string;
+  readonly database: string;
+  readonly settings: string;
+  readonly clock: Clock;
+  readonly interruption: AbortController;
+  /** Runs a command with these settings; what it prints is without the option that names them. */
+  run(...argv: string[]): Promise<Outcome>;
+  /** Runs a command line exactly as it stands. */
+  runBare(...argv: string[]): Promise<Outcome>;
+  fill(rows: Rows): Promise<void>;
+}
+
+export interface CommandLineOptions {
+  /** YAML that is added to the usual settings. */
+  readonly settings?: string;
+  readonly env?: ProcessContext['env'];
+  readonly fetch?: ProcessContext['fetch'];
+  readonly clock?: Clock;
+  /** What stands on standard input; nothing unless told. */
+  readonly stdin?: string | Uint8Array;
+  /** What somebody at the terminal types; nobody is there unless told. */
+  readonly typed?: string;
+  /** The width of the terminal that the output goes to; no terminal unless told. */
+  readonly columns?: number;
+}
+
+export function commandLine(options: CommandLineOptions = {}): CommandLine {
+  const folder = temporaryFolder(memory);
+  const database = join(folder, 'vendors.db');
+  const settings = join(folder, 'mirror.yaml');
+  const clock = options.clock ?? virtualClock();
+  const interruption = new AbortController();
+  const service = options.settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0 }';
+  writeFileSync(
+    settings,
+    `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${service}\n`,
+  );
+  const runBare = async (...argv: string[]): Promise<Outcome> => {
+    const columns = options.columns ?? (options.typed === undefined ? undefined : 100);
+    const [stdout, stderr] = [collector(columns), collector(columns)];
+    const status = await runProgram(argv, {
+      stdin: options.typed === undefined ? Readable.from([options.stdin ?? '']) : keyboard(options.typed),
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      env: options.env ?? {},
+      clock,
+      random: systemRandom,
+      fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
+      interrupted: interruption.signal,
+      packageRoot,
+      machineSettings: join(folder, 'of-the-machine.yaml'),
+    });
+    return { status, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  return {
+    folder,
+    database,
+    settings,
+    clock,
+    interruption,
+    runBare,
+    run: async (...argv) => {
+      const { status, stdout, stderr } = await runBare(...argv, '-c', settings);
+      const short = (text: string): string => text.replaceAll(` -c ${settings}`, '');
+      return { status, stdout: short(stdout), stderr: short(stderr) };
+    },
+    fill: (rows) => writeMirror(database, clock, rows),
+  };
+}
+
+/** A stream that keeps what is written to it. */
+export function collector(columns?: number): { stream: Output; text: () => string } {
+  const stream = new PassThrough();
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns });
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Somebody who types, and then leaves. */
+function keyboard(typed: string): Input {
+  const stream = new PassThrough();
+  stream.end(typed);
+  return Object.assign(stream, { isTTY: true });
+}

@@ -1,0 +1,118 @@
+/** A mirror to which readings are handed one by one, with time moved by hand. */
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
+import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
+import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
+import type { Verdict } from '../../../src/store/decide/verdict.ts';
+import { memory } from '../memory.ts';
+import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+
+export const lag = 5_000;
+export const account = 'one';
+
+/** Both clocks of a machine: how long it has run, and what its wall shows. */
+export interface Clocks {
+  running: number;
+  wall: number;
+}
+
+/** What is read of one account. */
+export interface AccountSupervisor {
+  /** Applies a page with these rows; tells what became of each. */
+  page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
+  /** Applies pages that came together. */
+  pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
+  record(stamp: ReadStamp, row: VendorRow, source?: 'delivery' | 'write'): Promise<Verdict['kind']>;
+  absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
+  /** A delivery about vendor 1 comes, and was received just now unless told. */
+  told(receivedAt?: number): Promise<void>;
+}
+
+/** The account `one`, and the file around it. */
+export interface Testbed extends AccountSupervisor {
+  readonly mirror: Mirror;
+  readonly clocks: Clocks;
+  /** Takes the number of a request. */
+  ask(): Promise<ReadStamp>;
+  /** Another account in the same mirror. */
+  open(accountId: string): Promise<AccountSupervisor>;
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Closes the file and opens it anew. */
+  reopen(): Promise<void>;
+}
+
+export async function openTestbed(): Promise<Testbed> {
+  const clocks: Clocks = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
+  const clock: Clock = {
+    now: () => clocks.wall,
+    monotonic: () => clocks.running,
+    timer: () => () => undefined,
+    yield: () => Promise.resolve(),
+  };
+  const path = join(temporaryFolder(memory), 'vendors.db');
+  const open = (): Promise<Mirror> =>
+    openMirror({
+      path,
+      migrations,
+      clock,
+      random: { bytes: (count) => new Uint8Array(count), fraction: () => 0 },
+      lockProcess: namedProcess(),
+    });
+  let mirror = await open();
+  onTestFinished(() => mirror.close());
+  const openAccount = async (accountId: string): Promise<AccountSupervisor> => {
+    const run = await mirror.beginRun({ accountId, kind: 'pull', trigger: 'command' });
+    const context = { accountId, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
+    const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+    const pages: Testbed['pages'] = async (stamp, ...lists) => {
+      const taken = lists.map((rows, index) => ({
+        ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
+        total: lists.flat().length,
+      }));
+      const applied = await mirror.applyPages(taken, { ...context, source: 'pull' }, (done) => ({
+        ...counts,
+        pages: done.length,
+        seen: done.reduce((sum, { size }) => sum + size, 0),
+      }));
+      return applied.map((verdicts) => [...verdicts.values()].map(({ kind }) => kind));
+    };
+    return {
+      page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
+      pages,
+      record: async (stamp, row, source = 'delivery') =>
+        (await mirror.applyReading({ stamp, row }, { ...context, source })).kind,
+      absence: async (stamp, vendorid) =>
+        (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
+      async told(receivedAt = clocks.wall) {
+        const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
+        const nobody = { businessId: null, identityId: null, userId: null };
+        await mirror.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
+      },
+    };
+  };
+  const first = await openAccount(account);
+  return {
+    ...first,
+    get mirror() {
+      return mirror;
+    },
+    clocks,
+    ask: () => mirror.takeStamp(),
+    open: openAccount,
+    query: (sql, ...values) => ask(path, sql, ...values),
+    async reopen() {
+      await mirror.close();
+      mirror = await open();
+    },
+  };
+}
+
+/** A record whose name is its content. */
+export function row(vendorid: number, name: string, updated_at = '2026-11-20 12:00:00'): VendorRow {
+  return {
+    vendorid,
+    raw: JSON.stringify({ vendorid, vendor_name: name, updated_at }),
+    vendor: () => ({ vendorid, vendor_name: name, updated_at, vis_state: 0, unknown: new Map() }),
+  };
+}

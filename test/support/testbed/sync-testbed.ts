@@ -1,0 +1,147 @@
+/** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { sleep, type Random } from '../../../src/domain/clock.ts';
+import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
+import { openInstallation, type Installation, type RunSummary } from '../../../src/app/installation.ts';
+import { silentLog } from '../../../src/domain/log.ts';
+import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
+import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import type { PullOptions } from '../../../src/sync/run/run.ts';
+import { directFetch } from '../network/direct-fetch.ts';
+import { memory } from '../memory.ts';
+import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
+
+export const account = '6BApk';
+
+/** A record of the service, as it stands on the wire. */
+export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
+
+/** Of two processes beside this one, one is dead. */
+export const deadProcess = 'one that died';
+export const livingProcess = 'another that lives';
+
+export interface Bench {
+  readonly clock: VirtualClock;
+  readonly sandbox: Sandbox;
+  readonly database: string;
+  readonly settings: Settings;
+  readonly installation: Installation;
+  /** Runs one pull, to its end; of the first account unless told. */
+  pull(options?: Partial<PullOptions> & { of?: string }): Promise<RunSummary>;
+  /** Asks the mirror file. */
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Closes the installation and opens it anew. */
+  reopen(): Promise<void>;
+  /** Ends it all before the test does. */
+  close(): Promise<void>;
+}
+
+export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
+  /** `key=value`, as in `sandbox --world`. */
+  readonly world?: readonly string[];
+  /** Laid over the defaults. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** The accounts, which begin with as many vendors each; one unless told. */
+  readonly accounts?: readonly string[];
+  /** Changes what the service says on its way here: the text of every answer. */
+  readonly rewrite?: (text: string, url: URL) => string;
+  /** Answers instead of the service, where it returns something. */
+  readonly answer?: (url: URL) => Response | undefined;
+  /** Milliseconds that each request takes. */
+  readonly latency?: number;
+  /** Called before each request to the service. */
+  readonly onRequest?: (bench: { sandbox: Sandbox; clock: VirtualClock }) => void;
+}
+
+/** A fetch whose answers take their time, come from somebody else, or are changed on their way. */
+function bent(
+  fetch: typeof globalThis.fetch,
+  { rewrite, answer: instead, latency = 0 }: BenchOptions,
+  clock: VirtualClock,
+): typeof fetch {
+  return async (input, init) => {
+    if (latency > 0) await sleep(clock, latency);
+    const url = new URL(input instanceof Request ? input.url : input);
+    const answer = instead?.(url) ?? (await fetch(input, init));
+    if (!rewrite) return answer;
+    return new Response(rewrite(await answer.text(), url), { status: answer.status, headers: answer.headers });
+  };
+}
+
+/** Random numbers that are the same every time. */
+const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
+
+export async function bench(options: BenchOptions = {}): Promise<Bench> {
+  const { accounts = [account] } = options;
+  const clock = virtualClock({ auto: true });
+  const folder = temporaryFolder(memory);
+  const sandbox = new Sandbox(
+    {
+      vendors: 40,
+      rateLimits: null,
+      token: 'a-token',
+      ...options,
+      accounts,
+      world: parseWorld(options.world ?? []),
+    },
+    { clock, post: () => Promise.resolve({ status: 200 }) },
+  );
+  if (options.onRequest) {
+    const { onRequest } = options;
+    sandbox.onRequest(() => onRequest({ sandbox, clock }));
+  }
+  const database = join(folder, 'vendors.db');
+  const settings = parseSettings({
+    defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
+    name: 'settings',
+    env: {},
+    readFile: String,
+    text: JSON.stringify({
+      accounts,
+      database,
+      secrets: join(folder, 'secrets.db'),
+      ...options.settings,
+      service: {
+        baseUrl: 'https://service.example',
+        auth: { accessToken: 'a-token' },
+        rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
+        ...(options.settings?.['service'] as object | undefined),
+      },
+    }),
+  });
+  const open = (): Promise<Installation> =>
+    openInstallation(settings, {
+      clock,
+      random,
+      fetch: bent(directFetch(sandbox), options, clock),
+      log: silentLog,
+      lockProcess: namedProcess('this process', (name) => name !== deadProcess),
+      migrations,
+    });
+  let installation = await open();
+  const close = async (): Promise<void> => {
+    sandbox.stop();
+    await installation.close();
+  };
+  onTestFinished(close);
+  return {
+    clock,
+    sandbox,
+    database,
+    settings,
+    get installation() {
+      return installation;
+    },
+    pull: ({ of = account, ...more } = {}) =>
+      installation.pull(of, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
+    query: (sql, ...values) => ask(database, sql, ...values),
+    async reopen() {
+      await installation.close();
+      installation = await open();
+    },
+    close,
+  };
+}

@@ -1,0 +1,315 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { OAuthSettings, TokenPair } from '../../../../src/api/auth/refresh-grant.ts';
+import type { TokenStore } from '../../../../src/api/auth/oauth-tokens.ts';
+import { tokenSource } from '../../../../src/api/auth/configured-tokens.ts';
+import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
+import { Secret } from '../../../../src/domain/log.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { fixture, html, json } from '../../../support/network/scripted-service.ts';
+
+const revealed = async (token: Promise<Secret | undefined>): Promise<string | undefined> => (await token)?.reveal();
+
+const unused = {
+  tokenStore: {
+    load: () => Promise.reject(new Error('unused')),
+    exclusively: () => Promise.reject(new Error('unused')),
+  },
+  dependencies: { clock: virtualClock(), timeout: 1_000, fetch: () => Promise.reject(new Error('unused')) },
+};
+
+describe('a token of the settings', () => {
+  it('is the same for ever', async () => {
+    const source = tokenSource({ accessToken: new Secret('abc') }, unused.tokenStore, unused.dependencies);
+    expect(await revealed(source.current())).toBe('abc');
+    expect(await source.renew(new Secret('abc'))).toBeUndefined();
+  });
+
+  it('H8 is refused where no header can carry it, without being shown', () => {
+    expect(() =>
+      tokenSource({ accessToken: new Secret('can\r\nary') }, unused.tokenStore, unused.dependencies),
+    ).toThrow('The access token of the settings holds no usable access token: one line of visible ASCII is needed.');
+  });
+});
+
+describe('a token in a file', () => {
+  let folder: string;
+  let path: string;
+  let source: TokenSource;
+  let minute = 0;
+
+  const write = async (text: string): Promise<void> => {
+    await writeFile(path, text);
+    minute += 1;
+    await utimes(path, minute * 60, minute * 60);
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'token-'));
+    path = join(folder, 'token');
+    source = tokenSource({ accessTokenFile: path }, unused.tokenStore, unused.dependencies);
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('is trimmed, and read again when the file was changed', async () => {
+    await write(' abc\n');
+    expect(await revealed(source.current())).toBe('abc');
+    await write('abd');
+    expect(await revealed(source.current())).toBe('abd');
+  });
+
+  it('A21 is read again after a 401, even if the file looks the same', async () => {
+    await write('abc');
+    await source.current();
+    await writeFile(path, 'xyz');
+    await utimes(path, minute * 60, minute * 60);
+    expect(await revealed(source.current())).toBe('abc');
+    expect(await revealed(source.renew(new Secret('abc')))).toBe('xyz');
+    expect(await source.renew(new Secret('xyz'))).toBeUndefined();
+    expect(await revealed(source.current())).toBe('xyz');
+  });
+
+  it('K49 that is a device is not read', async () => {
+    const { tokenStore, dependencies } = unused;
+    await expect(
+      tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
+    ).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'Cannot read the file of service.auth.accessTokenFile (no regular file of at most 64 kB).',
+    });
+  });
+
+  it('that is missing or unusable is named', async () => {
+    await expect(source.current()).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'Cannot read the file of service.auth.accessTokenFile (ENOENT).',
+    });
+    await write('two words');
+    await expect(source.current()).rejects.toThrow(`The file ${path} holds no usable access token`);
+  });
+});
+
+describe('tokens by OAuth', () => {
+  const settings: OAuthSettings = {
+    tokenUrl: 'https://api.service.example/auth/oauth/token',
+    clientId: 'client-1',
+    clientSecret: new Secret('canary-client-secret'),
+    redirectUri: 'https://mirror.example/oauth',
+    refreshToken: new Secret('seed'),
+  };
+  const hour = 3_600_000;
+
+  /** A token store in memory with the promises of the real one: one worker at a time, across all that share it. */
+  function tokenStore(start?: TokenPair): TokenStore & { held: TokenPair | undefined; log: string[] } {
+    let turn: Promise<unknown> = Promise.resolve();
+    const self = {
+      held: start,
+      log: [] as string[],
+      load: () => Promise.resolve(self.held),
+      exclusively<T>(work: Parameters<TokenStore['exclusively']>[0]): Promise<T> {
+        const run = turn.then(() =>
+          work(self.held, (pair) => {
+            self.held = pair;
+            self.log.push(`saved ${pair.refresh.reveal()}`);
+            return Promise.resolve();
+          }),
+        );
+        turn = run.catch(() => undefined);
+        return run as Promise<T>;
+      },
+    };
+    return self;
+  }
+
+  const pair = (name: string, expiresAt: number): TokenPair => ({
+    access: new Secret(`access-${name}`),
+    refresh: new Secret(`refresh-${name}`),
+    expiresAt,
+  });
+
+  /** A token endpoint whose refresh tokens work once. */
+  function endpoint(valid: string, changes: Partial<Record<'expires_in' | 'refresh_token', unknown>> = {}) {
+    const clock = virtualClock();
+    const asked: URLSearchParams[] = [];
+    let current = valid;
+    const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
+      const form = new URLSearchParams(init?.body as string);
+      asked.push(form);
+      if (form.get('refresh_token') !== current)
+        return Promise.resolve(json(fixture('token-refresh-invalid-grant'), 400));
+      current = `refresh-${asked.length}`;
+      const answer = JSON.parse(fixture('token-refresh-response')) as Record<string, unknown>;
+      return Promise.resolve(
+        json({ ...answer, access_token: `access-${asked.length}`, refresh_token: current, ...changes }),
+      );
+    };
+    return { clock, asked, dependencies: { clock, fetch, timeout: 1_000 } };
+  }
+
+  const source = (kept: TokenStore, dependencies: Parameters<typeof tokenSource>[2]): TokenSource =>
+    tokenSource({ oauth: settings }, kept, dependencies);
+
+  it('begin with the refresh token of the settings', async () => {
+    const { asked, dependencies, clock } = endpoint('seed');
+    const kept = tokenStore();
+    expect(await revealed(source(kept, dependencies).current())).toBe('access-1');
+    expect(Object.fromEntries(asked[0]!)).toEqual({
+      grant_type: 'refresh_token',
+      client_id: 'client-1',
+      client_secret: 'canary-client-secret',
+      refresh_token: 'seed',
+      redirect_uri: 'https://mirror.example/oauth',
+    });
+    expect(kept.held).toMatchObject({ expiresAt: clock.now() + 12 * hour });
+  });
+
+  it('are kept durably before their first use', async () => {
+    const { dependencies } = endpoint('seed');
+    const kept = tokenStore();
+    const used = (await source(kept, dependencies).current()).reveal();
+    expect([...kept.log, `used ${used}`]).toEqual(['saved refresh-1', 'used access-1']);
+  });
+
+  it('that could not be kept are not used, and not lost', async () => {
+    const { asked, dependencies } = endpoint('seed');
+    const kept = tokenStore();
+    let full = true;
+    const tokens = source(
+      {
+        ...kept,
+        exclusively: (work) =>
+          kept.exclusively((held, save) => work(held, full ? () => Promise.reject(new Error('disk full')) : save)),
+      },
+      dependencies,
+    );
+    await expect(tokens.current()).rejects.toThrow('disk full');
+    full = false;
+    expect(await revealed(tokens.current())).toBe('access-1');
+    expect(kept.log).toEqual(['saved refresh-1']);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('are renewed shortly before they end, once for all who ask', async () => {
+    const { asked, dependencies, clock } = endpoint('refresh-a');
+    const kept = tokenStore(pair('a', clock.now() + hour));
+    let locks = 0;
+    const counted: TokenStore = {
+      ...kept,
+      exclusively: (work) => {
+        locks += 1;
+        return kept.exclusively(work);
+      },
+    };
+    const tokens = source(counted, dependencies);
+    expect(await revealed(tokens.current())).toBe('access-a');
+    await clock.advance(hour - 61_000);
+    expect(await revealed(tokens.current())).toBe('access-a');
+    await clock.advance(1_000);
+    const all = await Promise.all([1, 2, 3].map(() => revealed(tokens.current())));
+    expect(all).toEqual(['access-1', 'access-1', 'access-1']);
+    expect([asked.length, locks]).toEqual([1, 1]);
+  });
+
+  it('A21 are renewed after a 401, unless somebody else has done so', async () => {
+    const { asked, dependencies, clock } = endpoint('refresh-a');
+    const kept = tokenStore(pair('a', clock.now() + hour));
+    const [mine, other] = [source(kept, dependencies), source(kept, dependencies)];
+    const rejected = await mine.current();
+    await other.current();
+    expect(await revealed(mine.renew(rejected))).toBe('access-1');
+    expect(await revealed(mine.renew(rejected))).toBe('access-1');
+    expect(await revealed(other.renew(rejected))).toBe('access-1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('two processes that renew at once make one refresh', async () => {
+    const { asked, dependencies } = endpoint('seed');
+    const kept = tokenStore();
+    const all = await Promise.all(
+      [source(kept, dependencies), source(kept, dependencies)].map((tokens) => revealed(tokens.current())),
+    );
+    expect(all).toEqual(['access-1', 'access-1']);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('on invalid_grant look for a newer pair before giving up', async () => {
+    const { dependencies, clock } = endpoint('nothing works');
+    const kept = tokenStore(pair('old', clock.now() - hour));
+    const newer = pair('newer', clock.now() + hour);
+    const tokens = source(
+      { ...kept, load: () => Promise.resolve(newer), exclusively: (work) => work(kept.held, () => Promise.resolve()) },
+      dependencies,
+    );
+    expect(await revealed(tokens.renew(new Secret('access-old')))).toBe('access-newer');
+  });
+
+  it('on invalid_grant fall back to the settings, where a person may have put a new one', async () => {
+    const { asked, dependencies, clock } = endpoint('seed');
+    const tokens = source(tokenStore(pair('dead', clock.now() - hour)), dependencies);
+    expect(await revealed(tokens.current())).toBe('access-2');
+    expect(asked.map((form) => form.get('refresh_token'))).toEqual(['refresh-dead', 'seed']);
+  });
+
+  it('that are refused for good are not asked for again', async () => {
+    const { asked, dependencies } = endpoint('nothing works');
+    const tokens = source(tokenStore(), dependencies);
+    await expect(tokens.current()).rejects.toMatchObject({
+      code: 'token_refresh_failed',
+      message: 'The token endpoint refused the refresh token: invalid_grant.',
+    });
+    await expect(tokens.current()).rejects.toMatchObject({ code: 'token_refresh_failed' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['500', json({}, 500), 'service_unavailable'],
+    ['429', json({}, 429), 'service_unavailable'],
+    ['HTML', html(), 'answer_unreadable'],
+    ['a token that no header carries', json({ access_token: 'can\r\nary', token_type: 'bearer' }), 'unauthenticated'],
+    ['no token', json({ token_type: 'bearer', refresh_token: 'canary' }), 'answer_unreadable'],
+    ['a redirect', new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
+    ['invalid_client', json({ error: 'invalid_client' }, 401), 'token_refresh_failed'],
+    [
+      '401 by header',
+      new Response(null, { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }),
+      'token_refresh_failed',
+    ],
+  ])('P6 an endpoint that answers %s fails without a secret', async (_, answer, code) => {
+    const tokens = source(tokenStore(), {
+      clock: virtualClock(),
+      timeout: 1_000,
+      fetch: () => Promise.resolve(answer),
+    });
+    const error: unknown = await tokens.current().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code });
+    expect(`${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toMatch(/canary|seed/);
+  });
+
+  it('an endpoint out of reach may be tried again later, with the same refresh token', async () => {
+    const { dependencies } = endpoint('seed');
+    let reachable = false;
+    const fetch: typeof globalThis.fetch = (...sent) =>
+      reachable ? dependencies.fetch(...sent) : Promise.reject(new TypeError('fetch failed'));
+    const tokens = source(tokenStore(), { ...dependencies, fetch });
+    await expect(tokens.current()).rejects.toMatchObject({ code: 'service_unreachable' });
+    reachable = true;
+    expect(await revealed(tokens.current())).toBe('access-1');
+  });
+
+  it('a life that is too short to be true does not mean a refresh before every request', async () => {
+    const { asked, dependencies } = endpoint('seed', { expires_in: 1 });
+    const tokens = source(tokenStore(), dependencies);
+    for (let turn = 0; turn < 5; turn += 1) await tokens.current();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('a refresh token that is not replaced is kept', async () => {
+    const { dependencies } = endpoint('seed', { refresh_token: undefined });
+    const kept = tokenStore();
+    await source(kept, dependencies).current();
+    expect(kept.held?.refresh.reveal()).toBe('seed');
+  });
+});

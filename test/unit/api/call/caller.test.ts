@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import { createLog, Secret } from '../../../../src/domain/log.ts';
+import {
+  broken,
+  fixture,
+  html,
+  json,
+  loaded,
+  one,
+  page,
+  stage,
+  token,
+  type Scripted,
+  type Stage,
+} from '../../../support/network/scripted-service.ts';
+
+const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
+const down = (headers: Record<string, string> = {}): Response => json({}, 503, headers);
+const newVendor = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
+
+async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
+  const error: unknown = await work.then(
+    () => new Error('It was expected to fail.'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof MirrorError) return error;
+  throw error;
+}
+
+describe('every request', () => {
+  it('carries the token, the version, and a content type exactly when it has a body', async () => {
+    const { client, sent } = stage([one(5)]);
+    await client.vendors.read(5);
+    await client.vendors.create(newVendor);
+    expect(sent[0]?.headers).toEqual({
+      accept: 'application/json',
+      authorization: `Bearer ${token}`,
+      'api-version': 'alpha',
+    });
+    expect(sent[1]?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(sent[1]?.body).toEqual({ bill_vendor: newVendor });
+  });
+
+  it('leaves the version out where it is null, and keeps the path of the base address', async () => {
+    const { client, sent } = stage([one(5)], { apiVersion: null, baseUrl: 'https://api.service.example/proxy' });
+    await client.vendors.read(5);
+    expect(sent[0]?.headers).not.toHaveProperty('api-version');
+    expect(sent[0]?.url.href).toBe(
+      'https://api.service.example/proxy/accounting/account/6BApk/bill_vendors/bill_vendors/5',
+    );
+  });
+
+  it.each(['../../', '..', '../../other', 'a/../b', '%2e%2e', '//evil.example/', 'a?b', 'a#b'])(
+    'H7 for the account %j never leaves for another address than that of the account',
+    async (accountId) => {
+      const { client, sent } = stage([one(5)], {}, accountId);
+      const call = client.vendors.read(5).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const error = await call;
+      if (error === undefined)
+        expect(sent.map(({ url }) => url.pathname)).toEqual([
+          `/accounting/account/${encodeURIComponent(accountId)}/bill_vendors/bill_vendors/5`,
+        ]);
+      else expect([error, sent]).toMatchObject([{ code: 'bug' }, []]);
+    },
+  );
+
+  it('takes a stamp for each attempt, and the reading carries that of the one that answered', async () => {
+    const { client, stamps, sent } = stage([json({}, 500), down(), one(5)]);
+    const { stamp } = await client.vendors.read(5);
+    expect(stamps).toEqual([1, 2, 3]);
+    expect(stamp).toEqual({ readSeq: 3, begun: sent[2]?.at });
+  });
+
+  it('takes its stamp only when its turn at the gate has come', async () => {
+    const { client, stamps } = stage([one(5)], {
+      rateLimit: { vendors: { requests: 1, per: 10_000 }, callbacks: { requests: 1, per: 10_000 } },
+    });
+    const [first, second] = await Promise.all([client.vendors.read(5), client.vendors.read(5)]);
+    expect(stamps).toEqual([1, 2]);
+    expect(second.stamp.begun - first.stamp.begun).toBe(10_000);
+  });
+
+  it('is observed, answered or not', async () => {
+    const { client, observed } = stage([broken('ECONNRESET'), html(502), one(5)]);
+    await client.vendors.read(5);
+    expect(observed.map(({ family, method, status }) => [family, method, status])).toEqual([
+      ['vendors', 'GET', 'error'],
+      ['vendors', 'GET', 502],
+      ['vendors', 'GET', 200],
+    ]);
+  });
+});
+
+describe('trying again', () => {
+  it('waits exponentially with full jitter, and gives up after six attempts', async () => {
+    const { client, sent } = stage([json({}, 500)]);
+    const error = await failureOf(client.vendors.read(5));
+    expect(sent.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
+    expect(error.code).toBe('service_unavailable');
+    expect(error.message).toBe('The service failed with status 500. Gave up after 6 attempts over 16 s.');
+  });
+
+  it('K17 says in the log for which account it waits, and why', async () => {
+    const records: object[] = [];
+    const log = createLog('info', { write: (line) => void records.push(JSON.parse(line) as object) });
+    const { client } = stage([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
+    await client.vendors.read(5);
+    expect(records).toMatchObject([
+      { account: 'Hung', code: 'service_unavailable', wait: 500 },
+      { account: 'Hung', code: 'rate_limited', wait: 7_000 },
+    ]);
+  });
+
+  it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
+    const { client, sent, clock } = stage([json({}, 500)], {
+      random: loaded(1),
+      retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
+    });
+    await failureOf(client.vendors.read(5));
+    expect(sent.map(({ at }) => at)).toEqual([0, 50_000, 110_000]);
+    expect(clock.monotonic()).toBeLessThanOrEqual(120_000);
+  });
+
+  it.each([
+    ['seconds', () => busy({ 'retry-after': '7' }), 7_000],
+    ['seconds on 503', () => down({ 'retry-after': '7' }), 7_000],
+    ['a date', () => busy({ 'retry-after': 'Fri, 20 Nov 2026 12:00:30 GMT' }), 30_000],
+    ['a date gone by', () => busy({ 'retry-after': 'Fri, 20 Nov 2015 12:00:30 GMT' }), 1_000],
+    ['nonsense', () => busy({ 'retry-after': 'NaN' }), 500],
+    ['nothing', () => busy(), 500],
+  ])('A23 waits as long as the service asks by %s', async (_, answer, at) => {
+    const { client, sent } = stage([answer(), one(5)]);
+    await client.vendors.read(5);
+    expect(sent[1]?.at).toBe(at);
+  });
+
+  it('A23 Retry-After counts on 429 and 503 only', async () => {
+    const { client, sent } = stage([json({}, 500, { 'retry-after': '59' }), one(5)]);
+    await client.vendors.read(5);
+    expect(sent[1]?.at).toBe(500);
+  });
+
+  it.each(['61', '1000000000'])('A23 fails at once when asked to wait %s s', async (seconds) => {
+    const { client, sent, clock } = stage([busy({ 'retry-after': seconds })]);
+    const error = await failureOf(client.vendors.read(5));
+    expect(sent).toHaveLength(1);
+    expect(clock.monotonic()).toBe(0);
+    expect(error).toMatchObject({ code: 'rate_limited', retryAfter: Math.min(Number(seconds) * 1_000, 3_600_000) });
+    expect(error.message).toContain('which is longer than a request may wait');
+  });
+
+  it('A23 when nothing remains of the rate, all calls wait', async () => {
+    const { client, sent, clock } = stage([busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }), one(5)]);
+    const first = client.vendors.read(5);
+    await clock.waiting();
+    await Promise.all([first, client.vendors.read(5)]);
+    expect(sent.map(({ at }) => at)).toEqual([0, 20_000, 20_000]);
+  });
+
+  it.each<[string, () => Scripted]>([
+    ['HTML', () => html()],
+    ['a cut page', () => json(fixture('vendors-list').slice(0, 500))],
+    ['an empty body', () => json('')],
+    [
+      'another content type',
+      () => new Response(fixture('vendors-list'), { headers: { 'content-type': 'text/plain' } }),
+    ],
+    ['no envelope', () => json({ ok: true })],
+    ['a reset', () => broken('ECONNRESET')],
+    ['no network', () => broken('ENOTFOUND')],
+    ['502 in HTML', () => html(502)],
+  ])('A12 A25 a page is asked for again after %s', async (_, fault) => {
+    const { client, sent } = stage([fault(), page([1, 2])]);
+    const { rows, total } = await client.vendors.page(1);
+    expect(sent).toHaveLength(2);
+    expect([rows.length, total]).toEqual([2, 2]);
+  });
+
+  it.each([
+    [() => json(fixture('error-accounting-no-access-http200')), 'access_denied'],
+    [() => html(403), 'access_denied'],
+    [() => json(fixture('error-accounting-not-found'), 404), 'not_found'],
+    [() => html(405), 'not_supported'],
+    [() => json({}, 422), 'rejected'],
+    [() => json({ response: { result: { bill_vendor: { vendorid: 6 } } } }), 'answer_unreadable'],
+    [() => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
+  ])('A22 a refusal is not tried again (%#)', async (answer, code) => {
+    const { client, sent } = stage([answer()], {
+      retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
+    });
+    expect((await failureOf(client.vendors.read(5))).code).toBe(code);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['access_denied', html(403)],
+    ['redirected', new Response(null, { status: 302 })],
+  ])('A22 %s is final at once, with all the patience there is', async (code, answer) => {
+    const { client, sent } = stage([answer]);
+    expect((await failureOf(client.vendors.read(5))).code).toBe(code);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('stops at once when the caller aborts, with the reason as it is', async () => {
+    const controller = new AbortController();
+    const reason = new Error('shutting down');
+    const { client, sent } = stage([json({}, 500)], {
+      observe: () => queueMicrotask(() => controller.abort(reason)),
+    });
+    await expect(client.vendors.read(5, { signal: controller.signal })).rejects.toBe(reason);
+    await expect(client.vendors.read(5, { signal: controller.signal })).rejects.toBe(reason);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('writing', () => {
+  const doubtful = {
+    mayBeDone: true,
+    message: expect.stringContaining('It may have been carried out all the same.') as string,
+  };
+  const doubts: [string, Scripted, number][] = [
+    ['a refused connection', broken('ECONNREFUSED'), 2],
+    ['an unknown name', broken('ENOTFOUND'), 2],
+    ['429', busy(), 2],
+    ['503 with Retry-After', down({ 'retry-after': '3' }), 2],
+    ['a reset', broken('ECONNRESET'), 1],
+    ['503 without', down(), 1],
+    ['500', json({}, 500), 1],
+    ['HTML', html(), 1],
+    ['an empty answer', json(''), 1],
+    ['an answer that was cut off', json('{"response": {"result": {"bill_vendor": {"vendorid": 5,'), 1],
+    ['an answer that is too large', () => json(`"${'x'.repeat(9 * 1_048_576)}"`), 1],
+    ['an answer without a number', json({ response: { result: { bill_vendor: {} } } }), 1],
+  ];
+
+  it.each(doubts)('a creation that met %s is sent as often as it may be', async (_, fault, times) => {
+    const { client, sent } = stage([fault, one(5)]);
+    const outcome = client.vendors.create(newVendor);
+    if (times === 2) expect((await outcome).row.vendorid).toBe(5);
+    else expect(await failureOf(outcome)).toMatchObject(doubtful);
+    expect(sent).toHaveLength(times);
+  });
+
+  it.each([...doubts, ['an answer about another vendor', one(6), 1] satisfies [string, Scripted, number]])(
+    'K45 an edit that met %s is sent no second time before anybody looked, and says that it may have been done',
+    async (_, fault, times) => {
+      const { client, sent } = stage([fault, one(5)]);
+      const outcome = client.vendors.edit(5, { note: 'x' });
+      if (times === 2) expect((await outcome).row.vendorid).toBe(5);
+      else expect(await failureOf(outcome)).toMatchObject(doubtful);
+      expect(sent).toHaveLength(times);
+    },
+  );
+
+  it('K45 an edit that was interrupted under way says that it may have been done', async () => {
+    const controller = new AbortController();
+    const { client } = stage([
+      () => {
+        controller.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
+        return one(5);
+      },
+    ]);
+    const outcome = client.vendors.edit(5, { note: 'x' }, { signal: controller.signal });
+    expect(await failureOf(outcome)).toMatchObject({ code: 'interrupted', ...doubtful });
+  });
+
+  it('a refused creation was not carried out, and nothing says so', async () => {
+    const { client } = stage([
+      json({ response: { errors: [{ errno: 1001, field: 'language', message: 'Required.' }] } }, 422),
+    ]);
+    expect((await failureOf(client.vendors.create(newVendor))).message).toBe(
+      'The service refused: Required. (field language, errno 1001)',
+    );
+  });
+
+  it('a removal that was tried again and finds nothing is done; one that finds nothing at once is not', async () => {
+    const missing = json(fixture('error-accounting-not-found'), 404);
+    const again = stage([broken('ECONNRESET'), missing]);
+    await again.client.gateways.remove(26);
+    expect(again.sent).toHaveLength(2);
+    expect((await failureOf(stage([missing]).client.gateways.remove(26))).code).toBe('not_found');
+  });
+});
+
+describe('a token that is refused', () => {
+  const tokens = (next: string | undefined): TokenSource => ({
+    current: () => Promise.resolve(new Secret('old')),
+    renew: () => Promise.resolve(next === undefined ? undefined : new Secret(next)),
+  });
+  const unauthenticated = json(fixture('error-unauthenticated'), 401);
+
+  it('A21 is renewed once, and the page read with the new one', async () => {
+    const { client, sent, stamps, clock } = stage([unauthenticated, page([1])], { tokens: tokens('new') });
+    const { stamp } = await client.vendors.page(1);
+    expect(sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer old', 'Bearer new']);
+    expect(stamps).toHaveLength(2);
+    expect(stamp.readSeq).toBe(2);
+    expect(clock.monotonic()).toBe(0);
+  });
+
+  it('A21 a creation is repeated too: a refused token did nothing', async () => {
+    const { client } = stage([unauthenticated, one(5)], { tokens: tokens('new') });
+    expect((await client.vendors.create(newVendor)).row.vendorid).toBe(5);
+  });
+
+  it('A21 is renewed once a call, whatever happens in between', async () => {
+    let renewals = 0;
+    const counted: TokenSource = {
+      ...tokens('new'),
+      renew: (rejected) => {
+        renewals += 1;
+        return tokens('new').renew(rejected);
+      },
+    };
+    const { client, sent } = stage([unauthenticated, json({}, 500), unauthenticated], { tokens: counted });
+    expect((await failureOf(client.vendors.page(1))).code).toBe('unauthenticated');
+    expect([sent.length, renewals]).toEqual([3, 1]);
+  });
+
+  it.each<[string, string | undefined, number]>([
+    ['the new one is refused as well', 'new', 2],
+    ['there is no other', undefined, 1],
+  ])('A21 A22 ends the call when %s', async (_, next, requests) => {
+    const { client, sent } = stage([unauthenticated], { tokens: tokens(next) });
+    expect((await failureOf(client.vendors.page(1))).code).toBe('unauthenticated');
+    expect(sent).toHaveLength(requests);
+  });
+});
+
+describe('P6 no message holds a secret', () => {
+  const echo = (stage_: Stage, work: Promise<unknown>): Promise<string> =>
+    failureOf(work).then(({ message }) => `${message} ${JSON.stringify(stage_.observed)}`);
+
+  it('not the token that an answer echoes', async () => {
+    const staged = stage([json({ errno: 401, message: `invalid_token: ${token}` }, 401)]);
+    const message = await echo(staged, staged.client.vendors.page(1));
+    expect(message).toContain('[redacted]');
+    expect(message).not.toContain(token);
+  });
+
+  it('not the verifier nor the address of a callback', async () => {
+    const staged = stage([
+      json(
+        { errno: 422, message: 'No.', details: ['verifier: canary-verifier', 'uri: https://x.example/canary'] },
+        422,
+      ),
+    ]);
+    expect(await echo(staged, staged.client.callbacks.verify(9, new Secret('canary-verifier')))).not.toContain(
+      'canary-verifier',
+    );
+    expect(
+      await echo(staged, staged.client.callbacks.register('bill_vendor', 'https://x.example/canary')),
+    ).not.toContain('x.example');
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/log.ts';
+import { fixture, json, one, page, stage } from '../../support/network/scripted-service.ts';
+
+const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
+const callbacksPath = '/events/account/6BApk/events/callbacks';
+
+describe('vendors', () => {
+  it('asks for a page by the names that the settings give, and for a state by a filter', async () => {
+    const { client, sent } = stage([page([1])], {
+      paging: { pageParam: 'p', perPageParam: 'size', perPage: 50, concurrency: 1 },
+    });
+    await client.vendors.page(1, { visState: 2 });
+    expect(sent[0]?.url.pathname).toBe(vendorsPath);
+    expect(Object.fromEntries(sent[0]!.url.searchParams)).toEqual({ p: '1', size: '50', 'search[vis_state]': '2' });
+  });
+
+  it('walks as many pages as the latest answer says, and never asks past them', async () => {
+    const { client, sent } = stage([
+      page([1, 2], { pages: 5, total: 9 }),
+      page([3, 4], { page: 2, pages: 3, total: 6 }),
+      page([5, 6], { page: 3, pages: 3, total: 6 }),
+    ]);
+    const ids: number[] = [];
+    for await (const { rows } of client.vendors.pages()) ids.push(...rows.map(({ vendorid }) => vendorid));
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(sent.map(({ url }) => url.searchParams.get('page'))).toEqual(['1', '2', '3']);
+  });
+
+  it('an empty list of no pages is one request', async () => {
+    const { client, sent } = stage([page([], { pages: 0, total: 0 })]);
+    for await (const { total } of client.vendors.pages()) expect(total).toBe(0);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('reads a vendor by its number, and refuses the answer about another', async () => {
+    const retryLimits = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
+    const { client, sent } = stage([one(5), one(6)], { retryLimits });
+    expect((await client.vendors.read(5)).row.vendor().vendor_name).toBe('Vendor 5');
+    expect(sent[0]?.url.pathname).toBe(`${vendorsPath}/5`);
+    await expect(client.vendors.read(5)).rejects.toThrow('Asked for vendor 5, the service answered with vendor 6.');
+  });
+
+  it('deletes, archives and restores by a state that is sent alone', async () => {
+    const { client, sent } = stage([one(7)]);
+    await client.vendors.edit(7, { vis_state: 1 });
+    await client.vendors.edit(7, { vis_state: 2 });
+    await client.vendors.edit(7, { vis_state: 0 });
+    expect(sent[0]?.body).toEqual(JSON.parse(fixture('vendor-delete-request')));
+    expect(sent.map(({ method, body }) => [method, body])).toEqual(
+      [1, 2, 0].map((vis_state) => ['PUT', { bill_vendor: { vis_state } }]),
+    );
+  });
+
+  it('refuses an edit of nothing, and one of a state together with fields, before anything is sent', async () => {
+    const { client, sent } = stage([one(7)]);
+    await expect(client.vendors.edit(7, {})).rejects.toMatchObject({ code: 'usage' });
+    await expect(client.vendors.edit(7, { vis_state: 1, note: 'x' })).rejects.toMatchObject({ code: 'usage' });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('gateways', () => {
+  it('lists all of them and removes one', async () => {
+    const { client, sent } = stage([json(fixture('gateways-list')), json(fixture('gateway-delete-response'))]);
+    const gateways = await client.gateways.list();
+    expect(gateways.map(({ sgid }) => sgid)).toEqual([1598106, 1221100]);
+    await client.gateways.remove(1221100);
+    expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual([
+      'GET /accounting/account/6BApk/systems/gateways',
+      'DELETE /accounting/account/6BApk/systems/gateways/1221100',
+    ]);
+  });
+
+  it('share the gate of the vendors, callbacks have their own', async () => {
+    const rate = { requests: 1, per: 5_000 };
+    const { client, sent } = stage([one(5), json(fixture('gateways-list')), json(fixture('callbacks-list'))], {
+      rateLimit: { vendors: rate, callbacks: rate },
+    });
+    await client.vendors.read(5);
+    await client.gateways.list();
+    await client.callbacks.list();
+    expect(sent.map(({ at }) => at)).toEqual([0, 5_000, 5_000]);
+  });
+});
+
+describe('callbacks', () => {
+  const callback = (callbackid: number, event: string, verified = true) => ({
+    callbackid,
+    event,
+    uri: `https://mirror.example/${callbackid}`,
+    verified,
+  });
+  const listing = (callbacks: unknown[], number: number, pages: number) =>
+    json({ response: { result: { callbacks, page: number, pages, per_page: 2, total: 3 } } });
+
+  it('registers, verifies, has resent and removes as the reference says', async () => {
+    const { client, sent } = stage([
+      json(fixture('callback-register-response')),
+      json({ response: { result: { callback: callback(2001, 'bill_vendor') } } }),
+      json({ response: { result: { callback: callback(2001, 'bill_vendor', false) } } }),
+      new Response(null, { status: 204 }),
+    ]);
+    expect((await client.callbacks.register('bill_vendor', 'https://mirror.example/a')).callbackid).toBe(2001);
+    expect((await client.callbacks.verify(2001, new Secret('code'))).verified).toBe(true);
+    expect((await client.callbacks.resend(2001)).verified).toBe(false);
+    await client.callbacks.remove(2001);
+    expect(sent.map(({ method, url, body }) => [method, url.pathname, body])).toEqual([
+      ['POST', callbacksPath, { callback: { event: 'bill_vendor', uri: 'https://mirror.example/a' } }],
+      ['PUT', `${callbacksPath}/2001`, { callback: { verifier: 'code' } }],
+      ['PUT', `${callbacksPath}/2001`, { callback: { resend: true } }],
+      ['DELETE', `${callbacksPath}/2001`, undefined],
+    ]);
+  });
+
+  it('lists every page, passes filters on, and obeys them where the service does not', async () => {
+    const all = [callback(1, 'bill_vendor.create'), callback(2, 'bill_vendor', false), callback(3, 'invoice.create')];
+    const answers = [listing(all.slice(0, 2), 1, 2), listing(all.slice(2), 2, 2)];
+    const { client, sent } = stage([...answers, ...answers, ...answers]);
+    const ids = async (filter: Parameters<typeof client.callbacks.list>[0]) =>
+      (await client.callbacks.list(filter)).map(({ callbackid }) => callbackid);
+    expect(await ids({})).toEqual([1, 2, 3]);
+    expect(await ids({ event: 'bill_vendor', verified: true })).toEqual([1]);
+    expect(Object.fromEntries(sent[2]!.url.searchParams)).toMatchObject({
+      'search[event]': 'bill_vendor',
+      'search[verified]': 'true',
+    });
+    expect(await ids({ uri: 'https://mirror.example/3' })).toEqual([3]);
+  });
+
+  it('A4 says so when the service answers every page as the first', async () => {
+    const answered = (...pages: [callbackid: number, page: number][]) =>
+      stage(pages.map(([id, number]) => listing([callback(id, 'bill_vendor')], number, 3))).client.callbacks.list();
+    const ignored = { code: 'paging_ignored' };
+    await expect(answered([1, 1], [1, 2], [1, 3])).rejects.toMatchObject(ignored);
+    await expect(answered([1, 1], [2, 1], [3, 3])).rejects.toMatchObject(ignored);
+    await expect(answered([1, 1], [2, 2], [3, 3])).resolves.toHaveLength(3);
+  });
+
+  it('P8 a list without end is refused', async () => {
+    let number = 0;
+    const endless = () => listing([callback((number += 1), 'bill_vendor')], number, 1e9);
+    const rate = { requests: 1_000, per: 1_000 };
+    const { client } = stage([endless], { rateLimit: { vendors: rate, callbacks: rate } });
+    await expect(client.callbacks.list()).rejects.toMatchObject({ code: 'answer_too_large' });
+    expect(number).toBe(100);
+  });
+});

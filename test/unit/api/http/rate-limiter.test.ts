@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RateGate } from '../../../../src/api/http/rate-limiter.ts';
+import { sleep } from '../../../../src/domain/clock.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+describe('the rate gate', () => {
+  it('lets as many through as the rate says, the rest a period later, first come, first served', async () => {
+    const clock = virtualClock({ auto: true });
+    const gate = new RateGate({ requests: 3, per: 1_000 }, clock);
+    const left: [number, number][] = [];
+    await Promise.all(
+      [1, 2, 3, 4, 5, 6, 7].map((name) =>
+        gate.through(() => {
+          left.push([name, clock.monotonic()]);
+          return Promise.resolve();
+        }),
+      ),
+    );
+    expect(left).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [4, 1_000],
+      [5, 1_000],
+      [6, 1_000],
+      [7, 2_000],
+    ]);
+  });
+
+  it('P8 no window of the service holds more requests than the rate, whatever the network and the callers do', async () => {
+    const call = fc.record({
+      pause: fc.nat({ max: 400 }),
+      before: fc.nat({ max: 300 }),
+      after: fc.nat({ max: 300 }),
+      fails: fc.boolean(),
+      abort: fc.option(fc.nat({ max: 500 }), { freq: 8 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 700 }),
+        fc.array(call, { minLength: 1, maxLength: 25 }),
+        async (requests, per, calls) => {
+          const clock = virtualClock({ auto: true });
+          const gate = new RateGate({ requests, per }, clock);
+          const arrived: number[] = [];
+          const running: Promise<unknown>[] = [];
+          for (const { pause, before, after, fails, abort } of calls) {
+            if (pause > 0) await sleep(clock, pause);
+            const controller = new AbortController();
+            if (abort !== null) clock.timer(abort, () => controller.abort(new Error('enough')));
+            const send = async (): Promise<void> => {
+              await sleep(clock, before);
+              arrived.push(clock.monotonic());
+              await sleep(clock, after);
+              if (fails) throw new Error('reset');
+            };
+            running.push(gate.through(send, 'prompt', controller.signal).catch(() => undefined));
+          }
+          await Promise.all(running);
+          arrived.sort((a, b) => a - b);
+          for (const [index, at] of arrived.entries())
+            expect((arrived[index + requests] ?? Infinity) - at).toBeGreaterThanOrEqual(per);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('an aborted caller leaves the queue with its reason and takes no place', async () => {
+    const clock = virtualClock();
+    const gate = new RateGate({ requests: 1, per: 1_000 }, clock);
+    await gate.through(() => Promise.resolve());
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const waiting = gate.through(() => Promise.resolve('never'), 'prompt', controller.signal);
+    const next = gate.through(() => Promise.resolve('next'));
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await clock.advance(1_000);
+    await expect(next).resolves.toBe('next');
+    await expect(gate.through(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
+  });
+
+  it('holds everybody back when told, but not for longer than a period', async () => {
+    const clock = virtualClock({ auto: true });
+    const gate = new RateGate({ requests: 5, per: 1_000 }, clock);
+    gate.hold(300);
+    await gate.through(() => Promise.resolve());
+    expect(clock.monotonic()).toBe(300);
+    gate.hold(Infinity);
+    await gate.through(() => Promise.resolve());
+    expect(clock.monotonic()).toBe(1_300);
+  });
+
+  it('leaves no timer behind when nobody waits', async () => {
+    const clock = virtualClock();
+    const gate = new RateGate({ requests: 2, per: 1_000 }, clock);
+    await gate.through(() => Promise.resolve());
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it('K13 keeps a part of the rate for what is prompt, and lets it pass what is patient', async () => {
+    const clock = virtualClock({ auto: true });
+    const gate = new RateGate({ requests: 4, per: 1_000 }, clock, 1);
+    const left: [string, number][] = [];
+    const send = (name: string) => () => {
+      left.push([name, clock.monotonic()]);
+      return Promise.resolve();
+    };
+    const patient = [1, 2, 3, 4, 5].map((nth) => gate.through(send(`patient ${nth}`), 'patient'));
+    const prompt = [1, 2].map((nth) => gate.through(send(`prompt ${nth}`)));
+    await Promise.all([...patient, ...prompt]);
+    expect(left).toEqual([
+      ['patient 1', 0],
+      ['patient 2', 0],
+      ['patient 3', 0],
+      ['prompt 1', 0],
+      ['prompt 2', 1_000],
+      ['patient 4', 1_000],
+      ['patient 5', 1_000],
+    ]);
+  });
+
+  it('K2 leaves no timer behind when all who waited were aborted', async () => {
+    const clock = virtualClock();
+    const gate = new RateGate({ requests: 1, per: 60_000 }, clock);
+    await gate.through(() => Promise.resolve());
+    const controller = new AbortController();
+    const waiting = [1, 2].map(() => gate.through(() => Promise.resolve(), 'prompt', controller.signal));
+    expect(clock.pending()).toHaveLength(1);
+    controller.abort(new Error('stop'));
+    expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(clock.pending()).toEqual([]);
+  });
+});

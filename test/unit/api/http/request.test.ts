@@ -1,0 +1,253 @@
+import nock from 'nock';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer as createSocketServer,
+  type AddressInfo,
+  type Server as SocketServer,
+  type Socket,
+} from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { exchange, type Answer } from '../../../../src/api/http/request.ts';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+/** Looked up at call time, as the program does it: nock replaces it. */
+const fetch: typeof globalThis.fetch = (...sent) => globalThis.fetch(...sent);
+
+const open: (Server | SocketServer)[] = [];
+const sockets = new Set<Socket>();
+
+async function listening(server: Server | SocketServer): Promise<URL> {
+  open.push(server);
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+}
+
+const served = (listener: RequestListener): Promise<URL> => listening(createServer(listener));
+/** A server that writes `bytes` whatever it is asked, and then does as it is told. */
+const raw = (bytes: string, then: (socket: Socket) => void): Promise<URL> =>
+  listening(
+    createSocketServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.write(bytes, () => then(socket)));
+    }),
+  );
+
+// Importing nock switches it on.
+nock.restore();
+
+afterEach(() => {
+  nock.cleanAll();
+  nock.restore();
+  for (const socket of sockets) socket.destroy();
+  for (const server of open.splice(0)) server.close();
+  sockets.clear();
+});
+
+interface Asked {
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
+function get(url: URL, { timeout = 1_000, signal }: Asked = {}, clock = virtualClock()): Promise<Answer> {
+  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch, clock, timeout });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
+  const error: unknown = await work.then(
+    () => new Error('It was expected to fail.'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof MirrorError) return error;
+  throw error;
+}
+
+describe('one request', () => {
+  it('accepts gzip and returns the decoded bytes, whatever the status', async () => {
+    let accepted: string | undefined;
+    const url = await served((request, response) => {
+      accepted = request.headers['accept-encoding'];
+      response.writeHead(422, { 'content-encoding': 'gzip', 'x-a': 'b' }).end(gzipSync('{"a":"ä"}'));
+    });
+    const answer = await get(url);
+    expect(accepted).toContain('gzip');
+    expect([answer.status, answer.headers.get('x-a'), Buffer.from(answer.bytes).toString()]).toEqual([
+      422,
+      'b',
+      '{"a":"ä"}',
+    ]);
+  });
+
+  it('returns no bytes for 204', async () => {
+    const url = await served((_, response) => response.writeHead(204).end());
+    expect((await get(url)).bytes).toHaveLength(0);
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    const url = await served((_, response) => response.end('{}'));
+    const clock = virtualClock();
+    const { signal } = new AbortController();
+    await get(url, { signal }, clock);
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it.each([301, 302, 307, 308])('A31 a redirect (%i) is never followed', async (status) => {
+    let elsewhere = 0;
+    const target = await served((_, response) => {
+      elsewhere += 1;
+      response.end('{}');
+    });
+    const url = await served((_, response) => response.writeHead(status, { location: `${target.href}canary` }).end());
+    const error = await failureOf(get(url));
+    expect(error).toMatchObject({ code: 'redirected', status });
+    expect(error.message).toContain(target.origin);
+    expect(error.message).not.toContain('canary');
+    expect(elsewhere).toBe(0);
+  });
+
+  it('A24 headers that never come end in a timeout', async () => {
+    const url = await raw('', () => undefined);
+    const clock = virtualClock();
+    const outcome = failureOf(get(url, { timeout: 5_000 }, clock));
+    await clock.advance(4_999);
+    expect(clock.pending()).toEqual([1]);
+    await clock.advance(1);
+    expect((await outcome).message).toBe(`${url.host} did not answer within 5 s.`);
+  });
+
+  it('A24 a body that stalls ends in a timeout of its own', async () => {
+    const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp', () => undefined);
+    const clock = virtualClock();
+    let headers = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (headers = resolve));
+    const dependencies = {
+      clock,
+      timeout: 5_000,
+      fetch: async (...sent: Parameters<typeof fetch>) => {
+        const response = await fetch(...sent);
+        headers();
+        return response;
+      },
+    };
+    const outcome = failureOf(exchange({ url, method: 'GET', headers: {} }, dependencies));
+    await clock.advance(3_000);
+    await answered;
+    await clock.advance(4_000);
+    expect(clock.pending()).toEqual([1_000]);
+    await clock.advance(1_000);
+    expect(await outcome).toMatchObject({
+      code: 'service_timeout',
+      message: `${url.host} began its answer but did not end it within 5 s.`,
+    });
+  });
+
+  it.each([
+    ['by a length', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp'],
+    ['in a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\n{"resp\r\n'],
+  ])('A25 a body that is cut %s is no answer', async (_, bytes) => {
+    const url = await raw(bytes, (socket) => socket.end());
+    expect(await failureOf(get(url))).toMatchObject({
+      code: 'answer_unreadable',
+      message: expect.stringContaining('broke off after 6 bytes') as string,
+    });
+  });
+
+  it('A25 a reset in the body is no answer', async () => {
+    const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"resp', (socket) => socket.resetAndDestroy());
+    expect(['answer_unreadable', 'service_unreachable']).toContain((await failureOf(get(url))).code);
+  });
+
+  it('A25 a damaged gzip body is no answer', async () => {
+    const url = await served((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
+    );
+    expect((await failureOf(get(url))).code).toBe('answer_unreadable');
+  });
+
+  it('A26 a gzip bomb is refused at 8 MB decoded', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    expect(bomb.length).toBeLessThan(100_000);
+    const url = await served((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    expect(await failureOf(get(url))).toMatchObject({ code: 'answer_too_large' });
+  });
+
+  it('A26 8 MB exactly is taken', async () => {
+    const url = await served((_, response) => response.end(Buffer.alloc(8 * 1024 * 1024)));
+    expect((await get(url)).bytes).toHaveLength(8 * 1024 * 1024);
+  });
+
+  it('an abort ends the wait with its reason as it is, before, during and in the body', async () => {
+    const reason = new Error('shutting down');
+    const silent = await raw('', () => undefined);
+    await expect(get(silent, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    for (const url of [silent, await raw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{', () => undefined)]) {
+      const controller = new AbortController();
+      const outcome = get(url, { signal: controller.signal });
+      const expected = expect(outcome).rejects.toBe(reason);
+      await new Promise((resolve) => setImmediate(resolve));
+      controller.abort(reason);
+      await expected;
+    }
+  });
+});
+
+describe('A32 a connection that fails is named', () => {
+  it('refused', async () => {
+    const url = await served(() => undefined);
+    await new Promise((resolve) => open.pop()?.close(resolve));
+    expect(await failureOf(get(url))).toMatchObject({
+      code: 'service_unreachable',
+      message: `Could not reach ${url.host}: the connection was refused.`,
+    });
+  });
+
+  it('reset', async () => {
+    const url = await raw('', (socket) => socket.resetAndDestroy());
+    expect((await failureOf(get(url))).message).toMatch(/the connection was (reset|closed)\.$/);
+  });
+
+  it.each([
+    ['ENOTFOUND', 'its name is unknown to the name server'],
+    ['EAI_AGAIN', 'the name server does not answer'],
+    ['CERT_HAS_EXPIRED', 'its TLS certificate has expired (or the clock of this machine is wrong)'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another name'],
+    ['ESOMETHING', 'the connection failed (ESOMETHING)'],
+  ])('%s', async (code, words) => {
+    nock.activate();
+    nock('https://api.service.example')
+      .get('/')
+      .replyWithError(Object.assign(new Error('x'), { code }));
+    const error = await failureOf(get(new URL('https://api.service.example/')));
+    expect(error.message).toBe(`Could not reach api.service.example: ${words}.`);
+  });
+
+  it('without a code, and without what the library says: it may hold headers', async () => {
+    const dependencies = {
+      clock: virtualClock(),
+      timeout: 1,
+      fetch: () => Promise.reject(new TypeError('"Bearer canary" is invalid')),
+    };
+    const error = await failureOf(
+      exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, dependencies),
+    );
+    expect(error.message).toBe('Could not reach a.example: the connection failed.');
+    expect(JSON.stringify(error) + String(error.cause)).not.toContain('canary');
+  });
+
+  it('several addresses, all refused', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
+    const dependencies = {
+      clock: virtualClock(),
+      timeout: 1,
+      fetch: () => Promise.reject(new TypeError('fetch failed', { cause: new AggregateError([refused, refused]) })),
+    };
+    const error = await failureOf(
+      exchange({ url: new URL('https://a.example/'), method: 'GET', headers: {} }, dependencies),
+    );
+    expect(error.message).toContain('the connection was refused');
+  });
+});

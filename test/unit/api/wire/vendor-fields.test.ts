@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { member } from '../../../../src/api/wire/json.ts';
+import { vendorOf } from '../../../../src/api/wire/vendor-fields.ts';
+import { readCallback, readCallbacks, readGateways, readRemoval } from '../../../../src/api/wire/resources.ts';
+import { balanceFields, textFields, vendorFields, type Vendor } from '../../../../src/domain/vendor.ts';
+import { fixture } from '../../../support/network/scripted-service.ts';
+
+const read = (record: object): Vendor => vendorOf(1, JSON.stringify(record));
+const answered = (text: string) => ({ bytes: Buffer.from(text), stamp: { readSeq: 1, begun: 0 }, servedAt: undefined });
+
+const specimen = (
+  JSON.parse(fixture('vendors-list')) as { response: { result: { bill_vendors: Record<string, unknown>[] } } }
+).response.result.bill_vendors[0]!;
+
+describe('a vendor record', () => {
+  it('keeps absent and null apart', () => {
+    const vendor = read({ vendorid: 1, city: null, note: '' });
+    expect(vendor.city).toBeNull();
+    expect(vendor.note).toBe('');
+    expect('street' in vendor).toBe(false);
+    expect('tax_defaults' in vendor).toBe(false);
+    expect(read({ vendorid: 1, tax_defaults: null, overdue_balance: null })).toMatchObject({
+      tax_defaults: [],
+      overdue_balance: [],
+    });
+  });
+
+  it.each([
+    [0, 0],
+    ['1', 1],
+    [2, 2],
+  ])('A18 reads vis_state %j', (sent, read_) => {
+    expect(read({ vis_state: sent }).vis_state).toBe(read_);
+  });
+
+  it.each([3, -1, '01', 'deleted', null, true, [], 1.5])(
+    'A18 a vis_state of %j counts as left out, and shows as unknown',
+    (sent) => {
+      const vendor = read({ vis_state: sent });
+      expect('vis_state' in vendor).toBe(false);
+      expect(vendor.unknown.get('vis_state')).toBe(JSON.stringify(sent));
+    },
+  );
+
+  it.each([
+    [true, true],
+    ['true', true],
+    [1, true],
+    [0, false],
+    ['0', false],
+    [null, null],
+  ])('A18 reads is_1099 %j', (sent, expected) => {
+    expect(read({ is_1099: sent }).is_1099).toBe(expected);
+  });
+
+  it('A18 a known field of a wrong type counts as left out, and shows as unknown', () => {
+    const vendor = read({
+      vendor_name: { en: 'x' },
+      phone: true,
+      tax_defaults: 'none',
+      outstanding_balance: [{ amount: 5 }],
+    });
+    expect(vendor.unknown).toEqual(
+      new Map([
+        ['vendor_name', '{"en":"x"}'],
+        ['phone', 'true'],
+        ['tax_defaults', '"none"'],
+        ['outstanding_balance', '[{"amount":5}]'],
+      ]),
+    );
+    expect(Object.keys(vendor).sort()).toEqual(['unknown', 'vendorid']);
+  });
+
+  it('A30 reads balances in every form, digits as they came, sorted by currency', () => {
+    const usd = { amount: '0.10', code: 'USD' };
+    const cad = { amount: '5.00', code: 'CAD' };
+    expect(read({ overdue_balance: [{ amount: usd }, { amount: cad }] }).overdue_balance).toEqual([cad, usd]);
+    expect(read({ overdue_balance: [usd, cad] }).overdue_balance).toEqual([cad, usd]);
+    expect(read({ overdue_balance: usd }).overdue_balance).toEqual([usd]);
+    expect(read({ overdue_balance: { amount: usd } }).overdue_balance).toEqual([usd]);
+    const numeric =
+      '{"overdue_balance":[{"amount":{"amount":12345678901234567890.10,"code":"USD"}}],"note":"7\\" 0.10","phone":0.10}';
+    const vendor = vendorOf(1, numeric);
+    expect(vendor.overdue_balance).toEqual([{ amount: '12345678901234567890.10', code: 'USD' }]);
+    expect(vendor).toMatchObject({ note: '7" 0.10', phone: '0.10' });
+  });
+
+  it('sorts tax defaults by taxid and keeps their amounts as text', () => {
+    const vendor = read({
+      tax_defaults: [
+        { taxid: 3, amount: '13', enabled: 1 },
+        { taxid: '1', amount: 13.56, system_taxid: 36859 },
+      ],
+    });
+    expect(vendor.tax_defaults).toMatchObject([
+      { taxid: 1, amount: '13.56', system_taxid: 36859, enabled: null, name: null },
+      { taxid: 3, amount: '13', enabled: true },
+    ]);
+  });
+
+  it('one tax default without a taxid makes the whole list unknown', () => {
+    const vendor = read({ tax_defaults: [{ taxid: 1 }, { name: 'GST' }] });
+    expect('tax_defaults' in vendor).toBe(false);
+    expect(vendor.unknown.has('tax_defaults')).toBe(true);
+  });
+
+  it('writes unknown fields the same whatever the order of their keys', () => {
+    expect(read({ x: { b: 1, a: [{ d: 1, c: 2 }] } }).unknown.get('x')).toBe('{"a":[{"c":2,"d":1}],"b":1}');
+  });
+
+  it('A27 takes NUL out of fields and makes halves of characters whole', () => {
+    expect(vendorOf(1, String.raw`{"note":"a\u0000b\ud800"}`).note).toBe('ab�');
+  });
+
+  it('A29 keys that name the machinery of objects are fields like others', () => {
+    const vendor = vendorOf(1, '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}');
+    expect([...vendor.unknown.keys()]).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(vendor.unknown.get('__proto__')).toBe('{"polluted":1}');
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(Object.getPrototypeOf(vendor)).toBe(Object.prototype);
+    expect(member({}, 'constructor')).toBeUndefined();
+  });
+
+  it('A18 2,000 mutants of a record are read without a crash, known fields of their types', () => {
+    const names = fc.constantFrom(...Object.keys(specimen), 'note', 'extra', '__proto__');
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom(
+        '1',
+        'true',
+        0,
+        1,
+        2,
+        -1,
+        0.1,
+        [],
+        {},
+        null,
+        [{ amount: { amount: '1', code: 'X' } }],
+        [{ taxid: 1 }],
+      ),
+    );
+    const change = fc.record({ name: names, as: fc.option(names), value: fc.option(value), drop: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 6 }), (changes) => {
+        const mutant = new Map(Object.entries(specimen));
+        for (const { name, as, value: put, drop } of changes) {
+          const moved = put ?? mutant.get(name);
+          if (drop) mutant.delete(name);
+          else mutant.set(as ?? name, moved);
+        }
+        const vendor = vendorOf(
+          1,
+          `{${[...mutant].map(([name, held]) => `${JSON.stringify(name)}:${JSON.stringify(held ?? null)}`).join()}}`,
+        );
+        expect(shapeFaults(vendor)).toEqual([]);
+        for (const name of mutant.keys()) {
+          const kept = name === 'vendorid' || vendor.unknown.has(name) || Object.hasOwn(vendor, name);
+          expect(kept, name).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+/** Fields of a vendor whose values are not of the types that `Vendor` declares. */
+function shapeFaults(vendor: Vendor): string[] {
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+  const fits: Record<string, (value: unknown) => boolean> = {
+    ...Object.fromEntries(textFields.map((field) => [field, isTextOrNull])),
+    ...Object.fromEntries(
+      balanceFields.map((field) => [
+        field,
+        (value: unknown) =>
+          Array.isArray(value) &&
+          value.every((one: Record<string, unknown>) => isText(one['amount']) && isText(one['code'])),
+      ]),
+    ),
+    is_1099: (value) => value === null || typeof value === 'boolean',
+    vis_state: (value) => value === 0 || value === 1 || value === 2,
+    tax_defaults: (value) =>
+      Array.isArray(value) &&
+      value.every((one: Record<string, unknown>) => Number.isSafeInteger(one['taxid']) && isTextOrNull(one['amount'])),
+  };
+  return vendorFields.filter((field) => Object.hasOwn(vendor, field) && !fits[field]?.(vendor[field]));
+}
+
+describe('gateways and callbacks', () => {
+  it('reads the gateways of the reference', () => {
+    expect(readGateways(answered(fixture('gateways-list')), 1)).toEqual({
+      paging: { page: 1, pages: 1, perPage: 15, total: 2 },
+      items: [
+        { sgid: 1598106, connectionid: '00000000000000000000000000000001', gateway_name: 'stripe' },
+        { sgid: 1221100, connectionid: '00000000000000000000000000000002', gateway_name: 'servicepay' },
+      ],
+    });
+  });
+
+  it('reads the callbacks of the reference, and an empty list of them', () => {
+    const listing = readCallbacks(answered(fixture('callbacks-list')), 1);
+    expect(listing.items).toHaveLength(3);
+    expect(listing.items[2]).toEqual({
+      callbackid: 125,
+      event: 'estimate.delete',
+      uri: 'http://service.example/hook/125',
+      verified: false,
+    });
+    expect(readCallbacks(answered(fixture('callbacks-list-empty')), 1).items).toEqual([]);
+    expect(readCallback(answered(fixture('callback-register-response')))).toMatchObject({
+      callbackid: 2001,
+      verified: false,
+    });
+  });
+
+  it.each(['2017-08-23T11:45:09Z', '2021-10-17 05:48:42', 5, null])(
+    "ignores a callback's updated_at of %j",
+    (updated_at) => {
+      const callback = { id: '9', event: 'bill_vendor', uri: 'https://x.example/', verified: 'true', updated_at };
+      expect(readCallback(answered(JSON.stringify({ response: { result: { callback } } })))).toEqual({
+        callbackid: 9,
+        event: 'bill_vendor',
+        uri: 'https://x.example/',
+        verified: true,
+      });
+    },
+  );
+
+  it('takes an empty object and no body at all for a removal, and an error for an error', () => {
+    expect(() => readRemoval(answered(fixture('gateway-delete-response')))).not.toThrow();
+    expect(() => readRemoval(answered(''))).not.toThrow();
+    expect(() => readRemoval(answered(fixture('error-accounting-not-found')))).toThrow('Client not found.');
+  });
+
+  it('A19 refuses a record without an id', () => {
+    const text = '{"response":{"result":{"gateways":[{"sgid":-1}],"page":1,"pages":1,"total":1}}}';
+    expect(() => readGateways(answered(text), 1)).toThrow('without a usable sgid');
+  });
+});

@@ -1,0 +1,117 @@
+/** A mirror belongs to one service, and secrets to one mirror. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask } from '../../../support/mirror-file.ts';
+import { pointedAt, service } from '../../../support/testbed/at-service.ts';
+import type { CommandLine } from '../../../support/testbed/command-line.ts';
+
+const account = ['--account', '6BApk'];
+
+/** Replaces a text in the settings. */
+function change(line: CommandLine, from: string, to: string): void {
+  writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace(from, to));
+}
+
+function heldBy(line: CommandLine): unknown {
+  return ask(line.database, 'SELECT service, (SELECT count(*) FROM vendors) AS vendors FROM mirror_identity')[0];
+}
+
+describe('a mirror', () => {
+  it('K23 belongs to the service that answered first, and is not touched by another one', async () => {
+    const [one, other] = [await service(), await service({ seed: 'other', vendors: 60 })];
+    const astray = await service({ faults: { redirect: 1 } });
+    const line = pointedAt(one);
+    change(line, one.baseUrl, astray.baseUrl);
+    expect((await line.run('sync', ...account)).status).toBe(69);
+    change(line, astray.baseUrl, `${one.baseUrl}/`);
+    expect((await line.run('sync', ...account)).status).toBe(0);
+    expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
+    change(line, `${one.baseUrl}/`, other.baseUrl);
+    const commands = [['sync'], ['reconcile'], ['verify'], ['serve'], ['callbacks', 'list']];
+    for (const command of commands) {
+      const { status, stderr } = await line.run(...command, ...account);
+      expect(status, command.join(' ')).toBe(78);
+      expect(stderr).toContain(`${line.database} mirrors ${one.baseUrl}, and this is ${other.baseUrl}.`);
+      expect(stderr).toContain('`vendor-mirror doctor --accept-service`');
+    }
+    expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
+    expect((await line.run('vendors', 'list', ...account)).status).toBe(0);
+  });
+
+  it('K23 of an older version adopts the first service that it meets', async () => {
+    const one = await service();
+    const line = pointedAt(one);
+    await line.fill({ vendors: [] });
+    expect(heldBy(line)).toEqual({ service: null, vendors: 0 });
+    await line.run('callbacks', 'list', ...account);
+    expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 0 });
+  });
+
+  it('K23 belongs to another address once a person confirmed a comparison of the vendors', async () => {
+    const [one, moved] = [await service(), await service()];
+    for (const answer of ['n\n', 'y\n']) {
+      const line = pointedAt(one, { typed: answer });
+      expect((await line.run('sync', ...account)).status).toBe(0);
+      change(line, one.baseUrl, moved.baseUrl);
+      expect((await line.run('doctor', ...account)).status).toBe(78);
+      const { status, stdout, stderr } = await line.run('doctor', '--accept-service', ...account);
+      const facts = `At ${moved.baseUrl}, of 5 vendors 5 are the same, 0 are others of the same number, 0 are not in the mirror.`;
+      expect(stderr).toContain(`${facts} Is it the same service? [y/N]`);
+      expect(stdout).toContain(facts);
+      const accepted = answer === 'y\n';
+      expect(status).toBe(accepted ? 0 : 78);
+      expect((await line.run('sync', ...account)).status).toBe(accepted ? 0 : 78);
+    }
+  });
+
+  it('K23 is not given to a service of other vendors by --yes, and not without anybody to ask', async () => {
+    const [one, moved, other] = [await service(), await service(), await service({ seed: 'other' })];
+    const line = pointedAt(one);
+    await line.run('sync', ...account);
+    change(line, one.baseUrl, other.baseUrl);
+    const accept = (...more: string[]) => line.run('doctor', '--accept-service', ...account, ...more);
+    expect((await accept()).status).toBe(64);
+    const refused = await accept('--yes', '--json');
+    expect(refused.status).toBe(78);
+    expect(refused.stdout).toContain('It was not taken for the same service.');
+    expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
+    change(line, other.baseUrl, moved.baseUrl);
+    expect((await accept('--yes')).status).toBe(0);
+    expect(heldBy(line)).toEqual({ service: moved.baseUrl, vendors: 30 });
+  });
+});
+
+describe('secrets', () => {
+  it('K47 belong to one mirror: another one is refused with 75, and leaves them as they are', async () => {
+    const one = await service();
+    const line = pointedAt(one);
+    expect((await line.run('sync', ...account)).status).toBe(0);
+    const owner = (): unknown => ask(join(line.folder, 'secrets.db'), 'SELECT * FROM owner');
+    const before = owner();
+    change(line, line.database, join(line.folder, 'second.db'));
+    for (const command of ['sync', 'serve']) {
+      const { status, stderr } = await line.run(command, ...account);
+      expect([status, command]).toEqual([75, command]);
+      expect(stderr).toContain(`${join(line.folder, 'secrets.db')} belongs to another mirror, ${line.database}.`);
+    }
+    expect(owner()).toEqual(before);
+    change(line, join(line.folder, 'second.db'), line.database);
+    expect((await line.run('sync', ...account)).status).toBe(0);
+  });
+
+  it('K47 follow a mirror that was moved, and one that was made anew in its place', async () => {
+    const one = await service();
+    const line = pointedAt(one);
+    await line.run('sync', ...account);
+    const moved = join(line.folder, 'moved.db');
+    renameSync(line.database, moved);
+    change(line, line.database, moved);
+    expect((await line.run('sync', ...account)).status).toBe(0);
+    rmSync(moved);
+    expect((await line.run('sync', ...account)).status).toBe(0);
+    expect(ask(join(line.folder, 'secrets.db'), 'SELECT mirror_id, mirror_path FROM owner')).toEqual(
+      ask(moved, 'SELECT mirror_id, ? AS mirror_path FROM mirror_identity', moved),
+    );
+  });
+});

@@ -1,0 +1,257 @@
+import Driver from 'better-sqlite3';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { pointedAt, service } from '../../../support/testbed/at-service.ts';
+import type { CommandLine } from '../../../support/testbed/command-line.ts';
+
+const account = ['--account', '6BApk'];
+
+interface Check {
+  readonly account: string | null;
+  readonly check: string;
+  readonly result: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+interface Diagnosis {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly of: (check: string) => Check | undefined;
+}
+
+async function diagnose(line: CommandLine): Promise<Diagnosis> {
+  const { status, stdout } = await line.run('doctor', '--json', ...account);
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+  expect(checks.filter(({ result, remedy }) => (result === 'ok') !== (remedy === null))).toEqual([]);
+  return { status, ok, of: (name) => checks.find(({ check }) => check === name) };
+}
+
+/** Something that answers on a port as a listener's health does, or otherwise. */
+async function answering(status = 200): Promise<number> {
+  const server = createServer((_, response) => response.writeHead(status).end('{}'));
+  server.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+describe('doctor', () => {
+  it('says of everything how it is, a line each', async () => {
+    const line = pointedAt(await service());
+    await line.run('sync', ...account);
+    const { status, stdout, stderr } = await line.run('doctor', ...account);
+    expect([status, stderr]).toEqual([0, '']);
+    const steady = stdout.replaceAll(line.folder, '.').replaceAll(/[\d,.]+ MB/g, 'N MB');
+    expect(steady).toMatchInlineSnapshot(`
+      "ok       settings: They name one account.
+      ok       database: ./vendors.db is sound, N MB.
+      ok       secrets: ./secrets.db is for its owner alone.
+      ok       disk: N MB are free beside the database.
+      ok       6BApk access: The token opens 30 vendors, on 6 pages of 5.
+      ok       6BApk clock: Our clock and that of the service agree.
+      ok       6BApk paging: The second page is another than the first.
+      ok       6BApk reads by number: The service answers for vendor 1006.
+      ok       6BApk gateways: The token opens 2 gateways.
+      ok       6BApk callbacks: The token opens 0 callbacks.
+      ok       public address: No listener.publicUrl is set: no webhooks, only sweeps.
+      "
+    `);
+  });
+
+  it('warns where nothing is mirrored yet', async () => {
+    const { ok, of } = await diagnose(pointedAt(await service()));
+    expect([ok, of('database')]).toMatchObject([true, { result: 'warning', remedy: 'Run `vendor-mirror sync`.' }]);
+  });
+
+  it('F7 finds a damaged database', async () => {
+    const line = pointedAt(await service());
+    await line.run('sync', ...account);
+    const driver = new Driver(line.database);
+    driver.unsafeMode();
+    driver.pragma('writable_schema = 1');
+    driver.exec("update sqlite_schema set rootpage = 2 where name = 'vendors_not_present'");
+    driver.close();
+    const { status, of } = await diagnose(line);
+    expect([status, of('database')?.result]).toEqual([74, 'problem']);
+    writeFileSync(line.database, 'no database at all, but text that is long enough to be looked at');
+    expect((await diagnose(line)).of('database')?.message).toContain(line.database);
+  });
+
+  it('F17 finds secrets that others may read', async () => {
+    const line = pointedAt(await service());
+    await line.run('sync', ...account);
+    chmodSync(join(line.folder, 'secrets.db'), 0o644);
+    const { status, of } = await diagnose(line);
+    expect(status).toBe(74);
+    expect(of('secrets')?.remedy).toBe(`Run: chmod 600 ${join(line.folder, 'secrets.db')}`);
+    rmSync(join(line.folder, 'secrets.db'));
+    expect((await diagnose(line)).of('secrets')?.result).toBe('ok');
+  });
+
+  it('exits with 77 where the token is refused, and looks no further there', async () => {
+    const { baseUrl } = await service();
+    const { status, of } = await diagnose(pointedAt({ baseUrl, token: 'not-it' }));
+    expect(status).toBe(77);
+    expect(of('access')).toMatchObject({ account: '6BApk', result: 'problem' });
+    expect(of('paging')).toBeUndefined();
+  });
+
+  it('exits with 69 where nobody answers, soon', async () => {
+    const { baseUrl, stop } = await service();
+    await stop();
+    const { status, of } = await diagnose(pointedAt({ baseUrl, token: 't' }));
+    expect([status, of('access')?.message]).toMatchObject([69, expect.stringContaining('refused')]);
+  });
+
+  it('K38 waits as long as the service asks, says so, and finds nothing wrong', async () => {
+    const sandbox = await service();
+    const line = pointedAt(sandbox);
+    await line.run('sync', ...account);
+    sandbox.sandbox.faults.next({ kind: '429_date', retryAfter: '3' });
+    const { status, stderr } = await line.run('doctor', ...account);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/the service asks for a wait of [23] s/);
+  });
+
+  it('A4 finds a page parameter that is ignored', async () => {
+    for (const paging of ['ignored', 'echoed'] as const) {
+      const { status, of } = await diagnose(pointedAt(await service({}, { paging })));
+      expect([status, of('paging')?.remedy]).toMatchObject([1, expect.stringContaining('service.paging.pageParam')]);
+    }
+  });
+
+  it('A4 finds pages that call themselves by another number', async () => {
+    const line = pointedAt(await service(), {
+      async fetch(input, init) {
+        const answer = await globalThis.fetch(input, init);
+        if (!(input instanceof URL && input.searchParams.get('page') === '2')) return answer;
+        return Response.json(JSON.parse((await answer.text()).replace(/"page": ?2\b/, '"page": 1')));
+      },
+    });
+    const { status, of } = await diagnose(line);
+    expect([status, of('paging')?.result]).toEqual([1, 'problem']);
+  });
+
+  it.each(['404', '405'] as const)('warns where no vendor is read by number (%s)', async (readOne) => {
+    const { status, of } = await diagnose(pointedAt(await service({}, { readOne })));
+    expect([status, of('reads by number')?.result]).toEqual([0, 'warning']);
+  });
+
+  it('names the scopes that are missing', async () => {
+    const sandbox = await service();
+    sandbox.sandbox.access.grant('narrow', ['user:bill_vendors:read']);
+    const { status, of } = await diagnose(pointedAt({ ...sandbox, token: 'narrow' }));
+    expect(status).toBe(0);
+    expect(of('gateways')).toMatchObject({
+      result: 'warning',
+      remedy: expect.stringContaining('user:online_payments:read') as string,
+    });
+    expect(of('callbacks')?.result).toBe('ok');
+  });
+
+  it('measures our clock against that of the service', async () => {
+    const sandbox = await service();
+    const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
+    const { of } = await diagnose(pointedAt(sandbox, { clock: late }));
+    expect(of('clock')).toMatchObject({
+      result: 'warning',
+      message: expect.stringMatching(/(89|90|91) s behind/) as string,
+    });
+  });
+
+  describe('tries the public address', () => {
+    const listenerAt = (port: number, publicPort: number, path = ''): { settings: string } => ({
+      settings: `listener: { host: 127.0.0.1, port: ${port}, publicUrl: "http://127.0.0.1:${publicPort}${path}" }`,
+    });
+
+    it('and is content where it answers', async () => {
+      const port = await answering();
+      const { of } = await diagnose(pointedAt(await service(), listenerAt(port, port)));
+      expect(of('public address')).toMatchObject({ result: 'ok', account: null });
+      expect(of('callbacks')).toMatchObject({ result: 'warning', message: 'None is registered by us.' });
+    });
+
+    it('K33, K34 and tells of an event that could not be registered, and of deliveries that name our callback', async () => {
+      const port = await answering();
+      const line = pointedAt(await service(), listenerAt(port, port));
+      await line.fill({
+        accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
+        callbacks: [
+          {
+            account_id: '6BApk',
+            callbackid: 7,
+            event: 'bill_vendor',
+            uri: `http://127.0.0.1:${port}/webhooks/6BApk/`,
+            verified: 1,
+            checked_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _registration_refusals: [
+          {
+            account_id: '6BApk',
+            event: 'invoice',
+            refused_at: '2026-11-20 11:00:00.000',
+            code: 'access_denied',
+            message: 'The token lacks user:invoices:read.',
+          },
+        ],
+        deliveries: [
+          {
+            account_id: '6BApk',
+            received_at: '2026-11-20 11:58:00.000',
+            name: 'bill_vendor.update',
+            object_id: 7,
+            outcome: 'unchanged',
+            settled_at: '2026-11-20 11:59:00.000',
+          },
+        ],
+        _sweep_requests: [
+          {
+            account_id: '6BApk',
+            generation: 3,
+            last_ms: 0,
+            callback_ids: 3,
+            callback_id_at: '2026-11-20 11:58:00.000',
+          },
+        ],
+      });
+      const { of } = await diagnose(line);
+      expect(of('callbacks')).toMatchObject({
+        result: 'warning',
+        message: 'invoice could not be registered: The token lacks user:invoices:read.',
+        remedy: expect.stringContaining('listener.events') as string,
+      });
+      expect(of('deliveries')).toMatchObject({
+        result: 'warning',
+        message: expect.stringContaining('The object_id of 3 deliveries was the id of a callback of ours') as string,
+      });
+      const { stdout } = await line.run('status', '--account', '6BApk');
+      expect(stdout).toContain('invoice could not be registered, since');
+      expect(stdout).toContain('The token lacks user:invoices:read.');
+      expect(stdout).toContain('the object_id of 3 was the id of a callback of ours');
+    });
+
+    it('and says that the daemon does not run', async () => {
+      const { status, of } = await diagnose(pointedAt(await service(), listenerAt(1, 1)));
+      expect(of('public address')).toMatchObject({
+        result: 'warning',
+        remedy: expect.stringContaining('serve') as string,
+      });
+      expect(status).toBe(0);
+    });
+
+    it('and finds one that leads elsewhere', async () => {
+      for (const elsewhere of [1, await answering(502)]) {
+        const { status, of } = await diagnose(pointedAt(await service(), listenerAt(await answering(), elsewhere)));
+        expect(of('public address')).toMatchObject({ result: 'problem' });
+        expect(status).toBe(69);
+      }
+    });
+  });
+});

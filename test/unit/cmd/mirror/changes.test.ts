@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { vendor, version } from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { commandLine } from '../../../support/testbed/command-line.ts';
+
+const first = version(11, []);
+
+function sequences(stdout: string): number[] {
+  return stdout
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => (JSON.parse(text) as { seq: number }).seq);
+}
+
+describe('changes', () => {
+  it('prints one JSON object a line, in the order learned', async () => {
+    const line = commandLine();
+    await line.fill({
+      vendors: [vendor(11)],
+      vendor_versions: [first, version(11, ['note'], { source: 'delivery', valid_from: '2026-11-20 11:00:00.000' })],
+    });
+    expect((await line.run('changes')).stdout).toMatchInlineSnapshot(`
+      "{"seq":1,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 09:00:00.000","kind":"created","changed_fields":[],"vis_state":0,"presence":"present","source":"pull"}
+      {"seq":2,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 11:00:00.000","kind":"updated","changed_fields":["note"],"vis_state":0,"presence":"present","source":"delivery"}
+      "
+    `);
+  });
+
+  it('begins after --since, and ends at --limit', async () => {
+    const line = commandLine();
+    await line.fill({ vendor_versions: [1, 2, 3, 4].map((vendorid) => version(vendorid, [])) });
+    expect(sequences((await line.run('changes', '--since', '1', '--limit', '2')).stdout)).toEqual([2, 3]);
+    expect(sequences((await line.run('changes', '--since', '4')).stdout)).toEqual([]);
+  });
+
+  it('reads more than one batch whole', async () => {
+    const line = commandLine();
+    await line.fill({ vendor_versions: Array.from({ length: 2_100 }, (_, index) => version(index + 1, [])) });
+    expect(sequences((await line.run('changes')).stdout)).toEqual(
+      Array.from({ length: 2_100 }, (_, index) => index + 1),
+    );
+  });
+
+  it('follows until interrupted, and tells each change once', async () => {
+    const clock = virtualClock();
+    const line = commandLine({ clock });
+    await line.fill({ vendor_versions: [first] });
+    const outcome = line.run('changes', '--follow');
+    await clock.waiting();
+    await line.fill({ vendor_versions: [version(11, ['note'])] });
+    await clock.advance(1_000);
+    await clock.waiting();
+    await clock.advance(1_000);
+    await clock.waiting();
+    line.interruption.abort();
+    const { status, stdout } = await outcome;
+    expect(status).toBe(0);
+    expect(sequences(stdout)).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,63 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { ask, readInput } from '../../../../src/cmd/terminal/prompt.ts';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import { collector } from '../../../support/testbed/command-line.ts';
+
+function terminal() {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const { stream: stderr, text } = collector(80);
+  const interruption = new AbortController();
+  return { context: { stdin, stderr, interrupted: interruption.signal }, stdin, text, interruption };
+}
+
+describe('asking', () => {
+  it('gives the line that was typed, and leaves the rest of the input alone', async () => {
+    const { context, stdin, text } = terminal();
+    const answered = ask(context, 'Your name?', { hidden: false });
+    stdin.write('Ada\n');
+    expect(await answered).toBe('Ada');
+    expect(text()).toBe('Your name? ');
+  });
+
+  it('shows nothing of what is typed in hiding', async () => {
+    const { context, stdin, text } = terminal();
+    const answered = ask(context, 'Code?', { hidden: true });
+    for (const key of ['s', 'e', 'x', '\u007f', 'cret', '\r']) stdin.write(key);
+    expect(await answered).toBe('secret');
+    expect(text()).toBe('Code? \n');
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('takes %s in hiding for an end', async (_, key) => {
+    const { context, stdin } = terminal();
+    const answered = ask(context, 'Code?', { hidden: true });
+    stdin.write(key);
+    await expect(answered).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it('J1 waits no longer once the command is interrupted', async () => {
+    const { context, interruption } = terminal();
+    const answered = ask(context, 'Really?', { hidden: false });
+    interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
+    await expect(answered).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});
+
+describe('reading input', () => {
+  it('gives all of it', async () => {
+    const { context, stdin } = terminal();
+    stdin.end('one\ntwo');
+    expect(await readInput(context)).toBe('one\ntwo');
+  });
+
+  it('J1 waits no longer once the command is interrupted', async () => {
+    const { context, stdin, interruption } = terminal();
+    stdin.write('half');
+    const reading = readInput(context);
+    interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
+    await expect(reading).rejects.toMatchObject({ code: 'interrupted' });
+  });
+});

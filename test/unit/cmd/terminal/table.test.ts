@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cut, rulerFor } from '../../../../src/cmd/terminal/cells.ts';
+import { visible } from '../../../../src/cmd/terminal/plain-text.ts';
+import { table, type Column } from '../../../../src/cmd/terminal/table.ts';
+import { collector } from '../../../support/testbed/command-line.ts';
+
+type Row = readonly [name: string, count: number | null];
+
+const columns: readonly Column<Row>[] = [
+  { title: 'name', cell: ([name]) => name },
+  { title: 'count', right: true, cell: ([, count]) => count },
+];
+
+function draw(rows: readonly Row[], width?: number, env: Record<string, string> = { NO_COLOR: '1' }): Promise<string> {
+  return table({ stdout: collector(width).stream, env }, columns, rows);
+}
+
+describe('table', () => {
+  it('aligns wide, combining and joined characters by the cells they take', async () => {
+    expect(
+      await draw([
+        ['Müller', 1],
+        ['有限会社', 22],
+        ['Cafe\u0301', 333],
+        ['👩‍👩‍👧 & Co', null],
+      ]),
+    ).toMatchInlineSnapshot(`
+      "name      count
+      Müller        1
+      有限会社     22
+      Café        333
+      👩‍👩‍👧 & Co       –"
+    `);
+  });
+
+  it('cuts the widest column to the terminal, and never a number', async () => {
+    expect(await draw([['A name that is far too long', 1_000_000]], 20)).toMatchInlineSnapshot(`
+      "name           count
+      A name tha…  1000000"
+    `);
+  });
+
+  it('cuts nothing where there is no terminal', async () => {
+    const long = 'x'.repeat(500);
+    expect(await draw([[long, 1]])).toContain(long);
+  });
+
+  it('is as wide as the terminal at most, whatever it shows', async () => {
+    const row = fc.tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(9_999));
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 8 }), fc.integer({ min: 14, max: 60 }), async (rows, width) => {
+        const lines = (await draw(rows, width)).split('\n');
+        const cells = await rulerFor(lines);
+        for (const line of lines) expect(cells(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+
+  it('is bold only on a terminal without NO_COLOR', async () => {
+    expect(await draw([['a', 1]], 80, {})).toContain('\u001b[1m');
+    expect(await draw([['a', 1]], 80, { NO_COLOR: '1' })).not.toContain('\u001b');
+    expect(await draw([['a', 1]], 80, { TERM: 'dumb' })).not.toContain('\u001b');
+    expect(await draw([['a', 1]], undefined, {})).not.toContain('\u001b');
+  });
+});
+
+describe('plain text', () => {
+  it('H10 a name cannot steer the terminal', () => {
+    expect(visible('\u001b[2J\u001b]0;owned\u0007\nAcme\u202e\u009b31m\u007f')).toBe(
+      '␛[2J␛]0;owned␇␊Acme\\u202e\\u009b31m␡',
+    );
+  });
+
+  const unit = fc.oneof(fc.nat(0xff), fc.nat(0xffff)).map((code) => String.fromCharCode(code));
+  const anyText = fc.array(unit).map((units) => units.join(''));
+
+  it('H10 no text whatever keeps a control character', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(visible(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+        expect(visible(text).isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it('cuts between characters, never through one', async () => {
+    const cells = await rulerFor(['有👩‍👩‍👧']);
+    expect(cut('有限会社', 5, cells)).toBe('有限…');
+    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3, cells)).toBe('👩‍👩‍👧…');
+    expect(cut('fits', 4, cells)).toBe('fits');
+  });
+});

@@ -1,0 +1,188 @@
+/** Edits of which nobody knows what became of them: the next command on the vendor looks before it sends anything. */
+import Driver from 'better-sqlite3';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
+import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
+import { pointedAt, service } from '../../../support/testbed/at-service.ts';
+import type { CommandLine } from '../../../support/testbed/command-line.ts';
+
+const account = ['--account', '6BApk'];
+
+let sandbox: EmbeddedSandbox;
+let line: CommandLine;
+let vendorid: number;
+/** Methods of the requests about vendors, since the last look at them. */
+let sent: string[];
+/** What happens to the next write. */
+let next: 'nothing' | 'answer lost' | 'lost';
+/** What the mirror held of edits when a write left. */
+let held: unknown[];
+
+const through: typeof globalThis.fetch = async (input, init = {}) => {
+  const method = init.method ?? 'GET';
+  sent.push(method);
+  if (method === 'GET') return fetch(input, init);
+  held = edits();
+  const fate = next;
+  next = 'nothing';
+  const answer = fate === 'lost' ? undefined : await fetch(input, init);
+  if (fate === 'nothing' && answer) return answer;
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
+};
+
+beforeEach(async () => {
+  [next, held, sent] = ['nothing', [], []];
+  sandbox = await service({ vendors: 3 });
+  line = pointedAt(sandbox, { fetch: through, env: { USER: 'anna' } });
+  await line.run('sync', ...account);
+  vendorid = Number(ofService().listed()[0]?.['vendorid']);
+  sent = [];
+});
+
+const ofService = () => sandbox.sandbox.vendors('6BApk');
+const truth = (): Wire | undefined =>
+  ofService()
+    .all()
+    .find((vendor) => vendor['vendorid'] === vendorid);
+
+function mirror(sql: string): unknown[] {
+  const file = new Driver(line.database);
+  const found = file.prepare(sql).all();
+  file.close();
+  return found;
+}
+const edits = (): unknown[] => mirror('SELECT vendorid, fields, sent_by FROM _edits ORDER BY id');
+const marked = (): unknown[] => mirror('SELECT vendorid, reason FROM dirty_vendors');
+
+const vendors = (command: string, ...more: string[]) =>
+  line.run('vendors', command, String(vendorid), ...more, ...account);
+const edit = (pair: string, ...more: string[]) => vendors('edit', '--set', pair, ...more);
+
+/** An edit whose outcome stays open: its answer is lost, and nobody can look. */
+async function leaveOpen(fate: typeof next, command: string, ...more: string[]): Promise<void> {
+  next = fate;
+  sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
+  const { status } = await vendors(command, ...more);
+  expect([status, sent]).toEqual([69, ['PUT', 'GET']]);
+  sent = [];
+}
+
+describe('P9 what is about to be sent to a vendor', () => {
+  it.each([
+    [
+      ['edit', '--set', 'city=Oz', '--set', 'phone=1'],
+      ['city', 'phone'],
+    ],
+    [['delete', '--yes'], ['vis_state']],
+    [['archive'], ['vis_state']],
+    [['restore'], ['vis_state']],
+  ])(
+    'K45 is in the mirror before it leaves, by its names, and the vendor is marked: %j',
+    async ([command, ...more], fields) => {
+      let marks: unknown[] = [];
+      const plain = line;
+      line = pointedAt(sandbox, {
+        fetch: (input, init) => {
+          if (init?.method === 'PUT') [held, marks] = [edits(), marked()];
+          return fetch(input, init);
+        },
+        env: { USER: 'anna' },
+      });
+      await line.run('sync', ...account);
+      expect((await vendors(command!, ...more)).status).toBe(0);
+      expect(held).toEqual([{ vendorid, fields: JSON.stringify(fields), sent_by: 'anna' }]);
+      expect(marks).toEqual([{ vendorid, reason: 'asked' }]);
+      expect([edits(), marked()]).toEqual([[], []]);
+      line = plain;
+    },
+  );
+
+  it('K45 is forgotten where the service refuses it', async () => {
+    const { status } = await edit(`note=${'x'.repeat(2_000)}`);
+    expect([status, held.length, edits(), marked()]).toEqual([77, 1, [], []]);
+  });
+
+  it('K45 leaves a mark alone that was there before', async () => {
+    mirror(
+      `INSERT INTO dirty_vendors (account_id, vendorid, generation, marked_at, due_at, due_ms, attempts, reason)
+       VALUES ('6BApk', ${vendorid}, 0, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 0, 0, 'asked') RETURNING 1`,
+    );
+    expect((await edit('city=Oz')).status).toBe(0);
+    expect([edits(), marked()]).toEqual([[], [{ vendorid, reason: 'asked' }]]);
+  });
+});
+
+describe('an edit whose outcome is open', () => {
+  it('K45 P9 is looked at by the next one, and found done', async () => {
+    await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
+    expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent, edits()]).toEqual([0, ['GET'], []]);
+    expect(stderr).toMatch(/An edit \(city\) was sent at .* UTC by anna\. Nobody knows whether that was carried out\./);
+    expect(stderr).toContain(`The service shows vendor ${vendorid} as it is asked for; nothing was sent.`);
+  });
+
+  it('K45 P9 that was not carried out is sent after the look', async () => {
+    await leaveOpen('lost', 'edit', '--set', 'city=Oz');
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent, edits(), truth()?.['city']]).toEqual([0, ['GET', 'PUT'], [], 'Oz']);
+    expect(stderr).toContain(`The service shows vendor ${vendorid} as it was before that.`);
+  });
+
+  it('K45 P9 is not repeated over what a colleague did since, however often it is said', async () => {
+    await leaveOpen('answer lost', 'delete', '--yes');
+    ofService().restore(vendorid);
+    for (const { status, stderr } of [await vendors('delete', '--yes'), await vendors('delete', '--yes')]) {
+      expect([status, truth()?.['vis_state']]).toEqual([1, 0]);
+      expect(stderr).toContain('without what is asked for (vis_state): somebody may have changed it since.');
+    }
+    expect(sent).toEqual(['GET', 'GET']);
+    expect((await vendors('delete', '--yes', '--again')).status).toBe(0);
+    expect([sent, edits(), truth()?.['vis_state']]).toEqual([['GET', 'GET', 'PUT'], [], 1]);
+  });
+
+  it('K45 P9 is seen to be overtaken where a sweep has applied what a colleague did', async () => {
+    await leaveOpen('lost', 'edit', '--set', 'city=Oz');
+    ofService().edit(vendorid, { city: 'Rome' });
+    await line.run('sync', ...account);
+    sent = [];
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent, truth()?.['city']]).toEqual([1, ['GET'], 'Rome']);
+    expect(stderr).toContain('other than before (city, updated_at)');
+  });
+
+  it('K45 P9 does not keep other fields from being set after the look', async () => {
+    await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
+    const { status, stderr } = await edit('phone=1');
+    expect([status, sent]).toEqual([0, ['GET', 'PUT']]);
+    expect(stderr).toContain(`The service shows vendor ${vendorid}, other than before (city, updated_at).`);
+    expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
+  });
+
+  it('K45 P9 is followed by nothing where nobody can look', async () => {
+    await leaveOpen('lost', 'edit', '--set', 'city=Oz');
+    sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent, edits().length]).toEqual([77, ['GET'], 1]);
+    expect(stderr).toContain('The vendor could not be looked at: ');
+    expect(stderr).toContain('Nothing was sent.');
+  });
+
+  it('K45 P9 of a vendor that the mirror did not hold is not repeated', async () => {
+    line = pointedAt(sandbox, { fetch: through });
+    await leaveOpen('lost', 'edit', '--set', 'city=Oz');
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent]).toEqual([1, ['GET']]);
+    expect(stderr).toContain('which the mirror did not hold then');
+  });
+
+  it('K45 P9 of another account or vendor has no say', async () => {
+    await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
+    const other = Number(ofService().listed()[1]?.['vendorid']);
+    const { status } = await line.run('vendors', 'edit', String(other), '--set', 'city=Oz', ...account);
+    expect([status, sent]).toEqual([0, ['PUT']]);
+    mirror(`UPDATE _edits SET account_id = 'other' RETURNING 1`);
+    expect((await edit('city=Oz')).status).toBe(0);
+    expect(sent).toEqual(['PUT', 'PUT']);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import {
+  account,
+  bench,
+  callbacksPath,
+  gatewaysPath,
+  vendorsPath,
+  type Told,
+} from '../../../support/testbed/sandbox-testbed.ts';
+
+const errnoOf = ({ json }: Told): number => json.response.errors[0].errno;
+const vendor = { bill_vendor: { vendor_name: 'A', language: 'en' } };
+
+describe('tokens and scopes', () => {
+  it.each([undefined, 'Bearer wrong', 'Basic a-token', 'a-token'])(
+    '401 for authorization %s',
+    async (authorization) => {
+      const { sandbox } = bench();
+      const headers = { authorization };
+      const request = {
+        method: 'GET',
+        path: vendorsPath,
+        query: new URLSearchParams(),
+        headers,
+        body: new Uint8Array(),
+      };
+      expect((await sandbox.handle(request)).status).toBe(401);
+    },
+  );
+
+  it.each([
+    ['GET', vendorsPath, 'user:bill_vendors:read', 31001],
+    ['POST', vendorsPath, 'user:bill_vendors:write', 1038],
+    ['GET', gatewaysPath, 'user:online_payments:read', 1003],
+    ['DELETE', `${gatewaysPath}/1`, 'user:online_payments:write', 1003],
+  ])('%s %s needs %s', async (method, path, scope, errno) => {
+    const { sandbox, ask } = bench();
+    const body = method === 'POST' ? vendor : undefined;
+    sandbox.access.grant('a-token', []);
+    const refused = await ask(method, path, body);
+    expect([refused.status, errnoOf(refused)]).toEqual([403, errno]);
+    sandbox.access.grant('a-token', [scope]);
+    expect((await ask(method, path, body)).status).not.toBe(403);
+  });
+
+  it('world gatewayScope=read', async () => {
+    const { sandbox, ask } = bench(['gatewayScope=read']);
+    sandbox.access.grant('a-token', ['user:online_payments:read']);
+    expect((await ask('DELETE', `${gatewaysPath}/1`)).status).toBe(404);
+  });
+
+  it('another account, known or not, is refused', async () => {
+    const { sandbox, get } = bench([], { accounts: [account, 'other'] });
+    sandbox.access.grant('a-token', undefined, [account]);
+    for (const name of ['other', 'nobody']) expect((await get(vendorsPath.replace(account, name))).status).toBe(403);
+    expect((await get(vendorsPath)).status).toBe(200);
+  });
+
+  it('A21 a token can end', async () => {
+    const { sandbox, get } = bench();
+    sandbox.access.revoke('a-token');
+    expect((await get(vendorsPath)).status).toBe(401);
+  });
+});
+
+describe('what the service does not have', () => {
+  it.each(['/', '/accounting', `${vendorsPath}/1/2`, gatewaysPath.replace('systems', 'system')])(
+    '404 for %s',
+    async (path) => {
+      expect((await bench().get(path)).status).toBe(404);
+    },
+  );
+
+  it.each([
+    ['DELETE', `${vendorsPath}/1`],
+    ['PATCH', vendorsPath],
+    ['GET', `${gatewaysPath}/1`],
+    ['POST', gatewaysPath],
+    ['PUT', `${gatewaysPath}/1`],
+    ['GET', `${callbacksPath}/1`],
+  ])('405 for %s %s', async (method, path) => {
+    expect((await bench().ask(method, path)).status).toBe(405);
+  });
+});
+
+describe('worlds of errors', () => {
+  const forms = async (form: string) => {
+    const { get, ask } = bench([`errorForm=${form}`]);
+    return [await get(`${vendorsPath}/1`), await ask('DELETE', `${callbacksPath}/1`)] as const;
+  };
+
+  it('accounting: each area in its own form', async () => {
+    const [vendors, callbacks] = await forms('accounting');
+    expect([errnoOf(vendors), callbacks.json.errno]).toEqual([1012, 404]);
+  });
+
+  it('events and rpc: all in one form', async () => {
+    for (const told of await forms('events')) expect(told.json.errno).toBe(404);
+    for (const told of await forms('rpc')) expect(told.json.details[0].reason).toBe('1012');
+  });
+
+  it('html: no JSON at all', async () => {
+    for (const told of await forms('html'))
+      expect([told.status, told.text]).toEqual([404, expect.stringMatching(/^<html>/)]);
+  });
+
+  it('in200: accounting errors have status 200', async () => {
+    const [vendors, callbacks] = await forms('in200');
+    expect([vendors.status, errnoOf(vendors), callbacks.status]).toEqual([200, 1012, 404]);
+  });
+});
+
+describe('rate limits', () => {
+  const rateLimits = { vendors: 3, callbacks: 1, windowSeconds: 60 };
+
+  it('count each account and family apart', async () => {
+    const { get } = bench([], { accounts: [account, 'other'], rateLimits });
+    const other = vendorsPath.replace(account, 'other');
+    for (const path of [vendorsPath, gatewaysPath, vendorsPath, other, callbacksPath])
+      expect((await get(path)).status).toBe(200);
+    for (const path of [vendorsPath, gatewaysPath, callbacksPath]) expect((await get(path)).status).toBe(429);
+    expect((await get(other)).status).toBe(200);
+  });
+
+  it('say on every answer how much is left and how long to wait', async () => {
+    const { get, clock } = bench([], { rateLimits });
+    expect((await get(vendorsPath)).headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
+    await clock.advance(20_000);
+    for (let count = 0; count < 2; count += 1) await get(vendorsPath);
+    expect((await get(vendorsPath)).headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'retry-after': '40' });
+  });
+
+  it.each([
+    ['fixed', 200],
+    ['sliding', 429],
+  ])('world rateWindow=%s', async (kind, status) => {
+    const { get, clock } = bench([`rateWindow=${kind}`], { rateLimits });
+    await get(vendorsPath);
+    await clock.advance(59_000);
+    for (let count = 0; count < 2; count += 1) await get(vendorsPath);
+    await clock.advance(1_000);
+    expect((await get(vendorsPath)).status).toBe(200);
+    expect((await get(vendorsPath)).status).toBe(status);
+  });
+});

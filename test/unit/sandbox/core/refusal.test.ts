@@ -1,0 +1,138 @@
+/** How the service refuses, in the form of each of its parts, and what it answers to browsers. */
+import { describe, expect, it } from 'vitest';
+import { account, bench, callbacksPath, gatewaysPath, vendorsPath } from '../../../support/testbed/sandbox-testbed.ts';
+
+const accounting = { response: { errors: [expect.objectContaining({ errno: expect.any(Number) as unknown })] } };
+const events = { errno: expect.any(Number) as unknown, message: expect.any(String) as unknown };
+const auth = { error: expect.any(String) as unknown, error_description: expect.any(String) as unknown };
+
+describe('errors are of the family of their path', () => {
+  it.each([
+    ['/accounting/account/6BApk/nowhere', accounting],
+    ['/', accounting],
+    ['/events/account/6BApk/nowhere', events],
+    ['/events', events],
+    ['/auth/oauth/nowhere', auth],
+  ])('404 of %s', async (path, form) => {
+    const { status, json } = await bench().get(path);
+    expect([status, json]).toEqual([404, form]);
+  });
+
+  it.each([
+    [vendorsPath, accounting],
+    [callbacksPath, events],
+    ['/auth/oauth/token', auth],
+  ])('403 and 429 of %s', async (path, form) => {
+    const { sandbox, get } = bench();
+    for (const [kind, expected] of [
+      ['403', 403],
+      ['429', 429],
+    ] as const) {
+      sandbox.faults.next({ kind });
+      const { status, json } = await get(path);
+      expect([status, json]).toEqual([expected, form]);
+    }
+  });
+
+  it('429 of a rate that is used up', async () => {
+    const { get } = bench([], { rateLimits: { vendors: 0, callbacks: 0, windowSeconds: 60 } });
+    expect((await get(callbacksPath)).json).toEqual(events);
+    expect((await get(vendorsPath)).json).toEqual(accounting);
+  });
+});
+
+describe('405 names the methods that are allowed', () => {
+  it.each([
+    ['PATCH', vendorsPath, [], 'GET, POST'],
+    ['DELETE', `${vendorsPath}/1`, [], 'GET, PUT'],
+    ['GET', `${vendorsPath}/1`, ['readOne=405'], 'PUT'],
+    ['POST', gatewaysPath, [], 'GET'],
+    ['GET', `${gatewaysPath}/1`, [], 'DELETE'],
+    ['PUT', callbacksPath, [], 'GET, POST'],
+    ['GET', `${callbacksPath}/1`, [], 'PUT, DELETE'],
+    ['POST', `${callbacksPath}/1`, ['readCallback=yes'], 'GET, PUT, DELETE'],
+    ['GET', '/auth/oauth/token', [], 'POST'],
+  ])('%s %s in %j', async (method, path, world, allow) => {
+    const { status, headers } = await bench(world).ask(method, path);
+    expect([status, headers['allow']]).toEqual([405, allow]);
+  });
+});
+
+it('a browser may ask without a token what it may send', async () => {
+  const preflight = { authorization: '', origin: 'https://app.example', 'access-control-request-method': 'PUT' };
+  const { status, headers, text } = await bench().ask('OPTIONS', `${vendorsPath}/1`, undefined, preflight);
+  expect([status, text]).toEqual([204, '']);
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, PUT',
+    'access-control-allow-headers': 'Authorization, Content-Type, Api-Version',
+  });
+  expect((await bench().ask('OPTIONS', '/nowhere')).status).toBe(404);
+});
+
+describe('worlds of single points', () => {
+  it.each([
+    ['405', 405],
+    ['yes', 200],
+  ])('readCallback=%s', async (value, status) => {
+    const place = bench([`readCallback=${value}`]);
+    const id = await place.subscribe();
+    const told = await place.get(`${callbacksPath}/${id}`);
+    expect(told.status).toBe(status);
+    if (status === 200) expect(told.json.response.result.callback).toMatchObject({ callbackid: id, verified: true });
+  });
+
+  it.each([
+    ['state', { vis_state: 2, city: null }, ['bill_vendor.update']],
+    ['all', { vis_state: 2, city: 'Oslo' }, ['bill_vendor.update']],
+  ])('editState=%s', async (value, expected, told) => {
+    const place = bench([`editState=${value}`], { vendors: 1 });
+    await place.subscribe();
+    const [{ vendorid } = { vendorid: 0 }] = place.sandbox.vendors(account).all();
+    place.sandbox.vendors(account).edit(Number(vendorid), { city: null });
+    await place.clock.advance(1_000);
+    place.arrivals.length = 0;
+    const { json } = await place.ask('PUT', `${vendorsPath}/${String(vendorid)}`, {
+      bill_vendor: { vis_state: 2, city: 'Oslo' },
+    });
+    expect(json.response.result.bill_vendor).toMatchObject(expected);
+    await place.clock.advance(1_000);
+    expect(place.arrivals.map(({ form }) => form.get('name'))).toEqual(told);
+  });
+
+  it('attempts, retryAfter and retryGrowth: how often and when a delivery is tried', async () => {
+    const place = bench(['attempts=3', 'retryAfter=2', 'retryGrowth=10']);
+    await place.subscribe();
+    place.answerWith(500);
+    const begun = place.clock.now();
+    place.sandbox.emit(account, 'bill_vendor.update', 1);
+    await place.clock.advance(60_000);
+    const tried = place.sandbox.deliveries().filter(({ kind }) => kind === 'event');
+    expect(tried.map(({ at, outcome }) => [at - begun, outcome])).toEqual([
+      [0, 'failed'],
+      [2_000, 'failed'],
+      [22_000, 'dropped'],
+    ]);
+  });
+});
+
+describe('tokens', () => {
+  it('have the lifetime and the scopes that they are given', async () => {
+    const place = bench([], { tokenLifetime: 60, scopes: ['user:bill_vendors:read'], refreshToken: 'once' });
+    expect((await place.get(vendorsPath)).status).toBe(200);
+    expect((await place.get(gatewaysPath)).status).toBe(403);
+    await place.clock.advance(60_000);
+    expect((await place.get(vendorsPath)).status).toBe(401);
+    const { text } = await place.ask('POST', '/auth/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: 'once',
+    });
+    const pair = JSON.parse(text) as { access_token: string };
+    expect(pair).toMatchObject({ expires_in: 60, scope: 'user:bill_vendors:read' });
+    const read = async (path: string) =>
+      (await place.ask('GET', path, undefined, { authorization: `Bearer ${pair.access_token}` })).status;
+    expect([await read(vendorsPath), await read(gatewaysPath)]).toEqual([200, 403]);
+    await place.clock.advance(60_000);
+    expect(await read(vendorsPath)).toBe(401);
+  });
+});

@@ -1,0 +1,312 @@
+import { describe, expect, it } from 'vitest';
+import { sign } from '../../../../src/sandbox/delivery/sign.ts';
+import { parseWorld } from '../../../../src/sandbox/core/worlds.ts';
+import { account, bench, callbacksPath, type Arrival, type Bench } from '../../../support/testbed/sandbox-testbed.ts';
+
+const vendorService = ({ sandbox }: Bench) => sandbox.vendors(account);
+const someVendor = (place: Bench): number => vendorService(place).create({ vendor_name: 'A' })['vendorid'] as number;
+const told = ({ arrivals }: Bench): string[] =>
+  arrivals.map(({ form }) => `${form.get('name') ?? ''} ${form.get('object_id') ?? ''}`);
+const outcomes = ({ sandbox }: Bench) =>
+  sandbox
+    .deliveries()
+    .filter(({ kind }) => kind !== 'verification')
+    .map(({ attempt, status, outcome }) => `${attempt} ${String(status)} ${outcome}`);
+
+const signatureOf = ({ headers }: Arrival) => headers['X-Service-Hmac-SHA256'];
+const signedWith = (arrival: Arrival, key: string, ...world: string[]) =>
+  signatureOf(arrival) === sign([...arrival.form], key, parseWorld(world));
+const code = ({ sandbox }: Bench, id: number) => sandbox.callbacks(account).get(id)!.verifier;
+
+describe('a delivery', () => {
+  it('carries its parameters as a form, signed with the verifier, in an order that changes', async () => {
+    const place = bench();
+    const id = await place.subscribe();
+    for (let count = 0; count < 6; count += 1) someVendor(place);
+    await place.clock.advance(1_000);
+    const orders = new Set(place.arrivals.map(({ form }) => [...form.keys()].join()));
+    expect(orders.size).toBeGreaterThan(1);
+    for (const arrival of place.arrivals) {
+      expect([...arrival.form.keys()].sort()).toEqual([
+        'account_id',
+        'business_id',
+        'identity_id',
+        'name',
+        'object_id',
+        'user_id',
+      ]);
+      expect(arrival.headers['content-type']).toBe('application/x-www-form-urlencoded');
+      expect(signedWith(arrival, code(place, id))).toBe(true);
+    }
+  });
+
+  it('goes to each verified callback that hears of the event', async () => {
+    const place = bench();
+    await place.subscribe('bill_vendor', 'https://a.example');
+    await place.subscribe('bill_vendor.update', 'https://b.example');
+    await place.subscribe('bill', 'https://c.example');
+    await place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri: 'https://d.example' } });
+    await place.clock.advance(1_000);
+    place.arrivals.length = 0;
+    place.sandbox.emit(account, 'bill_vendor.update', 7);
+    place.sandbox.emit(account, 'bill.create', 8);
+    await place.clock.advance(1_000);
+    expect(place.arrivals.map(({ uri, form }) => `${uri} ${form.get('object_id') ?? ''}`)).toEqual([
+      'https://a.example 7',
+      'https://b.example 7',
+      'https://c.example 8',
+    ]);
+  });
+
+  it('C16 of an event that nobody documented can be sent too', async () => {
+    const place = bench();
+    await place.subscribe();
+    place.sandbox.emit(account, 'bill_vendor.merge', 7);
+    await place.clock.advance(1_000);
+    expect(told(place)).toEqual(['bill_vendor.merge 7']);
+  });
+
+  it.each([302, 404, 500, undefined])(
+    'answered with %s failed, and is tried again until it is acknowledged',
+    async (status) => {
+      const place = bench();
+      await place.subscribe();
+      place.answerWith(status);
+      someVendor(place);
+      await place.clock.advance(14_000);
+      place.answerWith(200);
+      await place.clock.advance(3_600_000);
+      expect(outcomes(place)).toEqual([`1 ${String(status)} failed`, '2 200 acknowledged']);
+    },
+  );
+
+  it('waits longer after each failure, and is dropped after several', async () => {
+    const place = bench(['attempts=4']);
+    await place.subscribe();
+    place.answerWith(500);
+    someVendor(place);
+    await place.clock.advance(24 * 3_600_000);
+    expect(outcomes(place)).toEqual(['1 500 failed', '2 500 failed', '3 500 failed', '4 500 dropped']);
+    const times = place.sandbox
+      .deliveries()
+      .slice(-4)
+      .map(({ at }) => at);
+    expect(times.map((time) => (time - times[0]!) / 1_000)).toEqual([0, 15, 75, 315]);
+  });
+
+  it('is dropped when its callback has been removed or asks for a new code', async () => {
+    const place = bench([], { deliveries: { delay: [5_000, 5_000] } });
+    const id = await place.subscribe();
+    someVendor(place);
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await place.clock.advance(10_000);
+    expect(outcomes(place)).toEqual(['0 undefined dropped']);
+  });
+
+  it('D8 is not made for what happened while the callback was unverified', async () => {
+    const place = bench([], { deliveries: { delay: [5_000, 5_000] } });
+    const id = await place.subscribe();
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    someVendor(place);
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
+    await place.clock.advance(10_000);
+    expect(outcomes(place)).toEqual([]);
+  });
+
+  it('tells listeners of each attempt', async () => {
+    const place = bench();
+    await place.subscribe();
+    const heard: string[] = [];
+    const stop = place.sandbox.onDelivery(({ outcome }) => heard.push(outcome));
+    someVendor(place);
+    await place.clock.advance(1_000);
+    stop();
+    someVendor(place);
+    await place.clock.advance(1_000);
+    expect(heard).toEqual(['acknowledged']);
+  });
+
+  it('never leaves after the sandbox has stopped', async () => {
+    const place = bench();
+    await place.subscribe();
+    someVendor(place);
+    place.sandbox.stop();
+    someVendor(place);
+    await place.clock.advance(1_000);
+    expect(place.arrivals).toEqual([]);
+    expect(place.clock.pending()).toEqual([]);
+  });
+});
+
+describe('disabling', () => {
+  const fail = async (world: string[]) => {
+    const place = bench(['disableAfter=60', ...world]);
+    const id = await place.subscribe();
+    place.answerWith(500);
+    someVendor(place);
+    await place.clock.advance(3_600_000);
+    someVendor(place);
+    await place.clock.advance(1_000);
+    place.answerWith(200);
+    place.arrivals.length = 0;
+    someVendor(place);
+    await place.clock.advance(1_000);
+    const list = (await place.get(callbacksPath)).json.response.result.callbacks;
+    return { place, id, list };
+  };
+
+  it.each([
+    ['unverified', [{ verified: false }]],
+    ['absent', []],
+    ['silent', [{ verified: true }]],
+  ])('after a long time of failures only: world disabled=%s', async (disabled, shown) => {
+    const { place, list } = await fail([`disabled=${disabled}`]);
+    expect(place.arrivals).toEqual([]);
+    expect(list).toMatchObject(shown);
+  });
+
+  it.each(['unverified', 'absent', 'silent'])('ends with a new code that is verified: %s', async (disabled) => {
+    const { place, id } = await fail([`disabled=${disabled}`]);
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
+    await place.clock.advance(1_000);
+    place.arrivals.length = 0;
+    someVendor(place);
+    await place.clock.advance(1_000);
+    expect(place.arrivals).toHaveLength(1);
+  });
+
+  it('does not happen while anything is acknowledged', async () => {
+    const place = bench(['disableAfter=60']);
+    const id = await place.subscribe();
+    for (let hour = 0; hour < 4; hour += 1) {
+      place.answerWith(hour % 2 ? 200 : 500);
+      someVendor(place);
+      await place.clock.advance(3_600_000);
+    }
+    expect(place.sandbox.callbacks(account).get(id)?.disabled).toBe(false);
+  });
+});
+
+describe('worlds of events', () => {
+  const eventsOf = async (world: string[], act: (place: Bench, id: number) => void): Promise<string[]> => {
+    const place = bench(world);
+    const id = someVendor(place);
+    await place.subscribe();
+    act(place, id);
+    await place.clock.advance(1_000);
+    return place.arrivals.map(({ form }) => form.get('name')!.split('.')[1]!).sort();
+  };
+  const remove = (place: Bench, id: number) => vendorService(place).delete(id);
+  const archive = (place: Bench, id: number) => vendorService(place).archive(id);
+
+  it.each([
+    ['update', ['update']],
+    ['delete', ['delete']],
+    ['both', ['delete', 'update']],
+    ['none', []],
+  ])('B9 deleteEvent=%s', async (value, events) => {
+    expect(await eventsOf([`deleteEvent=${value}`], remove)).toEqual(events);
+  });
+
+  it.each([
+    ['update', ['update']],
+    ['delete', ['delete']],
+    ['none', []],
+  ])('archiveEvent=%s', async (value, events) => {
+    expect(await eventsOf([`archiveEvent=${value}`], archive)).toEqual(events);
+  });
+
+  it.each([
+    ['update', ['update']],
+    ['create', ['create']],
+    ['none', []],
+  ])('restoreEvent=%s', async (value, events) => {
+    const world = [`restoreEvent=${value}`, 'archiveEvent=none'];
+    expect(
+      await eventsOf(world, (place, id) => {
+        archive(place, id);
+        vendorService(place).restore(id);
+      }),
+    ).toEqual(events);
+  });
+
+  it('C7 objectId=callback', async () => {
+    const place = bench(['objectId=callback']);
+    const id = await place.subscribe();
+    someVendor(place);
+    await place.clock.advance(1_000);
+    expect(told(place)).toEqual([`bill_vendor.create ${id}`]);
+  });
+
+  it.each([
+    ['keyOrder=arrival', 'escaping=ascii'],
+    ['keyOrder=sorted', 'escaping=ascii'],
+    ['keyOrder=arrival', 'escaping=utf8'],
+    ['keyOrder=sorted', 'escaping=utf8'],
+  ])('E1 the signature in %s, %s, with a parameter beyond ASCII', async (...world) => {
+    const place = bench(['extraParameter=present', ...world]);
+    const id = await place.subscribe();
+    someVendor(place);
+    await place.clock.advance(1_000);
+    const [arrival] = place.arrivals;
+    expect(arrival?.form.get('origin')).toContain('東京');
+    expect(signedWith(arrival!, code(place, id), ...world)).toBe(true);
+  });
+
+  it('D9 signAt=event signs with the code of the event, even after a new one', async () => {
+    const place = bench(['signAt=event'], { deliveries: { delay: [5_000, 5_000] } });
+    const id = await place.subscribe();
+    const old = code(place, id);
+    someVendor(place);
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
+    await place.clock.advance(10_000);
+    const arrival = place.arrivals.find(({ form }) => form.get('name') === 'bill_vendor.create');
+    expect(signedWith(arrival!, old)).toBe(true);
+  });
+});
+
+describe('the plan of deliveries', () => {
+  const planned = async (deliveries: object, minutes: number): Promise<Bench> => {
+    const place = bench([], { deliveries: { delay: [0, 0], ...deliveries } });
+    await place.subscribe();
+    for (let count = 0; count < 20; count += 1) someVendor(place);
+    await place.clock.advance(minutes * 60_000);
+    return place;
+  };
+
+  it('C10 lose', async () => {
+    const place = await planned({ lose: 1 }, 10);
+    expect(place.arrivals).toEqual([]);
+    expect(new Set(outcomes(place))).toEqual(new Set(['0 undefined lost']));
+  });
+
+  it('C1 repeat, though all were acknowledged', async () => {
+    expect((await planned({ repeat: 1 }, 1)).arrivals).toHaveLength(40);
+  });
+
+  it('late', async () => {
+    expect((await planned({ late: 1 }, 0)).arrivals.length).toBeLessThan(5);
+    expect((await planned({ late: 1 }, 10)).arrivals).toHaveLength(20);
+  });
+
+  it('C2 reorder', async () => {
+    const { arrivals } = await planned({ reorder: 0.5 }, 1);
+    const ids = arrivals.map(({ form }) => Number(form.get('object_id')));
+    expect(ids).toHaveLength(20);
+    expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
+  });
+
+  it('H1 forge sends others with a signature of nobody', async () => {
+    const place = await planned({ forge: 1 }, 1);
+    const [{ id } = { id: 0 }] = place.sandbox.callbacks(account).all();
+    expect(place.arrivals).toHaveLength(40);
+    expect(place.arrivals.filter((arrival) => signedWith(arrival, code(place, id)))).toHaveLength(20);
+  });
+
+  it('is the same for the same seed', async () => {
+    const plan = { lose: 0.2, late: 0.2, repeat: 0.2, reorder: 0.2, forge: 0.2 };
+    expect(told(await planned(plan, 20))).toEqual(told(await planned(plan, 20)));
+  });
+});

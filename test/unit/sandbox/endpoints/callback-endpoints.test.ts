@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
+import {
+  account,
+  bench,
+  callbacksPath,
+  type Bench,
+  type CallbackRow,
+} from '../../../support/testbed/sandbox-testbed.ts';
+
+const uri = 'https://mirror.example/hook';
+
+async function register({ ask }: Bench, event = 'bill_vendor', to = uri): Promise<CallbackRow> {
+  return (await ask('POST', callbacksPath, { callback: { event, uri: to } })).json.response.result.callback;
+}
+
+const put = ({ ask }: Bench, id: number, callback: object) => ask('PUT', `${callbacksPath}/${id}`, { callback });
+
+const list = async ({ get }: Bench, query = ''): Promise<readonly CallbackRow[]> =>
+  (await get(`${callbacksPath}?${query}`)).json.response.result.callbacks;
+
+const code = ({ sandbox }: Bench, id: number): string => sandbox.callbacks(account).get(id)!.verifier;
+
+describe('states of a callback', () => {
+  it('none → unverified: registering sends a code and the callback id to the uri', async () => {
+    const place = bench();
+    const { callbackid, id, verified } = await register(place);
+    expect([id, verified]).toEqual([callbackid, false]);
+    expect(place.arrivals).toEqual([]);
+    await place.clock.advance(1_000);
+    const [arrival] = place.arrivals;
+    expect(arrival).toMatchObject({ uri, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    expect(Object.fromEntries(arrival!.form)).toMatchObject({
+      name: 'callback.verify',
+      object_id: String(callbackid),
+      account_id: account,
+      verifier: expect.stringMatching(/^[A-Za-z0-9]{30,34}$/) as string,
+    });
+    expect([...arrival!.form.keys()].sort()).toEqual([
+      'account_id',
+      'name',
+      'object_id',
+      'system',
+      'user_id',
+      'verifier',
+    ]);
+  });
+
+  it('unverified → verified: only the code that was sent does it', async () => {
+    const place = bench();
+    const { callbackid } = await register(place);
+    expect((await put(place, callbackid, { verifier: 'wrong' })).status).toBe(422);
+    expect(await list(place)).toMatchObject([{ verified: false }]);
+    const told = await put(place, callbackid, { verifier: code(place, callbackid) });
+    expect([told.status, told.json.response.result.callback.verified]).toEqual([200, true]);
+  });
+
+  it('any → unverified: resend sends a new code', async () => {
+    const place = bench();
+    const id = await place.subscribe();
+    const old = code(place, id);
+    const told = await put(place, id, { resend: true });
+    expect(told.json.response.result.callback.verified).toBe(false);
+    await place.clock.advance(1_000);
+    expect(place.arrivals[0]?.form.get('verifier')).toBe(code(place, id));
+    expect((await put(place, id, { verifier: old })).status).toBe(422);
+  });
+
+  it('any → removed', async () => {
+    const place = bench();
+    const id = await place.subscribe();
+    expect((await place.ask('DELETE', `${callbacksPath}/${id}`)).json).toEqual({ response: {} });
+    expect(await list(place)).toEqual([]);
+    expect((await put(place, id, { resend: true })).status).toBe(404);
+  });
+
+  it('a code that is not acknowledged is sent again', async () => {
+    const place = bench();
+    place.answerWith(500);
+    await register(place);
+    await place.clock.advance(16_000);
+    expect(place.arrivals).toHaveLength(2);
+  });
+});
+
+describe('registering', () => {
+  it('takes every event, and every noun alone', async () => {
+    const place = bench();
+    const nouns = [...new Set(eventNames.map((event) => event.split('.')[0]!))];
+    expect(nouns).toHaveLength(15);
+    expect(eventNames).toHaveLength(47);
+    for (const event of [...eventNames, ...nouns]) expect(await register(place, event)).toMatchObject({ event });
+  });
+
+  it.each(['bill_vendor.sendByEmail', 'vendor.create', 'toString', ''])('refuses the event %j', async (event) => {
+    expect((await bench().ask('POST', callbacksPath, { callback: { event, uri } })).status).toBe(422);
+  });
+
+  it('needs the scope of the event', async () => {
+    const place = bench();
+    place.sandbox.access.grant('a-token', ['user:bill_vendors:read']);
+    expect((await place.ask('POST', callbacksPath, { callback: { event: 'invoice', uri } })).status).toBe(403);
+    expect((await place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } })).status).toBe(200);
+  });
+
+  it('of the same event and uri twice is refused, or a second one in world duplicate=second', async () => {
+    const twice = async (place: Bench) => {
+      await register(place);
+      return place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } });
+    };
+    expect((await twice(bench())).status).toBe(422);
+    const place = bench(['duplicate=second']);
+    expect((await twice(place)).status).toBe(200);
+    expect(await list(place)).toHaveLength(2);
+  });
+});
+
+describe('listing callbacks', () => {
+  it('filters by event and its noun, by uri, and by verified', async () => {
+    const place = bench();
+    const verified = await place.subscribe('bill_vendor.create');
+    for (const event of ['bill_vendor.update', 'bill.create', 'bill_vendor']) await register(place, event);
+    await register(place, 'bill_vendor', `${uri}/other`);
+    const events = async (query: string) => (await list(place, query)).map(({ event }) => event);
+    expect(await events('search[event]=bill_vendor.create')).toEqual(['bill_vendor.create']);
+    const all = ['bill_vendor.create', 'bill_vendor.update', 'bill_vendor', 'bill_vendor'];
+    expect(await events('search[event]=bill_vendor')).toEqual(all);
+    expect(await events('search[event]=bill_vendors')).toEqual(all);
+    expect(await list(place, `search[uri]=${uri}/other`)).toHaveLength(1);
+    expect(await list(place, 'search[verified]=true')).toMatchObject([{ callbackid: verified }]);
+    expect(await list(place, 'search[verified]=false')).toHaveLength(4);
+  });
+
+  it('D11 comes in pages', async () => {
+    const place = bench();
+    for (const event of eventNames.slice(0, 20)) await register(place, event);
+    expect(await list(place)).toHaveLength(15);
+    expect(await list(place, 'page=2')).toHaveLength(5);
+    expect(await list(place, 'per_page=100')).toHaveLength(20);
+  });
+});
+
+describe('worlds of callbacks', () => {
+  it('D1 handshakeWhen=before sends the code before the answer', async () => {
+    const place = bench(['handshakeWhen=before']);
+    await register(place);
+    expect(place.arrivals).toHaveLength(1);
+  });
+
+  it('D4 handshakeForm=json', async () => {
+    const place = bench(['handshakeForm=json', 'handshakeWhen=before']);
+    const { callbackid } = await register(place);
+    const [arrival] = place.arrivals;
+    expect(arrival?.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(arrival!.body)).toMatchObject({ name: 'callback.verify', object_id: String(callbackid) });
+  });
+
+  it('handshakeSigned=yes, no', async () => {
+    for (const [world, signed] of [
+      ['yes', true],
+      ['no', false],
+    ] as const) {
+      const place = bench([`handshakeSigned=${world}`, 'handshakeWhen=before']);
+      await register(place);
+      expect('X-Service-Hmac-SHA256' in place.arrivals[0]!.headers).toBe(signed);
+    }
+  });
+
+  it('D3 wrongVerifier=unverified answers 200 and stays unverified', async () => {
+    const place = bench(['wrongVerifier=unverified']);
+    const { callbackid } = await register(place);
+    const told = await put(place, callbackid, { verifier: 'wrong' });
+    expect([told.status, told.json.response.result.callback.verified]).toEqual([200, false]);
+  });
+
+  it('deleteStatus=204', async () => {
+    const place = bench(['deleteStatus=204']);
+    const { callbackid } = await register(place);
+    const told = await place.ask('DELETE', `${callbacksPath}/${callbackid}`);
+    expect([told.status, told.text]).toEqual([204, '']);
+  });
+
+  it('callbackTime=plain', async () => {
+    const place = bench(['callbackTime=plain']);
+    await register(place);
+    expect(await list(place)).toMatchObject([{ updated_at: '2026-01-15 12:00:00' }]);
+  });
+
+  it('apiVersion=required', async () => {
+    const place = bench(['apiVersion=required']);
+    expect((await place.get(callbacksPath)).status).toBe(400);
+    expect((await place.ask('GET', callbacksPath, undefined, { 'api-version': 'alpha' })).status).toBe(200);
+  });
+});

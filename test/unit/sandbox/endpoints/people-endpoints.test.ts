@@ -1,0 +1,76 @@
+/** What happens in the service without its API: by itself at a rate, or on request. */
+import { describe, expect, it } from 'vitest';
+import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
+import { account, bench, gatewaysPath } from '../../../support/testbed/sandbox-testbed.ts';
+
+const events = `/sandbox/account/${account}/events`;
+
+describe('events on request', () => {
+  it('happen, every one that can be registered for', async () => {
+    const place = bench();
+    for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
+    for (const [index, name] of eventNames.entries()) {
+      const { status } = await place.ask('POST', events, { event: { name, object_id: index + 1 } });
+      expect([name, status]).toEqual([name, 200]);
+    }
+    await place.clock.advance(1_000);
+    expect(place.arrivals.map(({ form }) => [form.get('name'), form.get('object_id')])).toEqual(
+      eventNames.map((name, index) => [name, String(index + 1)]),
+    );
+  });
+
+  it.each([
+    [{ event: { name: 'invoice.vanish' } }, 422],
+    [{ event: { name: 'invoice' } }, 422],
+    [{ event: { name: 'invoice.create', object_id: 0 } }, 422],
+    [{ name: 'invoice.create' }, 422],
+  ])('%j is refused', async (body, status) => {
+    expect((await bench().ask('POST', events, body)).status).toBe(status);
+  });
+
+  it('need a token, a known account, and POST', async () => {
+    const { ask } = bench();
+    const body = { event: { name: 'invoice.create' } };
+    expect((await ask('POST', events, body, { authorization: 'Bearer none' })).status).toBe(401);
+    expect((await ask('POST', events.replace(account, 'nobody'), body)).status).toBe(404);
+    const { status, headers } = await ask('GET', events);
+    expect([status, headers['allow']]).toEqual([405, 'POST']);
+  });
+});
+
+describe('a gateway that was removed', () => {
+  const listed = async ({ get }: ReturnType<typeof bench>) =>
+    (await get(gatewaysPath)).json.response.result.gateways.map(({ sgid }) => sgid);
+
+  it('comes back on request, as it was', async () => {
+    const place = bench();
+    const before = (await place.get(gatewaysPath)).json.response.result.gateways;
+    const [{ sgid } = { sgid: 0 }] = before;
+    const enable = `/sandbox/account/${account}/gateways/${sgid}`;
+    expect((await place.ask('POST', enable)).status).toBe(404);
+    await place.ask('DELETE', `${gatewaysPath}/${sgid}`);
+    expect(await listed(place)).toHaveLength(1);
+    expect((await place.ask('POST', enable)).status).toBe(200);
+    expect(new Set((await place.get(gatewaysPath)).json.response.result.gateways)).toEqual(new Set(before));
+  });
+
+  it('comes back by itself where life goes on', async () => {
+    const place = bench([], { events: 10 });
+    const [sgid = 0] = await listed(place);
+    await place.ask('DELETE', `${gatewaysPath}/${sgid}`);
+    await place.clock.advance(60_000);
+    expect(await listed(place)).toContain(sgid);
+  });
+});
+
+it('events about other things happen at a rate, each of them, and end with the sandbox', async () => {
+  const place = bench([], { events: 20 });
+  for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
+  await place.clock.advance(60_000);
+  const told = new Set(place.arrivals.map(({ form }) => form.get('name')));
+  expect([...told].sort()).toEqual(eventNames.filter((name) => !name.startsWith('bill_vendor.')).sort());
+  place.sandbox.stop();
+  place.arrivals.length = 0;
+  await place.clock.advance(60_000);
+  expect(place.arrivals).toEqual([]);
+});

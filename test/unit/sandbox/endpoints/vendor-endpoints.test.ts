@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import {
+  account,
+  bench,
+  vendorsPath,
+  type Bench,
+  type Told,
+  type VendorRow,
+} from '../../../support/testbed/sandbox-testbed.ts';
+
+const fields = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
+
+async function create({ ask }: Bench, extra: object = {}): Promise<VendorRow> {
+  return (await ask('POST', vendorsPath, { bill_vendor: { ...fields, ...extra } })).json.response.result.bill_vendor;
+}
+
+async function edit({ ask }: Bench, id: number, bill_vendor: object): Promise<VendorRow> {
+  return (await ask('PUT', `${vendorsPath}/${id}`, { bill_vendor })).json.response.result.bill_vendor;
+}
+
+const errorOf = ({ json }: Told) => json.response.errors[0];
+
+describe('what a list leaves out', () => {
+  it.each([
+    ['no', [undefined, 'Net 30', undefined]],
+    ['yes', ['Net 30', 'Net 30', 'Net 30']],
+  ] as const)('noteInList=%s: a read by id shows the note, whatever was listed before', async (noteInList, shown) => {
+    const place = bench([`noteInList=${noteInList}`]);
+    const { vendorid } = await create(place, { note: 'Net 30' });
+    const listed = async (): Promise<unknown> => {
+      const { bill_vendors } = (await place.ask('GET', `${vendorsPath}?per_page=100`)).json.response.result;
+      return bill_vendors.find((row: VendorRow) => row.vendorid === vendorid)?.note;
+    };
+    const read = async (): Promise<unknown> =>
+      (await place.ask('GET', `${vendorsPath}/${vendorid}`)).json.response.result.bill_vendor.note;
+    expect([await listed(), await read(), await listed()]).toEqual(shown);
+  });
+});
+
+describe('states of a vendor', () => {
+  it('none → 0: create sets both times', async () => {
+    expect(await create(bench())).toMatchObject({
+      vis_state: 0,
+      created_at: '2026-01-15 12:00:00',
+      updated_at: '2026-01-15 12:00:00',
+    });
+  });
+
+  it('0 → 0: an edit changes only what is given, and updated_at', async () => {
+    const place = bench();
+    const made = await create(place, { city: 'Boise' });
+    await place.clock.advance(61_000);
+    expect(await edit(place, made.vendorid, { phone: '1' })).toEqual({
+      ...made,
+      phone: '1',
+      updated_at: '2026-01-15 12:01:01',
+    });
+  });
+
+  it('0 → 1 → 0 → 2 → 0: every move is possible, and drops the other keys of its body', async () => {
+    const place = bench();
+    const { vendorid } = await create(place);
+    for (const vis_state of [1, 0, 2, 0])
+      expect(await edit(place, vendorid, { vis_state, vendor_name: 'ignored' })).toMatchObject({
+        vis_state,
+        vendor_name: 'Northwind',
+      });
+  });
+});
+
+describe('what a body may hold', () => {
+  it.each(['vendor_name', 'language'] as const)('a new vendor needs %s', async (key) => {
+    const told = await bench().ask('POST', vendorsPath, { bill_vendor: { ...fields, [key]: undefined } });
+    expect([told.status, errorOf(told).errno, errorOf(told).field]).toEqual([422, 1001, key]);
+  });
+
+  it('world required: a name alone may do, or a currency be needed', async () => {
+    const name = { bill_vendor: { vendor_name: 'A' } };
+    expect((await bench(['required=name']).ask('POST', vendorsPath, name)).status).toBe(200);
+    const without = { bill_vendor: { vendor_name: 'A', language: 'en' } };
+    const told = await bench(['required=name_language_currency']).ask('POST', vendorsPath, without);
+    expect(errorOf(told)).toMatchObject({ errno: 1001, field: 'currency_code' });
+  });
+
+  it('unknown keys are ignored', async () => {
+    expect(await create(bench(), { shoe_size: 43, vendorid: 1, primary_contact: null })).not.toHaveProperty(
+      'shoe_size',
+    );
+  });
+
+  it.each([
+    [{ vendor_name: 5 }, 1004, 'vendor_name'],
+    [{ is_1099: 'yes' }, 1004, 'is_1099'],
+    [{ vis_state: 3 }, 1004, 'vis_state'],
+    [{ tax_defaults: 'none' }, 1004, 'tax_defaults'],
+    [{ tax_defaults: [{ system_taxid: 1 }] }, 1004, 'system_taxid'],
+    [{ note: 'x'.repeat(2_000) }, 1017, 'note'],
+  ])('%j is refused', async (bill_vendor, errno, field) => {
+    const place = bench();
+    const { vendorid } = await create(place);
+    const told = await place.ask('PUT', `${vendorsPath}/${vendorid}`, { bill_vendor });
+    expect([told.status, errorOf(told).errno, errorOf(told).field]).toEqual([422, errno, field]);
+  });
+
+  it('no JSON, another media type, and no bill_vendor are refused', async () => {
+    const { ask, sandbox } = bench();
+    expect((await ask('POST', vendorsPath, { vendor: {} })).status).toBe(422);
+    expect((await ask('POST', vendorsPath, {}, { 'content-type': 'text/plain' })).status).toBe(415);
+    const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' };
+    const broken = { method: 'POST', path: vendorsPath, query: new URLSearchParams(), headers, body: Buffer.from('{') };
+    expect((await sandbox.handle(broken)).status).toBe(400);
+  });
+
+  it('a note shows up once it was set, and stays as null when it is cleared', async () => {
+    const place = bench();
+    const made = await create(place);
+    expect(made).not.toHaveProperty('note');
+    expect(await edit(place, made.vendorid, { note: 'Net 30' })).toHaveProperty('note', 'Net 30');
+    expect(await edit(place, made.vendorid, { note: null })).toHaveProperty('note', null);
+  });
+});
+
+describe('one vendor by id', () => {
+  it('answers, a deleted one too, and 404 with errno 1012 for an unknown id', async () => {
+    const place = bench();
+    const made = await create(place);
+    await edit(place, made.vendorid, { vis_state: 1 });
+    const told = await place.get(`${vendorsPath}/${made.vendorid}`);
+    expect(told.json.response.result.bill_vendor.vis_state).toBe(1);
+    for (const id of ['1', 'abc', '99999999999999999999']) {
+      const unknown = await place.get(`${vendorsPath}/${id}`);
+      expect([unknown.status, errorOf(unknown).errno]).toEqual([404, 1012]);
+    }
+    expect((await place.ask('PUT', `${vendorsPath}/1`, { bill_vendor: {} })).status).toBe(404);
+  });
+
+  it.each(['404', '405'])('world readOne=%s', async (status) => {
+    const place = bench([`readOne=${status}`]);
+    const { vendorid } = await create(place);
+    expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(Number(status));
+  });
+
+  it('world readDeleted=404', async () => {
+    const place = bench(['readDeleted=404']);
+    const { vendorid } = await create(place);
+    place.sandbox.vendors(account).delete(vendorid);
+    expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(404);
+  });
+
+  it('world readLag: copies are behind by at most so many seconds, and not longer', async () => {
+    const place = bench(['readLag=10']);
+    const { vendorid } = await create(place, { city: 'old' });
+    await place.clock.advance(10_000);
+    await edit(place, vendorid, { city: 'new' });
+    const cities = async () => {
+      const answers = Array.from({ length: 40 }, () => place.get(`${vendorsPath}/${vendorid}`));
+      return new Set((await Promise.all(answers)).map(({ json }) => json.response.result.bill_vendor.city));
+    };
+    expect(await cities()).toEqual(new Set(['old', 'new']));
+    await place.clock.advance(10_000);
+    expect(await cities()).toEqual(new Set(['new']));
+  });
+});
+
+describe('worlds of the record', () => {
+  it('visState=text', async () => {
+    expect(await create(bench(['visState=text']))).toMatchObject({ vis_state: '0' });
+  });
+
+  it('balances=object', () => {
+    const { sandbox } = bench(['balances=object'], { vendors: 1 });
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
+    expect(vendorService.setBalance(id, 'overdue', [{ amount: '0.10', code: 'EUR' }])).toMatchObject({
+      overdue_balance: { amount: '0.10', code: 'EUR' },
+    });
+    expect(vendorService.setBalance(id, 'overdue', [])).toMatchObject({ overdue_balance: null });
+  });
+
+  it('B3 serviceTime=local falls back in autumn', async () => {
+    const place = bench(['serviceTime=local']);
+    const { vendorid } = await create(place);
+    const november = Date.UTC(2026, 10, 1, 5, 30) - place.clock.now();
+    await place.clock.advance(november);
+    const before = await edit(place, vendorid, { city: 'a' });
+    await place.clock.advance(3_600_000);
+    const after = await edit(place, vendorid, { city: 'b' });
+    expect([before.updated_at, after.updated_at]).toEqual(['2026-11-01 01:30:00', '2026-11-01 01:30:00']);
+  });
+
+  it('createStatus=201', async () => {
+    expect((await bench(['createStatus=201']).ask('POST', vendorsPath, { bill_vendor: fields })).status).toBe(201);
+  });
+});
+
+describe('a hand in the service itself', () => {
+  it('moves balances without updated_at and without an event', async () => {
+    const place = bench();
+    const made = await create(place);
+    await place.subscribe();
+    await place.clock.advance(5_000);
+    const moved = place.sandbox
+      .vendors(account)
+      .setBalance(made.vendorid, 'outstanding', [{ amount: '1.00', code: 'USD' }]);
+    await place.clock.advance(5_000);
+    expect(moved).toEqual({ ...made, outstanding_balance: [{ amount: { amount: '1.00', code: 'USD' } }] });
+    expect(place.arrivals).toEqual([]);
+  });
+
+  it('counts the versions of a vendor and tells listeners', () => {
+    const { sandbox } = bench([], { vendors: 1 });
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
+    const heard: number[] = [];
+    sandbox.onChange(({ version }) => heard.push(version));
+    expect(vendorService.version(id)).toBe(1);
+    vendorService.archive(id);
+    vendorService.restore(id);
+    expect(vendorService.version(id)).toBe(3);
+    vendorService.vanish(id);
+    expect(vendorService.version(id)).toBeUndefined();
+    expect(heard).toEqual([2, 3, 0]);
+  });
+
+  it('makes a vendor vanish from lists, from reads and from the truth', async () => {
+    const { sandbox, get } = bench([], { vendors: 10 });
+    const vendorService = sandbox.vendors(account);
+    const id = vendorService.all()[0]!['vendorid'] as number;
+    const before = (await get(vendorsPath)).json.response.result.total;
+    vendorService.vanish(id);
+    expect((await get(vendorsPath)).json.response.result.total).toBe(before - 1);
+    expect((await get(`${vendorsPath}/${id}`)).status).toBe(404);
+    expect(vendorService.all().some(({ vendorid }) => vendorid === id)).toBe(false);
+    expect(vendorService.edit(id, { city: 'x' })).toBeUndefined();
+  });
+});

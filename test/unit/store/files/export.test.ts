@@ -1,0 +1,173 @@
+import Driver from 'better-sqlite3';
+import fc from 'fast-check';
+import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { writeOverview } from '../../../../src/store/files/csv.ts';
+import { Database } from '../../../../src/store/sqlite/database.ts';
+import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
+import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const clock = virtualClock({ auto: true });
+const options = { random: systemRandom, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
+
+async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
+  const path = join(folder, 'vendors.db');
+  await writeMirror(path, clock, {
+    vendors: names.map((vendor_name, index) => vendor(index + 1, { vendor_name })),
+    vendor_balances: [balance(1, 'outstanding', '5.00', 'USD'), balance(1, 'outstanding', '3.00', 'EUR')],
+  });
+  return readMirror(path, clock);
+}
+
+describe('a copy of the mirror', () => {
+  it('F20 is consistent and self-contained while another connection writes', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'vendors.db');
+    const reader = await mirrorIn(folder);
+    const writer = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+    await writer.write(() => writer.sqlite.exec("UPDATE vendors SET vendor_name = 'In the WAL'"));
+    writer.sqlite.exec("BEGIN IMMEDIATE; UPDATE vendors SET vendor_name = 'not committed'");
+    const target = join(folder, 'copy.db');
+    await copyMirror(reader, target, options);
+    writer.sqlite.exec('ROLLBACK');
+    await writer.close();
+
+    expect(readdirSync(folder).filter((name) => name.includes('copy'))).toEqual(['copy.db']);
+    const copy = new Driver(target, { readonly: true });
+    expect(copy.pragma('journal_mode', { simple: true })).toBe('delete');
+    expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(copy.prepare('SELECT vendor_name FROM vendors').pluck().all()).toEqual(['In the WAL']);
+    copy.close();
+  });
+
+  it('F17 K42 obeys the umask where it is new, and keeps the mode of what it replaces', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
+    const modeOf = async (name: string, before?: number): Promise<number> => {
+      const target = join(folder, name);
+      if (before !== undefined) {
+        writeFileSync(target, 'something older');
+        chmodSync(target, before);
+      }
+      await copyMirror(mirror, target, options);
+      return statSync(target).mode & 0o777;
+    };
+    expect([await modeOf('new.db'), await modeOf('open.db', 0o664), await modeOf('closed.db', 0o600)]).toEqual([
+      0o600, 0o664, 0o600,
+    ]);
+    process.umask(0o022);
+    expect([await modeOf('newer.db'), await modeOf('new.db')]).toEqual([0o640, 0o600]);
+  });
+
+  it('F20 leaves what was there, and nothing beside it, where writing fails half-way', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const target = join(folder, 'copy.db');
+    writeFileSync(target, 'the old copy');
+    const failing = swapIn(mirror, target, options, (path) => {
+      writeFileSync(path, 'half a');
+      throw new Error('the disk is gone');
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'file_unwritable',
+      message: expect.stringContaining('disk is gone') as string,
+    });
+    expect(readFileSync(target, 'utf8')).toBe('the old copy');
+    expect(readdirSync(folder).sort()).toEqual(['copy.db', 'vendors.db']);
+  });
+
+  it('F20 removes what killed processes left beside it, and nothing that may still be written', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const leave = (name: string, hours: number): string => {
+      writeFileSync(join(folder, name), 'half a');
+      const then = Date.now() / 1_000 - hours * 3_600;
+      utimesSync(join(folder, name), then, then);
+      return name;
+    };
+    leave('.copy.db.0123456789ab', 2);
+    leave('.copy.db.0123456789ab-journal', 2);
+    const others = [
+      leave('.copy.db.ba9876543210', 0.5),
+      leave('.copy.db.notes', 2),
+      leave('.other.db.0123456789ab', 2),
+    ];
+    await copyMirror(mirror, join(folder, 'copy.db'), options);
+    expect(readdirSync(folder).sort()).toEqual([...others, 'copy.db', 'vendors.db'].sort());
+  });
+
+  it.each([
+    ['its own name', (database: string) => database],
+    ['the name of its journal', (database: string) => `${database}-wal`],
+    [
+      'a symbolic link',
+      (database: string, folder: string) => (symlinkSync(database, join(folder, 'link.db')), join(folder, 'link.db')),
+    ],
+    [
+      'a roundabout path',
+      (_database: string, folder: string) => join(folder, '..', folder.split('/').at(-1) ?? '', 'vendors.db'),
+    ],
+  ])('F19 never replaces the mirror under %s', async (_, nameOf) => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const before = readFileSync(mirror.path);
+    const target = nameOf(mirror.path, folder);
+    await expect(copyMirror(mirror, target, options)).rejects.toMatchObject({ code: 'usage' });
+    expect(readFileSync(mirror.path).equals(before)).toBe(true);
+  });
+});
+
+describe('a spreadsheet of the mirror', () => {
+  async function csvOf(names: readonly (string | null)[]): Promise<string> {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder, names);
+    const path = join(folder, 'overview.csv');
+    await writeOverview(mirror.sqlite, path);
+    return readFileSync(path, 'utf8');
+  }
+
+  it('holds the view vendor_overview, with a heading', async () => {
+    const [heading, row, end] = (await csvOf(['Acme, Inc.'])).split('\r\n');
+    expect(heading).toMatch(/^account_id,vendorid,vendor_name,vis_state,/);
+    expect(row).toMatch(/^6BApk,1,"Acme, Inc\.",0,present,/);
+    expect(row).toContain('3.00 EUR; 5.00 USD');
+    expect(end).toBe('');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@sum', '\tx', '\rx'])('gives %j a leading apostrophe', async (name) => {
+    const cell = `'${name}`;
+    expect(await csvOf([name])).toContain(`6BApk,1,${/[\r\n]/.test(name) ? `"${cell}"` : cell},0`);
+  });
+
+  it('reads back as what was written, whatever the names', async () => {
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+    const awkward = fc.string({ unit: fc.constantFrom('"', ',', '\n', '\r', ' ', 'x'), maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(name, awkward), { minLength: 1, maxLength: 5 }), async (names) => {
+        const stored = names.map((text) => text.replaceAll('\0', '').toWellFormed());
+        const rows = parseCsv(await csvOf(stored)).slice(1);
+        expect(rows.map((row) => row[2])).toEqual(
+          stored.map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+/** RFC 4180, read the plain way. */
+function parseCsv(text: string): string[][] {
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  const rows: string[][] = [[]];
+  for (let match = cell.exec(text); match; match = cell.exec(text)) {
+    rows.at(-1)?.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
+    if (match[3] === '\r\n') rows.push([]);
+  }
+  return rows.slice(0, -1);
+}

@@ -1,0 +1,175 @@
+/** Two accounts in one mirror, whose vendors bear the same numbers: what is asked of one never answers for the other. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  account,
+  lag,
+  openTestbed,
+  row,
+  type AccountSupervisor,
+  type Testbed,
+} from '../../support/testbed/store-testbed.ts';
+
+const other = 'two';
+const parked = { delay: 0, reason: 'delivery', attempts: 1, error: 'It fails.' } as const;
+const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
+
+/** Both accounts, each with a vendor 1 of its own, seen long enough ago to be believed otherwise. */
+interface Both {
+  readonly one: Testbed;
+  readonly two: AccountSupervisor;
+}
+
+let at: Both;
+beforeEach(async () => {
+  const one = await openTestbed();
+  const two = await one.open(other);
+  await one.mirror.addAccounts([account, other]);
+  await one.page(await one.ask(), row(1, 'of one'));
+  await two.page(await one.ask(), row(1, 'of two'));
+  later(one, lag);
+  at = { one, two };
+});
+
+function later({ clocks }: Testbed, ms: number): void {
+  clocks.running += ms;
+  clocks.wall += ms;
+}
+
+function names(): Record<string, unknown>[] {
+  return at.one.query(`SELECT account_id, vendor_name, presence FROM vendors ORDER BY 1`);
+}
+
+describe('K28 readings of an account', () => {
+  it('change the vendor of that account alone', async () => {
+    const { one, two } = at;
+    expect(await two.record(await one.ask(), row(1, 'of two, edited'))).toBe('updated');
+    expect(names()).toMatchObject([{ vendor_name: 'of one' }, { vendor_name: 'of two, edited' }]);
+  });
+
+  it('are not older than what a page of another account confirmed', async () => {
+    const { one, two } = at;
+    const early = await one.ask();
+    expect(await two.page(await one.ask(), row(1, 'of two'))).toEqual(['unchanged']);
+    expect(await one.page(early, row(1, 'of one, edited'))).toEqual(['updated']);
+    const [late, mine] = [await one.ask(), await one.ask()];
+    later(one, lag);
+    expect(await one.page(mine, row(1, 'of one, edited'))).toEqual(['unchanged']);
+    expect(await one.record(late, row(1, 'of one'))).toBe('stale');
+  });
+
+  it('that prove an absence leave the other one where it is', async () => {
+    const { one, two } = at;
+    await one.mirror.markSuspects(other, [1]);
+    expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
+    expect(await two.absence(await one.ask(), 1)).toBe('updated');
+    expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'gone' }]);
+    expect([await one.mirror.someActive(account), await one.mirror.someActive(other)]).toEqual([[1], []]);
+  });
+});
+
+describe('K28 marks of an account', () => {
+  it('are due, counted and awaited for that account alone', async () => {
+    const { one, two } = at;
+    const { mirror } = one;
+    await two.told();
+    expect([
+      await mirror.dueMarks(account, 9),
+      await mirror.countMarks(account),
+      await mirror.untilNextMark(account),
+    ]).toEqual([[], 0, undefined]);
+    expect(await mirror.dueMarks(other, 9)).toMatchObject([{ account_id: other, vendorid: 1 }]);
+  });
+
+  it.each([
+    ['settled', (mirror: Testbed['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
+    [
+      'put off',
+      (mirror: Testbed['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
+    ],
+    ['parked', (mirror: Testbed['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
+  ])('that are %s leave those of another as they were', async (_, end) => {
+    const { one, two } = at;
+    const { mirror } = one;
+    const marksOfOne = (): unknown[] => one.query(`SELECT * FROM dirty_vendors WHERE account_id = ?`, account);
+    const journalOfOne = (): unknown[] => one.query(`SELECT * FROM deliveries WHERE account_id = ?`, account);
+    await one.told();
+    await two.told();
+    const before = [marksOfOne(), journalOfOne()];
+    const [mark] = await mirror.dueMarks(other, 1);
+    await end(mirror, mark as never);
+    expect([marksOfOne(), journalOfOne()]).toEqual(before);
+    expect(await mirror.dueMarks(other, 1)).toEqual([]);
+    const [own] = await mirror.dueMarks(account, 9);
+    expect(await mirror.openDeliveries(own!)).toHaveLength(1);
+  });
+
+  it('that were given up are woken, dismissed and retried for that account alone', async () => {
+    const { one, two } = at;
+    const { mirror } = one;
+    await two.told();
+    const [mark] = await mirror.dueMarks(other, 1);
+    await mirror.park(mark!, 'It fails.');
+    expect([await mirror.parkedMarks(account), await mirror.parkedDeliveries(account)]).toEqual([[], []]);
+    const [deliveries] = await mirror.parkedDeliveries(other);
+    await mirror.dismiss(account, deliveries!);
+    expect(await mirror.retryParked({ account })).toBe(0);
+    expect(await mirror.parkedDeliveries(other)).toEqual([deliveries]);
+    await mirror.dismiss(other, deliveries!);
+    expect(await mirror.parkedDeliveries(other)).toEqual([]);
+  });
+});
+
+describe('K28 runs of an account', () => {
+  it('say nothing about another: its last complete one, its last, those before a reading, and whether its list moves', async () => {
+    const { one } = at;
+    const { mirror, clocks } = one;
+    later(one, 60_000);
+    const complete = await mirror.beginRun({ accountId: other, kind: 'reconcile', trigger: 'schedule' });
+    await mirror.finishRun(complete, {
+      ...{ outcome: 'complete', counts, error: null, errorCode: null, proof: 'windows', moved: true },
+      ...{ safeAsOf: clocks.wall, listedAsOf: clocks.wall },
+    });
+    const { readSeq } = await one.ask();
+    later(one, 60_000);
+    expect([await mirror.lastComplete(account), await mirror.lastComplete(other)]).toEqual([
+      undefined,
+      '2026-11-20 12:01:05.000',
+    ]);
+    expect([...(await mirror.lastCompletes())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
+    expect(await mirror.runBefore(account, readSeq, clocks.wall)).toBe('2026-11-20 12:00:00.000');
+    expect([await mirror.lastSweep(account), await mirror.lastSweep(other)]).toMatchObject([
+      { kind: 'pull' },
+      { kind: 'reconcile' },
+    ]);
+    expect([await mirror.listMoves(account), await mirror.listMoves(other)]).toMatchObject([
+      { moved: 0 },
+      { moved: 1 },
+    ]);
+  });
+});
+
+it('K28 the vendors of an account are those of no other', async () => {
+  const { one, two } = at;
+  const { mirror } = one;
+  await two.page(await one.ask(), row(1, 'of two'), row(2, 'of two, too'));
+  const scannedVendors = async (accountId: string): Promise<number[]> => {
+    const all: number[] = [];
+    for await (const chunk of mirror.scannedVendors(accountId)) all.push(...chunk.map(({ vendorid }) => vendorid));
+    return all;
+  };
+  expect([await scannedVendors(account), await scannedVendors(other)]).toEqual([[1], [1, 2]]);
+  expect([await mirror.countVendors(account), await mirror.countVendors(other)]).toEqual([1, 2]);
+});
+
+it('K28 the callbacks that are known of an account are replaced for that account alone', async () => {
+  const { mirror } = at.one;
+  const callback = (id: number) =>
+    ({ callbackid: id, event: 'bill_vendor', uri: `https://mirror.example.com/${id}`, verified: true }) as never;
+  await mirror.replaceCallbacks(account, [callback(1)]);
+  await mirror.replaceCallbacks(other, [callback(2)]);
+  await mirror.replaceCallbacks(other, []);
+  expect([await mirror.knownCallbacks(account), await mirror.knownCallbacks(other)]).toMatchObject([
+    [{ callbackid: 1 }],
+    [],
+  ]);
+});

@@ -1,0 +1,197 @@
+/** What pages and probes ask for: kept as it changes, and found by an index, whatever the mirror holds. */
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
+import { readMirror, run, temporaryFolder, vendor, writeMirror, type Row } from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { memory } from '../../../support/memory.ts';
+import { open } from '../../../support/fresh-file.ts';
+
+const clock = virtualClock({ auto: true });
+const accounts = ['6BApk', 'other'];
+
+/** How a query is carried out, a line for each step. */
+function plan(sqlite: Sqlite, sql: string): string[] {
+  const values = [...sql.matchAll(/\?/g)].map(() => 'x');
+  return sqlite
+    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...values)
+    .map(({ detail }) => detail);
+}
+
+describe('the views that pages ask', () => {
+  it('K24 find the oldest unsettled delivery in the index of what is unsettled, and go through no table', async () => {
+    const path = join(temporaryFolder(memory), 'vendors.db');
+    const deliveries = Array.from({ length: 2_000 }, (_, index) => ({
+      account_id: '6BApk',
+      object_id: index % 50,
+      received_at: `2026-11-20 10:${String(index % 60).padStart(2, '0')}:00.000`,
+      name: 'bill_vendor.update',
+      outcome: index === 1_999 ? 'pending' : 'applied',
+    }));
+    await writeMirror(path, clock, {
+      accounts: accounts.map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
+      deliveries,
+      vendors: Array.from({ length: 500 }, (_, index) => vendor(index + 1)),
+      runs: [run(1), run(2)],
+    });
+    const { sqlite } = readMirror(path, clock);
+    for (const where of ['', ' WHERE account_id = ?']) {
+      const steps = plan(sqlite, `SELECT * FROM freshness${where}`);
+      expect(steps).toContainEqual(
+        expect.stringMatching(
+          /^SEARCH d USING (COVERING )?INDEX deliveries_unsettled \(account_id=\? AND outcome=\?\)/,
+        ),
+      );
+      expect(steps.filter((step) => /^SCAN (?!a\b|CONSTANT)/.test(step))).toEqual([]);
+      expect(steps.join('\n')).not.toMatch(/\b(vendors_|autoindex_vendors_|deliveries_of_)/);
+    }
+    expect(plan(sqlite, 'SELECT * FROM webhook_health WHERE account_id = ? AND day > ? ORDER BY day')).toEqual([
+      'SEARCH _webhook_days USING PRIMARY KEY (account_id=? AND day>?)',
+    ]);
+  });
+});
+
+const anyVendor = fc.record({
+  account_id: fc.constantFrom(...accounts),
+  vendorid: fc.integer({ min: 1, max: 6 }),
+  vis_state: fc.constantFrom(0, 1, 2, null),
+  presence: fc.constantFrom('present', 'suspect', 'missing', 'gone'),
+});
+
+it('K24 keeps the numbers of vendors through whatever is done to the table', async () => {
+  const database = await open(join(temporaryFolder(memory), 'vendors.db'));
+  const { sqlite } = database;
+  const upsert = sqlite.prepare(`
+    INSERT INTO vendors (account_id, vendorid, vis_state, presence, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
+    VALUES (@account_id, @vendorid, @vis_state, @presence, '', '', 'pull', 1, 0, '{}')
+    ON CONFLICT (account_id, vendorid) DO UPDATE SET vis_state = excluded.vis_state, presence = excluded.presence`);
+  const update = sqlite.prepare(
+    'UPDATE vendors SET vis_state = @vis_state, presence = @presence WHERE account_id = @account_id AND vendorid = @vendorid',
+  );
+  const remove = sqlite.prepare('DELETE FROM vendors WHERE account_id = @account_id AND vendorid = @vendorid');
+  const counted = sqlite.prepare(`
+    SELECT account_id, presence, coalesce(vis_state, -1) AS vis_state, count(*) AS vendors FROM vendors GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`);
+  const kept = sqlite.prepare('SELECT * FROM _vendor_counts WHERE vendors <> 0 ORDER BY 1, 2, 3');
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(upsert, update, remove), anyVendor), { maxLength: 30 }), (steps) => {
+      for (const [statement, { account_id, vendorid, vis_state, presence }] of steps)
+        if (statement === remove) statement.run({ account_id, vendorid });
+        else statement.run({ account_id, vendorid, vis_state, presence });
+      expect(kept.all()).toEqual(counted.all());
+    }),
+  );
+  await database.close();
+});
+
+/** The definition of `webhook_health`, read from the journal and the ledger as a whole. */
+const fromTheJournal = `
+  WITH told AS (
+    SELECT account_id, substr(received_at, 1, 10) AS day, count(*) AS deliveries, sum(outcome = 'unchanged') AS duplicates
+    FROM deliveries WHERE outcome <> 'ignored' GROUP BY 1, 2
+  ), met AS (
+    SELECT account_id, substr(found_at, 1, 10) AS day,
+      sum(explained_at IS NULL) AS unannounced, sum(explained_at IS NOT NULL) AS late
+    FROM findings WHERE kind LIKE 'missed_%' GROUP BY 1, 2
+  ), told_between_sweeps AS (
+    SELECT account_id, object_id AS vendorid,
+      (SELECT r.id FROM runs r
+       WHERE r.account_id = d.account_id AND r.started_at > d.received_at AND r.kind <> 'verify'
+       ORDER BY r.started_at LIMIT 1) AS run_id
+    FROM deliveries d WHERE outcome <> 'ignored'
+    EXCEPT
+    SELECT account_id, vendorid, run_id FROM findings WHERE kind LIKE 'missed_%' AND explained_at IS NULL
+  ), heard AS (
+    SELECT a.account_id, substr(r.started_at, 1, 10) AS day, count(*) AS announced
+    FROM told_between_sweeps a JOIN runs r ON r.id = a.run_id GROUP BY 1, 2
+  ), days AS (
+    SELECT account_id, day FROM told UNION SELECT account_id, day FROM met UNION SELECT account_id, day FROM heard
+  )
+  SELECT account_id, day, coalesce(deliveries, 0) AS deliveries, coalesce(duplicates, 0) AS duplicates,
+    coalesce(unannounced, 0) AS unannounced_changes, coalesce(announced, 0) AS announced_changes, coalesce(late, 0) AS late_deliveries
+  FROM days LEFT JOIN told USING (account_id, day) LEFT JOIN met USING (account_id, day) LEFT JOIN heard USING (account_id, day)
+  ORDER BY 1, 2`;
+
+type Step =
+  | {
+      readonly what: 'delivery' | 'settle' | 'explain' | 'find' | 'promote';
+      readonly vendor: number;
+      readonly word: number;
+    }
+  | { readonly what: 'sweep' | 'verify' };
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    what: fc.constantFrom('delivery', 'delivery', 'settle', 'explain', 'find', 'promote'),
+    vendor: fc.integer({ min: 1, max: 3 }),
+    word: fc.nat(3),
+  }),
+  fc.record({ what: fc.constantFrom('sweep', 'sweep', 'verify') }),
+);
+
+it('K24 keeps by day what the whole journal would say', async () => {
+  const database = await open(join(temporaryFolder(memory), 'vendors.db'));
+  const { sqlite } = database;
+  const insert = (table: string, row: Row): unknown =>
+    sqlite
+      .prepare(
+        `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+          .map(() => '?')
+          .join()})`,
+      )
+      .run(...Object.values(row));
+  const account_id = '6BApk';
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
+      for (const table of ['deliveries', 'runs', 'findings', '_webhook_days', '_announced_since'])
+        sqlite.exec(`DELETE FROM ${table}`);
+      steps.forEach((step, index) => {
+        const at = `2026-11-${String(10 + Math.floor(index / 8))} 12:${String(10 + (index % 8))}:00.000`;
+        if (!('vendor' in step)) {
+          const kind = step.what === 'sweep' ? 'reconcile' : 'verify';
+          insert('runs', {
+            account_id,
+            kind,
+            '"trigger"': 'schedule',
+            started_at: at,
+            outcome: 'complete',
+            began_seq: 0,
+          });
+          return;
+        }
+        const { vendor: object_id, word } = step;
+        const latest = sqlite.prepare<[], number>(`SELECT max(id) FROM runs WHERE kind <> 'verify'`).pluck().get();
+        if (step.what === 'delivery') {
+          const outcome = ['pending', 'pending', 'ignored', 'unchanged'][word] ?? 'pending';
+          insert('deliveries', { account_id, received_at: at, name: 'bill_vendor.update', object_id, outcome });
+        } else if (step.what === 'settle') {
+          const outcome = ['applied', 'unchanged', 'parked', 'not_found'][word] ?? 'applied';
+          sqlite
+            .prepare(`UPDATE deliveries SET outcome = ? WHERE object_id = ? AND outcome <> 'ignored'`)
+            .run(outcome, object_id);
+        } else if (step.what === 'find' && latest) {
+          const met = sqlite.prepare('SELECT 1 FROM findings WHERE run_id = ? AND vendorid = ?').get(latest, object_id);
+          const kind = ['missed_update', 'in_flight', 'balance_only', 'missed_create'][word] ?? 'missed_update';
+          if (!met)
+            insert('findings', { run_id: latest, account_id, vendorid: object_id, kind, fields: '[]', found_at: at });
+        } else if (step.what === 'explain')
+          sqlite
+            .prepare('UPDATE findings SET explained_at = ? WHERE vendorid = ? AND explained_at IS NULL')
+            .run(at, object_id);
+        else if (step.what === 'promote')
+          sqlite.prepare(`UPDATE findings SET kind = 'missed_update' WHERE kind = 'in_flight'`).run();
+      });
+      const kept = sqlite.prepare(`
+        SELECT account_id, day, deliveries, duplicates, unannounced_changes, announced_changes, late_deliveries
+        FROM webhook_health WHERE deliveries + unannounced_changes + announced_changes + late_deliveries > 0 ORDER BY 1, 2`);
+      expect(kept.all()).toEqual(sqlite.prepare(fromTheJournal).all().filter(isNews));
+    }),
+  );
+  await database.close();
+});
+
+const isNews = (row: unknown): boolean => {
+  const { deliveries, unannounced_changes, announced_changes, late_deliveries } = row as Record<string, number>;
+  return deliveries! + unannounced_changes! + announced_changes! + late_deliveries! > 0;
+};

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { accountReports, type AccountReport } from '../../../../src/store/reports/account-reports.ts';
+import {
+  balance,
+  readMirror,
+  run,
+  temporaryFolder,
+  vendor,
+  writeMirror,
+  type Rows,
+} from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const clock = virtualClock({ auto: true });
+const account = { account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' };
+
+async function reportsOn(rows: Rows, only?: string): Promise<AccountReport[]> {
+  const path = join(temporaryFolder(), 'vendors.db');
+  await writeMirror(path, clock, { accounts: [account], ...rows });
+  return accountReports(readMirror(path, clock).sqlite, only, 2);
+}
+
+describe('reports on accounts', () => {
+  it('are empty, and say so, before the first run', async () => {
+    expect(await reportsOn({})).toEqual([
+      {
+        account: '6BApk',
+        counts: [],
+        totals: [],
+        freshness: {
+          last_complete_sweep: null,
+          not_served_since: null,
+          oldest_unsettled_delivery: null,
+          open_suspects: 0,
+          parked_vendors: 0,
+          callback_verified: null,
+          safe_as_of: null,
+          listed_as_of: null,
+        },
+        queue: { waiting: 0, parked: 0 },
+        sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
+        failing: null,
+        runs: [],
+        findings: [],
+        callbacks: [],
+        refusals: [],
+      },
+    ]);
+  });
+
+  it('keep accounts apart', async () => {
+    const other = { account_id: 'other' };
+    const rows = {
+      accounts: [account, { ...account, ...other }],
+      vendors: [vendor(1), vendor(1, other), vendor(2, other)],
+      runs: [run(1), run(2, other)],
+      dirty_vendors: [
+        {
+          ...other,
+          vendorid: 1,
+          generation: 1,
+          marked_at: '2026-11-20 11:00:00.000',
+          due_at: '2026-11-20 11:00:00.000',
+          reason: 'delivery',
+        },
+      ],
+    };
+    const [first, second] = await reportsOn(rows);
+    expect(first).toMatchObject({
+      account: '6BApk',
+      counts: [{ vendors: 1 }],
+      queue: { waiting: 0 },
+      runs: [{ id: 1 }],
+    });
+    expect(second).toMatchObject({
+      account: 'other',
+      counts: [{ vendors: 2 }],
+      queue: { waiting: 1 },
+      runs: [{ id: 2 }],
+    });
+    expect((await reportsOn(rows, 'other')).map((report) => report.account)).toEqual(['other']);
+  });
+
+  it('show the newest runs first, and the findings of the newest alone', async () => {
+    const finding = { account_id: '6BApk', fields: '{}', found_at: '2026-11-20 11:00:00.000' };
+    const [report] = await reportsOn({
+      runs: [run(1), run(2), run(3, { kind: 'reconcile' })],
+      findings: [
+        { ...finding, run_id: 1, kind: 'vanished' },
+        { ...finding, run_id: 3, kind: 'missed_update' },
+        { ...finding, run_id: 3, kind: 'missed_update' },
+        { ...finding, run_id: 3, kind: 'balance_only' },
+      ],
+    });
+    expect(report?.runs.map(({ id }) => id)).toEqual([3, 2]);
+    expect(report?.findings).toEqual([
+      { kind: 'balance_only', count: 1 },
+      { kind: 'missed_update', count: 2 },
+    ]);
+  });
+
+  it('tell waiting from parked vendors', async () => {
+    const mark = { account_id: '6BApk', generation: 1, marked_at: '2026-11-20 11:00:00.000', reason: 'retry' };
+    const [report] = await reportsOn({
+      dirty_vendors: [
+        { ...mark, vendorid: 1, due_at: '2026-11-20 12:00:00.000' },
+        { ...mark, vendorid: 2, due_at: null },
+        { ...mark, vendorid: 3, due_at: null },
+      ],
+    });
+    expect(report?.queue).toEqual({ waiting: 1, parked: 2 });
+  });
+
+  it('add up what is owed to active vendors, exactly, whatever the amounts', async () => {
+    const minor = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(minor), { minLength: 1, maxLength: 12 }), async (amounts) => {
+        const [report] = await reportsOn({
+          vendors: amounts.map((_, index) => vendor(index + 1)),
+          vendor_balances: amounts.map((amount, index) => ({
+            ...balance(index + 1, 'outstanding', 'n', 'USD'),
+            amount_minor: amount,
+          })),
+        });
+        const readable = amounts.filter((amount) => amount !== null);
+        expect(report?.totals).toEqual([
+          {
+            code: 'USD',
+            kind: 'outstanding',
+            minor: readable.reduce((sum, amount) => sum + amount, 0n),
+            unreadable: amounts.length - readable.length,
+          },
+        ]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('leave out what is owed to vendors that are deleted, archived or not present', async () => {
+    const [report] = await reportsOn({
+      vendors: [vendor(1), vendor(2, { vis_state: 1 }), vendor(3, { vis_state: 2 }), vendor(4, { presence: 'gone' })],
+      vendor_balances: [1, 2, 3, 4].map((vendorid) => balance(vendorid, 'overdue', '1.00', 'EUR')),
+    });
+    expect(report?.totals).toEqual([{ code: 'EUR', kind: 'overdue', minor: 100n, unreadable: 0 }]);
+  });
+});

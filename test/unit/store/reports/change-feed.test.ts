@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readChanges, type Change } from '../../../../src/store/reports/change-feed.ts';
+import { readMirror, temporaryFolder, version, writeMirror, type Row } from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+
+const clock = virtualClock({ auto: true });
+const everything = { since: 0, limit: 1_000 };
+
+async function feedOf(
+  versions: readonly Row[],
+  filter: Partial<Parameters<typeof readChanges>[1]> = {},
+): Promise<Change[]> {
+  const path = join(temporaryFolder(), 'vendors.db');
+  await writeMirror(path, clock, { vendor_versions: versions });
+  return readChanges(readMirror(path, clock).sqlite, { ...everything, ...filter });
+}
+
+const active = { vis_state: 0, presence: 'present' };
+const deleted = { vis_state: 1, presence: 'present' };
+const archived = { vis_state: 2, presence: 'present' };
+const missing = { vis_state: 1, presence: 'missing' };
+const gone = { vis_state: 0, presence: 'gone' };
+const stateless = { vis_state: null, presence: 'present' };
+
+describe('the change feed', () => {
+  it.each([
+    [active, active, 'updated'],
+    [active, deleted, 'deleted'],
+    [active, archived, 'archived'],
+    [deleted, archived, 'archived'],
+    [deleted, active, 'restored'],
+    [archived, active, 'restored'],
+    [stateless, active, 'updated'],
+    [active, missing, 'missing'],
+    [active, gone, 'gone'],
+    [missing, active, 'returned'],
+    [gone, deleted, 'returned'],
+    [missing, gone, 'gone'],
+  ])('calls the move from %j to %j %s', async (before, after, kind) => {
+    const feed = await feedOf([version(1, [], before), version(1, ['vis_state'], after)]);
+    expect(feed.map((change) => change.kind)).toEqual(['created', kind]);
+  });
+
+  it('does not call the oldest version that the retention has left a creation', async () => {
+    expect((await feedOf([version(1, ['note'])]))[0]?.kind).toBe('updated');
+  });
+
+  it('compares a version with the one before it of the same vendor and account', async () => {
+    const feed = await feedOf([
+      version(1, [], deleted),
+      version(2, [], active),
+      version(1, [], { account_id: 'other' }),
+      version(1, ['vis_state'], active),
+      version(2, ['note'], active),
+    ]);
+    expect(feed.map(({ kind }) => kind)).toEqual(['created', 'created', 'created', 'restored', 'updated']);
+  });
+
+  it('is restricted by account, vendor, cursor and limit', async () => {
+    const versions = [version(1, []), version(2, []), version(1, [], { account_id: 'other' }), version(1, ['note'])];
+    const seqs = async (filter: Parameters<typeof feedOf>[1]): Promise<number[]> =>
+      (await feedOf(versions, filter)).map(({ seq }) => seq);
+    expect(await seqs({ account: 'other' })).toEqual([3]);
+    expect(await seqs({ account: '6BApk', vendorid: 1 })).toEqual([1, 4]);
+    expect(await seqs({ since: 2, limit: 1 })).toEqual([3]);
+  });
+});

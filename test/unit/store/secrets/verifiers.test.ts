@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { Secret } from '../../../../src/domain/log.ts';
+import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
+import type { Verifiers } from '../../../../src/store/secrets/verifiers.ts';
+import { migrations, temporaryFolder } from '../../../support/mirror-file.ts';
+import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
+
+interface Safe {
+  readonly verifiers: Verifiers;
+  readonly clock: VirtualClock;
+  readonly path: string;
+  readonly offer: (code: string, callbackid?: number | null, account?: string) => ReturnType<Verifiers['offer']>;
+  readonly usable: () => Promise<string[]>;
+  readonly candidates: (callbackid: number) => Promise<string[]>;
+}
+
+async function safe(path = join(temporaryFolder(), 'secrets.db')): Promise<Safe> {
+  const clock = virtualClock({ auto: true });
+  const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
+  onTestFinished(() => secrets.close());
+  const { verifiers } = secrets;
+  const texts = (list: readonly Secret[]) => list.map((secret) => secret.reveal());
+  return {
+    verifiers,
+    clock,
+    path,
+    offer: (code, callbackid = null, account = 'a') => verifiers.offer(account, new Secret(code), callbackid),
+    usable: async () => texts(await verifiers.usable('a')),
+    candidates: async (callbackid) => texts(await verifiers.candidates('a', callbackid)),
+  };
+}
+
+describe('path tokens', () => {
+  it('are 128 bits, made once for each account, and survive a restart', async () => {
+    const one = await safe();
+    const token = (await one.verifiers.pathToken('a')).reveal();
+    expect(token).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect((await one.verifiers.pathToken('a')).reveal()).toBe(token);
+    expect((await one.verifiers.pathToken('b')).reveal()).not.toBe(token);
+    const again = await safe(one.path);
+    expect((await again.verifiers.pathToken('a')).reveal()).toBe(token);
+  });
+
+  it('are in a file that nobody else may read', async () => {
+    const { path } = await safe();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('D2 codes', () => {
+  it('are kept only while one is awaited, for a callback that matches', async () => {
+    const { verifiers, offer, candidates } = await safe();
+    expect(await offer('code')).toBe('not_awaited');
+    await verifiers.expect('a', 'bill_vendor', null);
+    expect(await offer('code', null, 'b')).toBe('not_awaited');
+    expect(await offer('early', 7)).toBe('kept');
+    await verifiers.expect('a', 'bill_vendor', 7);
+    expect([await offer('one', 7), await offer('nameless'), await offer('other', 8)]).toEqual([
+      'kept',
+      'kept',
+      'not_awaited',
+    ]);
+    expect((await candidates(7)).sort()).toEqual(['early', 'nameless', 'one']);
+    expect(await candidates(8)).toEqual(['nameless']);
+    await verifiers.expectNone('a', 'bill_vendor');
+    expect([await offer('late', 7), await offer('one', 7)]).toEqual(['not_awaited', 'known']);
+  });
+
+  it('are at most eight, until one is found wrong', async () => {
+    const { verifiers, offer } = await safe();
+    await verifiers.expect('a', 'bill_vendor', null);
+    for (let count = 0; count < 8; count += 1) expect(await offer(`code-${count}`)).toBe('kept');
+    expect([await offer('code-8'), await offer('code-0')]).toEqual(['full', 'known']);
+    await verifiers.drop('a', new Secret('code-3'));
+    expect(await offer('code-8')).toBe('kept');
+  });
+
+  it('D5 are on disk when they are kept', async () => {
+    const { verifiers, offer, path } = await safe();
+    await verifiers.expect('a', 'bill_vendor', 7);
+    await offer('canary-code', 7);
+    expect(readFileSync(`${path}-wal`, 'latin1')).toContain('canary-code');
+  });
+
+  it('are no keys', async () => {
+    const { verifiers, offer, usable } = await safe();
+    await verifiers.expect('a', 'bill_vendor', 7);
+    await offer('code', 7);
+    expect([await usable(), await verifiers.holds('a', 7)]).toEqual([[], false]);
+  });
+});
+
+describe('keys', () => {
+  it('D9 come from proven codes; the one before lasts a day', async () => {
+    const { verifiers, offer, usable, candidates, clock } = await safe();
+    await verifiers.expect('a', 'bill_vendor', 7);
+    await offer('first', 7);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('first'));
+    expect([await usable(), await candidates(7), await verifiers.holds('a', 7)]).toEqual([['first'], [], true]);
+    await verifiers.expect('a', 'bill_vendor', 7);
+    await offer('second', 7);
+    await offer('wrong', 7);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('second'));
+    expect([await usable(), await candidates(7)]).toEqual([['second', 'first'], []]);
+    await clock.advance(86_400_001);
+    expect(await usable()).toEqual(['second']);
+  });
+
+  it('K10 that come again while a code is awaited are tried again, and are keys meanwhile and afterwards', async () => {
+    const { verifiers, offer, usable, candidates } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    expect([await offer('seven', 7), await candidates(7)]).toEqual(['known', []]);
+    await verifiers.expect('a', 'bill_vendor', 7);
+    expect([await offer('seven', 7), await candidates(7), await usable()]).toEqual(['kept', ['seven'], ['seven']]);
+    await verifiers.drop('a', new Secret('seven'));
+    expect([await candidates(7), await usable()]).toEqual([[], ['seven']]);
+    await offer('seven', 7);
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    expect([await candidates(7), await usable(), await verifiers.holds('a', 7)]).toEqual([[], ['seven'], true]);
+  });
+
+  it('K10 of a callback that is no more are tried for the one in its place', async () => {
+    const { verifiers, offer, candidates } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('same'));
+    await verifiers.retire('a', 7);
+    await verifiers.expect('a', 'bill_vendor', 8);
+    expect([await offer('same', 8), await candidates(8)]).toEqual(['kept', ['same']]);
+  });
+
+  it('never fall to a candidate: proving one callback leaves the others as they are', async () => {
+    const { verifiers, offer, usable } = await safe();
+    await verifiers.prove('a', 'bill_vendor.create', 7, new Secret('seven'));
+    await verifiers.expect('a', 'bill_vendor.update', 8);
+    await offer('eight', 8);
+    await verifiers.prove('a', 'bill_vendor.update', 8, new Secret('eight'));
+    expect((await usable()).sort()).toEqual(['eight', 'seven']);
+  });
+
+  it('of a callback that is no more last a day, and nothing is awaited for it', async () => {
+    const { verifiers, offer, usable, clock } = await safe();
+    await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
+    await verifiers.expect('a', 'bill_vendor', 7);
+    await verifiers.retire('a', 7);
+    expect([await usable(), await verifiers.holds('a', 7), await offer('code', 7)]).toEqual([
+      ['seven'],
+      false,
+      'not_awaited',
+    ]);
+    await clock.advance(86_400_001);
+    expect(await usable()).toEqual([]);
+  });
+});
+
+it('D11 registrations: three a day for each event', async () => {
+  const { verifiers, clock } = await safe();
+  const tries = async (event: string) => {
+    const allowed = [];
+    for (let count = 0; count < 4; count += 1) allowed.push(await verifiers.mayRegister('a', event));
+    return allowed;
+  };
+  expect(await tries('bill_vendor')).toEqual([true, true, true, false]);
+  expect(await tries('bill')).toEqual([true, true, true, false]);
+  await clock.advance(86_400_001);
+  expect(await tries('bill_vendor')).toEqual([true, true, true, false]);
+});

@@ -1,0 +1,221 @@
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { Database } from '../../../../src/store/sqlite/database.ts';
+import { mirrorClaim, nextEpoch } from '../../../../src/store/files/daemon-claim.ts';
+import { compareVersions } from '../../../../src/store/sqlite/driver.ts';
+import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
+import { migrations, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { clock, open, place, refusal, stranger } from '../../../support/fresh-file.ts';
+
+describe('an opened file', () => {
+  it('F1 commits to the disk, in the first process and in every later one', async () => {
+    const path = place();
+    for (let round = 0; round < 2; round++) {
+      const database = await open(path);
+      const pragma = (name: string): unknown => database.sqlite.pragma(name, { simple: true });
+      expect(['journal_mode', 'synchronous', 'foreign_keys'].map(pragma)).toEqual(['wal', 2, 1]);
+      // The driver blocks the event loop for as long as it waits for a lock.
+      expect(pragma('busy_timeout')).toBeLessThanOrEqual(100);
+      await database.close();
+    }
+  });
+
+  it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
+    const database = await open(place());
+    const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
+    expect(await database.writeInOrder(synchronous)).toBe(1);
+    expect(synchronous()).toBe(2);
+    const failing = database.writeInOrder(() => {
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(synchronous()).toBe(2);
+    expect(await database.write(synchronous)).toBe(2);
+    await database.close();
+  });
+
+  it('K19 says that it cannot be written after a transaction found no room, until one succeeds', async () => {
+    const database = await open(place());
+    expect(database.unwritable()).toBeUndefined();
+    const pages = Number(database.sqlite.pragma('page_count', { simple: true }));
+    database.sqlite.pragma(`max_page_count = ${pages}`);
+    const fill = (): Promise<unknown> =>
+      database.write(() => database.sqlite.exec(`CREATE TABLE bulk AS SELECT zeroblob(100000) AS bytes`));
+    await expect(fill()).rejects.toMatchObject({ code: 'disk_full' });
+    expect(database.unwritable()).toMatchObject({ code: 'disk_full' });
+    database.sqlite.pragma('max_page_count = 1000000');
+    await fill();
+    expect(database.unwritable()).toBeUndefined();
+    renameSync(database.path, `${database.path}.elsewhere`);
+    expect(database.unwritable()).toMatchObject({ code: 'database_unusable' });
+    await database.close();
+  });
+
+  it('F14 is worked on by an SQLite that is known to be sound', async () => {
+    const database = await open(place());
+    const version = database.sqlite.prepare('SELECT sqlite_version()').pluck().get() as string;
+    expect(compareVersions(version, '3.51.3')).toBeGreaterThanOrEqual(0);
+    expect(['3.51.2', '3.50.9', '2.99.99'].map((old) => compareVersions(old, '3.51.3') < 0)).not.toContain(false);
+    expect(['3.51.3', '3.52.0', '4.0.0'].map((fit) => compareVersions(fit, '3.51.3') >= 0)).not.toContain(false);
+  });
+
+  it('F17 is the owner’s and the group’s alone, whatever the umask', async () => {
+    const path = place();
+    const before = process.umask(0);
+    try {
+      await open(path);
+      const secrets = await openSecrets({
+        path: join(dirname(path), 'secrets.db'),
+        migrations,
+        clock,
+        random: systemRandom,
+      });
+      expect(statSync(path).mode & 0o777).toBe(0o640);
+      expect(statSync(join(dirname(path), 'secrets.db')).mode & 0o777).toBe(0o600);
+      await secrets.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('F17 is refused where it holds secrets that others may read', async () => {
+    const path = place();
+    await (await openSecrets({ path, migrations, clock, random: systemRandom })).close();
+    chmodSync(path, 0o644);
+    await expect(openSecrets({ path, migrations, clock, random: systemRandom })).rejects.toMatchObject({
+      code: 'database_unusable',
+      message: `${path} holds secrets and others may read it; run: chmod 600 ${path}`,
+    });
+  });
+
+  it('F19 is known by its real name, and refused where it has two', async () => {
+    const path = place();
+    await writeMirror(path, clock, {});
+    const alias = join(dirname(path), 'alias.db');
+    symlinkSync(path, alias);
+    expect((await open(alias)).path).toBe((await open(path)).path);
+    const second = place();
+    await writeMirror(second, clock, {});
+    linkSync(second, join(dirname(second), 'twin.db'));
+    expect(await refusal(second)).toMatchObject({
+      code: 'database_unusable',
+      message: expect.stringContaining('hard link') as string,
+    });
+  });
+
+  it('F15 leaves one file that needs no writing to be read', async () => {
+    const path = place();
+    const database = await open(path);
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    await database.close();
+    expect(existsSync(`${path}-wal`) || existsSync(`${path}-shm`)).toBe(false);
+    const [writeVersion, readVersion] = readFileSync(path).subarray(18, 20);
+    expect([writeVersion, readVersion]).toEqual([1, 1]);
+  });
+
+  it('F5 F6 waits for no reader, neither to write nor to close', async () => {
+    const path = place();
+    await writeMirror(path, clock, { vendors: [vendor(1)] });
+    const database = await open(path);
+    const reader = stranger(path);
+    reader.exec('BEGIN');
+    const count = (): unknown => reader.prepare('SELECT count(*) FROM vendors').pluck().get();
+    expect(count()).toBe(1);
+    await database.write(() => database.sqlite.exec('DELETE FROM vendors'));
+    await database.close();
+    expect(count()).toBe(1);
+    reader.exec('COMMIT');
+    expect(count()).toBe(0);
+  });
+});
+
+describe('a locked file', () => {
+  it('F4 is waited for without blocking, and then told of', async () => {
+    const path = place();
+    const patient = virtualClock();
+    const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, random: systemRandom }));
+    onTestFinished(() => database.close());
+    const other = stranger(path);
+    other.exec('BEGIN IMMEDIATE');
+    const late = database.write(() => 'written');
+    await patient.waiting();
+    other.exec('COMMIT');
+    await patient.advance(100);
+    expect(await late).toBe('written');
+
+    other.exec('BEGIN IMMEDIATE');
+    const never = expect(database.write(() => 'written', 1_000)).rejects.toMatchObject({
+      code: 'database_locked',
+      exit: 75,
+    });
+    await patient.waiting();
+    await patient.advance(1_100);
+    await never;
+    other.exec('COMMIT');
+  });
+
+  it('F8 is not written by a daemon that lost it to another one while it waited for the lock', async () => {
+    const path = place();
+    const patient = virtualClock();
+    const told: unknown[] = [];
+    const options = mirrorOptions({ path, migrations, clock: patient, random: systemRandom });
+    const database = await Database.open({ ...options, onDistrust: (error) => told.push(error) });
+    onTestFinished(() => database.close());
+    const epoch = await database.write(() => nextEpoch(database.sqlite));
+    await database.keepFor(mirrorClaim(database.sqlite, epoch));
+    const add = (id: string): void =>
+      void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
+    await database.write(() => add('before'));
+    const other = stranger(path);
+    other.exec('BEGIN IMMEDIATE');
+    const writes = [database.write(() => add('durable')), database.writeInOrder(() => add('in order'))];
+    const refused = writes.map((write) => expect(write).rejects.toMatchObject({ code: 'already_running', exit: 75 }));
+    await patient.waiting();
+    other.exec('UPDATE mirror_identity SET daemon_epoch = daemon_epoch + 1; COMMIT');
+    await patient.advance(100);
+    await Promise.all(refused);
+    expect(other.prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['before']);
+    expect(told).toHaveLength(1);
+  });
+
+  it('F4 F8 is told of at the start, too', async () => {
+    const path = place();
+    await writeMirror(path, clock, {});
+    const other = stranger(path);
+    other.exec('BEGIN EXCLUSIVE');
+    expect(await refusal(path)).toMatchObject({ code: 'database_locked', exit: 75 });
+  });
+});
+
+describe('a full disk', () => {
+  it('F3 is told of, writes nothing by halves, and is no reason to begin anew', async () => {
+    const path = place();
+    const database = await open(path);
+    const { sqlite } = database;
+    const fill = (): Promise<void> =>
+      database.write(() => {
+        for (let vendorid = 1; vendorid <= 500; vendorid++)
+          sqlite
+            .prepare(
+              `INSERT INTO vendors (account_id, vendorid, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
+               VALUES ('a', ?, '2026-11-20', '2026-11-20', 'pull', 1, 0, '{}')`,
+            )
+            .run(vendorid);
+      });
+    const most = sqlite.pragma('max_page_count', { simple: true }) as number;
+    sqlite.pragma(`max_page_count = ${String(sqlite.pragma('page_count', { simple: true }))}`);
+    await expect(fill()).rejects.toMatchObject({
+      code: 'disk_full',
+      exit: 74,
+      message: expect.stringContaining(path) as string,
+    });
+    expect(sqlite.prepare('SELECT count(*) FROM vendors').pluck().get()).toBe(0);
+    sqlite.pragma(`max_page_count = ${most}`);
+    await fill();
+    expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
+  });
+});

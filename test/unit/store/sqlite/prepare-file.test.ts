@@ -1,0 +1,139 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { seededRandom } from '../../../../src/sandbox/core/random.ts';
+import { Database } from '../../../../src/store/sqlite/database.ts';
+import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
+import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { migrations, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import { clock, names, open, place, refusal, stranger } from '../../../support/fresh-file.ts';
+
+describe('a file that is not to be touched', () => {
+  it('another program’s', async () => {
+    const path = place();
+    stranger(path).exec('CREATE TABLE songs (title TEXT)');
+    const before = readFileSync(path);
+    expect(await refusal(path)).toMatchObject({
+      code: 'database_unusable',
+      exit: 74,
+      message: expect.stringContaining('a database of another program (it holds songs)') as string,
+    });
+    expect(names(path)).toEqual(['songs']);
+    expect(readFileSync(path).subarray(100)).toEqual(before.subarray(100));
+  });
+
+  it('no database', async () => {
+    const path = place();
+    writeFileSync(path, 'Dear diary, today I was read by a program.\n'.repeat(200));
+    expect(await refusal(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
+    expect(readFileSync(path, 'utf8')).toMatch(/^Dear diary/);
+  });
+
+  it('no file', async () => {
+    const path = place();
+    mkdirSync(path);
+    expect(await refusal(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
+    writeFileSync(join(path, 'in-the-way'), '');
+    expect(await refusal(join(path, 'in-the-way', 'vendors.db'))).toMatchObject({ code: 'database_unusable' });
+  });
+
+  it('F11 a newer version’s', async () => {
+    const path = place();
+    await writeMirror(path, clock, {});
+    stranger(path).exec("INSERT INTO migrations VALUES (9999, '9999_future.sql', 'x', '2030-01-01 00:00:00.000')");
+    expect(await refusal(path)).toMatchObject({
+      code: 'database_newer',
+      exit: 74,
+      message: expect.stringContaining('9999_future.sql') as string,
+    });
+    expect(() => Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }))).toThrow(
+      'which this version does not know',
+    );
+  });
+
+  it('F10 one whose migration is not the one that was applied', async () => {
+    const path = place();
+    await writeMirror(path, clock, {});
+    stranger(path).exec("UPDATE migrations SET checksum = 'another'");
+    expect(await refusal(path)).toMatchObject({ code: 'migration_failed', exit: 74 });
+  });
+
+  it('F7 one that is damaged is told of, never a reason to crash', async () => {
+    const path = place();
+    await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
+    const sound = readFileSync(path);
+    for (let seed = 1; seed <= 200; seed++) {
+      const throws = seededRandom(seed);
+      const damaged = Buffer.from(sound);
+      for (let flips = 0; flips < 200; flips++) damaged[throws.below(damaged.length)] = throws.below(256);
+      writeFileSync(path, damaged);
+      const said = await use(path);
+      expect(
+        ['sound', 'database_corrupt', 'database_unusable', 'migration_failed', 'database_newer'],
+        `seed ${seed}: ${said}`,
+      ).toContain(said);
+    }
+  });
+});
+
+/** Opens a file, reads and writes all of it, and tells how that went. */
+async function use(path: string): Promise<string> {
+  let database: Database | undefined;
+  try {
+    database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+    const { sqlite } = database;
+    await database.read(() => sqlite.prepare('SELECT * FROM vendors').all());
+    await database.write(() => sqlite.prepare('UPDATE vendors SET city = vendorid').run());
+    return 'sound';
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  } finally {
+    await database?.close().catch(() => undefined);
+  }
+}
+
+describe('migrations', () => {
+  /** A folder of migrations to play with. */
+  function folder(): string {
+    const copy = join(temporaryFolder(), 'migrations');
+    cpSync(migrations, copy, { recursive: true });
+    return copy;
+  }
+
+  it('F10 that fail leave nothing behind, and the start stops', async () => {
+    const path = place();
+    const withMore = folder();
+    writeFileSync(
+      join(withMore, 'mirror/9999_bad.sql'),
+      'CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);',
+    );
+    expect(await refusal(path, withMore)).toMatchObject({
+      code: 'migration_failed',
+      exit: 74,
+      message: '9999_bad.sql failed: no such table: nowhere',
+    });
+    expect(names(path)).toEqual([]);
+    await writeMirror(path, clock, { vendors: [vendor(7)] });
+    const before = names(path);
+    expect(await refusal(path, withMore)).toMatchObject({ code: 'migration_failed' });
+    expect(names(path)).toEqual(before);
+    expect(stranger(path).prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
+  });
+
+  it('F10 bring an older file up to date, and keep what is in it', async () => {
+    const path = place();
+    await writeMirror(path, clock, { vendors: [vendor(7)] });
+    const withMore = folder();
+    writeFileSync(join(withMore, 'mirror/9999_more.sql'), 'CREATE TABLE more (id INTEGER);');
+    expect(() =>
+      Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, random: systemRandom })),
+    ).toThrow('is of an older version; run `vendor-mirror sync` once.');
+    const database = await open(path, withMore);
+    expect(names(path)).toContain('more');
+    expect(database.sqlite.prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
+    expect(database.sqlite.prepare('SELECT number FROM migrations ORDER BY 1').pluck().all()).toEqual(
+      readMigrations(join(withMore, 'mirror')).map(({ number }) => number),
+    );
+  });
+});

@@ -1,0 +1,33 @@
+/** No SQL is put together from values: a name of a vendor, of an account or of a file can say nothing to SQLite. */
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { collect, sourceTree } from '../../../support/source-tree.ts';
+
+/** What hands text to SQLite as it stands, or slips it past the builder's parameters. */
+const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', 'table']);
+
+/** Statements that were whole before any value was known: what the builder wrote, and migrations. */
+const written = new Set([
+  'src/store/sqlite/statement.ts: text',
+  'src/store/sqlite/statement.ts: sql',
+  'src/store/sqlite/migrate.ts: migration.sql',
+]);
+
+/** Constants of the source in a pragma, which knows no parameters. */
+const constants = /^`[a-z_]+( = \$\{\w+\}|\(\$\{\w+\}\))`$/;
+
+const glued = sourceTree('src/store').flatMap((file) =>
+  collect(file, (node) => {
+    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+    const [statement] = node.arguments;
+    if (!statement || !doors.has(node.expression.name.text) || ts.isStringLiteralLike(statement)) return undefined;
+    const place = `${file.path}: ${statement.getText()}`;
+    return written.has(place) || constants.test(statement.getText()) ? undefined : place;
+  }),
+);
+
+describe('H9 SQL', () => {
+  it('is never glued from text', () => {
+    expect(glued).toEqual([]);
+  });
+});

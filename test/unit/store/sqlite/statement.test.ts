@@ -1,0 +1,67 @@
+/** What SQLite is given of a statement: it keeps its plan only where nothing that is bound could have led to another. */
+import Driver from 'better-sqlite3';
+import ts from 'typescript';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ask, boundLimit, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
+import { collect, sourceTree } from '../../../support/source-tree.ts';
+
+function deliveries(): Driver.Database {
+  const sqlite = new Driver(':memory:');
+  onTestFinished(() => void sqlite.close());
+  sqlite.exec('CREATE TABLE deliveries (id INTEGER PRIMARY KEY, account_id TEXT, outcome TEXT)');
+  sqlite.exec(
+    "INSERT INTO deliveries (account_id, outcome) VALUES ('a', 'pending'), ('a', 'applied'), ('o''b', 'parked')",
+  );
+  return sqlite;
+}
+
+describe('a statement', () => {
+  it('binds its arguments, and writes what is the same each time', () => {
+    const sqlite = deliveries();
+    const prepare = vi.spyOn(sqlite, 'prepare');
+    const open = statement<{ account_id: string; limit: number }, { id: number }>(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('deliveries')
+        .select('id')
+        .where('account_id', '=', at('account_id'))
+        .where('outcome', 'in', ['pending', 'parked'])
+        .limit(boundLimit(at('limit'))),
+    );
+    expect(open.all({ account_id: 'a', limit: 5 })).toEqual([{ id: 1 }]);
+    expect(open.all({ account_id: "o'b", limit: 5 })).toEqual([{ id: 3 }]);
+    expect(open.all({ account_id: 'a', limit: 0 })).toEqual([]);
+    expect(prepare.mock.calls).toEqual([
+      [`select "id" from "deliveries" where "account_id" = ? and "outcome" in ('pending', 'parked') limit +?`],
+    ]);
+  });
+
+  it('H9 writes no word that may be a person’s', () => {
+    const named = (name: string): unknown =>
+      statement<object>(deliveries(), () =>
+        mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name),
+      ).all({});
+    expect(named('bill_vendor.%')).toEqual([]);
+    for (const name of ["o'b", '"', 'a;b', 'ä', '\n']) expect(() => named(name)).toThrow('not its own');
+  });
+
+  it('is planned once: no limit that is bound stands alone', () => {
+    const alone = sourceTree('src/store').flatMap((file) =>
+      collect(file, (node) => {
+        if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+        const [limit] = node.arguments;
+        const isLimit = ['limit', 'offset'].includes(node.expression.name.text);
+        return isLimit && limit?.getText().startsWith('at.') ? `${file.path}: ${node.getText()}` : undefined;
+      }),
+    );
+    expect(alone).toEqual([]);
+  });
+});
+
+describe('a question', () => {
+  it('H9 binds whatever people look for', () => {
+    const named = (name: string): unknown[] =>
+      ask(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
+    expect(named("o'b")).toEqual([{ id: 3 }]);
+    expect(named("' OR '1' = '1")).toEqual([]);
+  });
+});

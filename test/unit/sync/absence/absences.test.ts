@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import { account, bench, type Bench, type BenchOptions } from '../../../support/testbed/sync-testbed.ts';
+import { activeDifferences } from '../../../support/differences.ts';
+
+const paging = { perPage: 15, concurrency: 1 };
+
+/** A bench whose mirror is full, a minute later. */
+async function mirrored(options: BenchOptions = {}): Promise<Bench> {
+  const at = await bench({ vendors: 60, settings: { service: { paging } }, ...options });
+  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  await at.clock.advance(60_000);
+  return at;
+}
+
+/** The numbers of some active vendors, in order. */
+function actives(at: Bench, count: number): number[] {
+  return at
+    .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
+    .map(({ vendorid }) => vendorid);
+}
+
+function stateOf(at: Bench, vendorid: number): Record<string, unknown> {
+  return at.query('SELECT presence, vis_state, vis_state_source FROM vendors WHERE vendorid = ?', vendorid)[0]!;
+}
+
+/** How a vendor moved between states, in the words of the view. */
+function movesOf(at: Bench, vendorid: number): Record<string, unknown>[] {
+  return at.query(
+    `SELECT old_vis_state, new_vis_state, old_presence, new_presence, vis_state_source
+     FROM vis_state_changes WHERE vendorid = ? ORDER BY seq`,
+    vendorid,
+  );
+}
+
+describe('where the service reads vendors by number', () => {
+  it('A10 a vendor that is not listed is asked for, and is gone where it is not found', async () => {
+    const at = await mirrored();
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'gone', vis_state: 0 });
+    expect(movesOf(at, vanished!)).toMatchObject([{ old_presence: 'present', new_presence: 'gone' }]);
+  });
+
+  it('one that was deleted is read as deleted', async () => {
+    const at = await mirrored({ world: ['visStateFilter=ignored'] });
+    const [deleted] = actives(at, 1);
+    at.sandbox.vendors(account).delete(deleted!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, updated: 1 });
+    expect(stateOf(at, deleted!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
+  });
+
+  it('A22 a refusal says nothing about it: it stays suspect, with a finding', async () => {
+    const at = await mirrored();
+    const [hidden] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(hidden!);
+    at.sandbox.onRequest((request) => {
+      if (request.path.endsWith(`/${hidden}`)) at.sandbox.faults.next({ kind: '403' });
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, hidden!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    expect(at.query('SELECT open_suspects FROM freshness')).toEqual([{ open_suspects: 1 }]);
+    expect(at.query('SELECT vendorid, fields FROM findings WHERE kind = ?', 'unreadable')).toEqual([
+      { vendorid: hidden, fields: '{"refused":"access_denied"}' },
+    ]);
+  });
+
+  it('B7 a vendor comes back from the dead, and the moves are history', async () => {
+    const at = await mirrored({ world: ['readDeleted=404'] });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 1 });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).restore(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toEqual({ presence: 'present', vis_state: 0, vis_state_source: 'reported' });
+    expect(movesOf(at, one!)).toMatchObject([
+      { old_vis_state: 0, new_vis_state: 1 },
+      { old_vis_state: 1, new_vis_state: 0 },
+    ]);
+  });
+
+  it('a deleted vendor that lists hide is found changed all the same', async () => {
+    const at = await mirrored({ world: ['visStateFilter=ignored'] });
+    const [deleted] = actives(at, 1);
+    at.sandbox.vendors(account).delete(deleted!);
+    await at.pull();
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).edit(deleted!, { city: 'Elsewhere' });
+    await at.pull();
+    expect(at.query('SELECT city, vis_state FROM vendors WHERE vendorid = ?', deleted)).toEqual([
+      { city: 'Elsewhere', vis_state: 1 },
+    ]);
+  });
+});
+
+describe('where the service reads none by number', () => {
+  const world = ['readOne=405', 'visStateFilter=ignored'];
+
+  it('a second complete sweep must agree, and then the vendor is missing and taken for deleted', async () => {
+    const at = await mirrored({ world });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, pages: 8 });
+    expect(stateOf(at, vanished!)).toEqual({ presence: 'missing', vis_state: 1, vis_state_source: 'inferred' });
+    expect(movesOf(at, vanished!)).toMatchObject([{ new_presence: 'missing', vis_state_source: 'inferred' }]);
+  });
+
+  it('A22 a refusal does not teach that it reads them', async () => {
+    const at = await mirrored({ world: ['readOne=404', 'visStateFilter=ignored'] });
+    const [first, second] = actives(at, 2);
+    at.sandbox.vendors(account).vanish(first!);
+    const heal = at.sandbox.onRequest(({ path }) => {
+      if (/\d$/.test(path)) at.sandbox.faults.next({ kind: '403' });
+    });
+    await at.pull();
+    heal();
+    at.sandbox.vendors(account).vanish(second!);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    for (const vendorid of [first!, second!]) expect(stateOf(at, vendorid)).toMatchObject({ presence: 'missing' });
+  });
+
+  it('A10 a suspect stays one while the second sweep is not complete, and the next run decides', async () => {
+    // Where the size of a page is ignored, a list that moves cannot be proven by windows.
+    const at = await mirrored({ world: [...world, 'perPage=ignored'] });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    let pages = 0;
+    const stop = at.sandbox.onRequest(() => {
+      // The first sweep takes four pages; what follows never holds still.
+      if (++pages > 4) at.sandbox.vendors(account).create({ vendor_name: 'Another', language: 'en' });
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(run.notes).toEqual(['1 suspects stay open: the second sweep could not be proven complete.']);
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    stop();
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
+  it('A10 an empty list is not the first of two either', async () => {
+    const at = await mirrored({ world, vendors: 12 });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    at.sandbox.faults.next({ kind: 'empty_list' });
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, pages: 2 });
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
+  it('A10 an empty second list agrees to nothing', async () => {
+    const at = await mirrored({ world });
+    const [vanished] = actives(at, 1);
+    at.sandbox.vendors(account).vanish(vanished!);
+    let lists = 0;
+    const stop = at.sandbox.onRequest(({ query }) => {
+      const begins = query.get('page') === '1' && !query.has('search[vis_state]');
+      if (begins && ++lists === 2) at.sandbox.faults.next({ kind: 'empty_list' });
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(run.notes).toEqual(['1 suspects stay open: the second list was empty.']);
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
+    stop();
+    await at.clock.advance(60_000);
+    await at.pull();
+    expect(stateOf(at, vanished!)).toMatchObject({ presence: 'missing', vis_state: 1 });
+  });
+
+  it('a suspect that is seen again was never absent', async () => {
+    const at = await mirrored({ world });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    let pages = 0;
+    at.sandbox.onRequest(() => {
+      if (++pages === 5) at.sandbox.vendors(account).restore(one!);
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 0 });
+    expect(movesOf(at, one!)).toEqual([]);
+  });
+
+  it('B7 a missing vendor that is listed again is present again', async () => {
+    const at = await mirrored({ world });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toMatchObject({ presence: 'missing' });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).restore(one!);
+    await at.pull();
+    expect(stateOf(at, one!)).toEqual({ presence: 'present', vis_state: 0, vis_state_source: 'reported' });
+    expect(movesOf(at, one!)).toMatchObject([
+      { old_presence: 'present', new_presence: 'missing', vis_state_source: 'inferred' },
+      { old_presence: 'missing', new_presence: 'present', vis_state_source: 'reported' },
+    ]);
+  });
+});
+
+describe('what says nothing about absence', () => {
+  it('A1 A10 a sweep that is not complete', async () => {
+    const at = await mirrored({
+      world: ['perPage=ignored'],
+      settings: { service: { paging }, sync: { sweepPasses: 1 } },
+    });
+    const [onPageOne] = actives(at, 1);
+    at.sandbox.onRequest(({ query }) => {
+      if (query.get('page') === '2') at.sandbox.vendors(account).vanish(onPageOne!);
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'sweep_incomplete', exit: 1 } });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+  });
+
+  it('A14 a sweep that another reading has overtaken', async () => {
+    const at = await mirrored();
+    const { engine } = at.installation.account(account);
+    let created = 0;
+    let told: Promise<unknown> | undefined;
+    at.sandbox.onRequest(({ query, path }) => {
+      if (query.get('page') !== '4' || told) return;
+      created = Number(at.sandbox.vendors(account).create({ vendor_name: 'New', language: 'en' })['vendorid']);
+      const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+      told = engine.reader.read(created, { context, signal: new AbortController().signal });
+      at.sandbox.faults.next({ kind: '500', match: (request) => request.path === path });
+    });
+    await at.pull();
+    await told;
+    expect(stateOf(at, created)).toMatchObject({ presence: 'present' });
+    expect(at.query('SELECT presence FROM vendor_versions WHERE vendorid = ?', created)).toEqual([
+      { presence: 'present' },
+    ]);
+  });
+});
+
+describe('the breaker', () => {
+  it('A11 holds many absences back, applies everything else, and yields to a person', async () => {
+    const at = await mirrored();
+    const vendorService = at.sandbox.vendors(account);
+    const [renamed, ...vanished] = actives(at, 26);
+    for (const vendorid of vanished) vendorService.vanish(vendorid);
+    vendorService.edit(renamed!, { vendor_name: 'Renamed' });
+    const run = await at.pull();
+    expect(run).toMatchObject({
+      outcome: 'incomplete',
+      suspects: 25,
+      updated: 1,
+      error: { code: 'breaker_tripped', exit: 1 },
+    });
+    expect(run.error!.message).toContain('25 of 60 vendors were not listed.');
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence <> 'present'")).toEqual([]);
+    expect(at.query('SELECT fields FROM findings WHERE kind = ?', 'breaker')).toEqual([
+      { fields: '{"suspects":25,"present":60}' },
+    ]);
+    expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', renamed)).toEqual([
+      { vendor_name: 'Renamed' },
+    ]);
+
+    await at.clock.advance(60_000);
+    expect(await at.pull({ kind: 'reconcile', approved: 24 })).toMatchObject({ outcome: 'incomplete' });
+    expect(await at.pull({ kind: 'reconcile', approved: 25 })).toMatchObject({ outcome: 'complete', suspects: 25 });
+    expect(at.query("SELECT vendorid FROM vendors WHERE presence = 'gone'")).toHaveLength(25);
+    expect(activeDifferences(at)).toEqual([]);
+  });
+
+  const world = ['total=counts_hidden', 'visStateFilter=ignored', 'readOne=405'];
+  const blank =
+    'The service counts 20 vendors on 2 pages and shows none: all are hidden, or every page is answered as the first.';
+
+  it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
+    const at = await mirrored({ settings: { service: { paging }, sync: { breaker: { vendors: 2, percent: 10 } } } });
+    const vendorService = at.sandbox.vendors(account);
+    for (const vendorid of actives(at, 40)) vendorService.vanish(vendorid);
+    expect(await at.pull({ approved: 40 })).toMatchObject({ outcome: 'complete', suspects: 40 });
+    await at.clock.advance(60_000);
+    const left = at.query('SELECT 1 FROM active_vendors').length;
+    expect(left).toBeLessThan(30);
+    for (const vendorid of actives(at, 3)) vendorService.vanish(vendorid);
+    expect((await at.pull()).error).toMatchObject({ code: 'breaker_tripped' });
+    expect(at.query('SELECT 1 FROM active_vendors')).toHaveLength(left);
+  });
+
+  it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
+    const at = await bench({ vendors: 20, world: [...world, 'paging=echoed'], settings: { service: { paging } } });
+    const vendorService = at.sandbox.vendors(account);
+    const listed = vendorService.all().map(({ vendorid }) => Number(vendorid));
+    // The oldest stand on the first page, which comes again and again.
+    for (const vendorid of listed.sort((a, b) => a - b).slice(0, 15)) vendorService.delete(vendorid);
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'incomplete', seen: 0, error: { code: 'breaker_tripped' } });
+    expect(run.error!.message).toContain(blank);
+    expect(at.query('SELECT safe_as_of FROM freshness')).toEqual([{ safe_as_of: null }]);
+    expect(at.query('SELECT fields FROM findings WHERE kind = ?', 'breaker')).toEqual([
+      { fields: '{"suspects":20,"present":0}' },
+    ]);
+    const compared = await at.installation.verify(account, {
+      trigger: 'command',
+      signal: new AbortController().signal,
+    });
+    expect(compared).toMatchObject({ outcome: 'incomplete', error: { code: 'sweep_incomplete' } });
+  });
+
+  it('A9 believes that all are hidden where a person says so', async () => {
+    const at = await bench({ vendors: 20, world, settings: { service: { paging } } });
+    const vendorService = at.sandbox.vendors(account);
+    for (const { vendorid } of vendorService.all()) vendorService.delete(Number(vendorid));
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
+    expect(await at.pull({ approved: 19 })).toMatchObject({ outcome: 'incomplete' });
+    expect(await at.pull({ approved: 20 })).toMatchObject({ outcome: 'complete', seen: 0 });
+  });
+
+  it.each([
+    ['the mirror holds as many, deleted', 20, ['total=counts_hidden'], 20],
+    ['one page may hold them all', 15, world, 15],
+    ['one of them is shown', 20, world, 19],
+  ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
+    const at = await bench({ vendors, world: where, settings: { service: { paging } } });
+    const vendorService = at.sandbox.vendors(account);
+    for (const { vendorid } of vendorService.all().slice(0, deleted)) vendorService.delete(Number(vendorid));
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  });
+});

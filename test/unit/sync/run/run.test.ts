@@ -1,0 +1,126 @@
+import Driver from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { account, bench, deadProcess, livingProcess, type Bench } from '../../../support/testbed/sync-testbed.ts';
+
+const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
+
+function runs(at: Bench): Record<string, unknown>[] {
+  return at.query('SELECT * FROM runs ORDER BY id');
+}
+
+function count(at: Bench, table: string): number {
+  return at.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n;
+}
+
+describe('the ledger of runs', () => {
+  it('tells of a first run and of one that found nothing new, which writes no vendor row', async () => {
+    const at = await bench({ vendors: 40, settings, world: ['visStateFilter=ignored'] });
+    await at.pull();
+    const [held, versions] = [at.query('SELECT * FROM vendors'), count(at, 'vendor_versions')];
+    await at.clock.advance(60_000);
+    await at.pull({ trigger: 'schedule', kind: 'reconcile' });
+    const seen = held.length;
+    expect(runs(at)).toMatchObject([
+      {
+        id: 1,
+        account_id: account,
+        kind: 'pull',
+        trigger: 'command',
+        outcome: 'complete',
+        pages: 3,
+        seen,
+        created: seen,
+        updated: 0,
+        unchanged: 0,
+        suspects: 0,
+        error: null,
+      },
+      {
+        id: 2,
+        kind: 'reconcile',
+        trigger: 'schedule',
+        outcome: 'complete',
+        seen,
+        created: 0,
+        updated: 0,
+        unchanged: seen,
+      },
+    ]);
+    expect(at.query('SELECT * FROM vendors')).toEqual(held);
+    expect(count(at, 'vendor_versions')).toBe(versions);
+  });
+
+  it('says what is known for certain: the moment before the sweep began, less the lag', async () => {
+    const at = await bench({ vendors: 20 });
+    await at.pull();
+    expect(runs(at)).toMatchObject([{ started_at: '2026-11-20 12:00:00.000', safe_as_of: '2026-11-20 11:59:55.000' }]);
+    expect(at.query('SELECT safe_as_of, last_complete_sweep FROM freshness')).toEqual([
+      { safe_as_of: '2026-11-20 11:59:55.000', last_complete_sweep: runs(at)[0]!['finished_at'] },
+    ]);
+  });
+
+  it('claims no more of a vendor that is too young to be missed than was known before its reading began', async () => {
+    const at = await bench({ vendors: 20 });
+    await at.pull();
+    await at.clock.advance(60_000);
+    const vendorService = at.sandbox.vendors(account);
+    const created = Number(vendorService.create({ vendor_name: 'New', language: 'en' })['vendorid']);
+    const { engine } = at.installation.account(account);
+    const reading = await engine.vendors.read(created);
+    // The answer takes its time, and the vendor is no more when it is applied.
+    await at.clock.advance(10_000);
+    vendorService.vanish(created);
+    await at.clock.advance(10_000);
+    const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
+    await engine.mirror.applyReading(reading, context);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
+    expect(runs(at)[1]).toMatchObject({ started_at: '2026-11-20 12:01:20.000', safe_as_of: '2026-11-20 11:59:55.000' });
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(runs(at)[2]).toMatchObject({ safe_as_of: '2026-11-20 12:02:15.000' });
+  });
+
+  it('keeps the freshness of the last complete sweep when a later one is not', async () => {
+    const at = await bench({ vendors: 60, settings });
+    await at.pull();
+    const before = at.query('SELECT * FROM freshness');
+    await at.clock.advance(60_000);
+    at.sandbox.onRequest(() => at.sandbox.faults.next({ kind: '500' }));
+    await at.pull();
+    expect(runs(at)).toMatchObject([{ outcome: 'complete' }, { outcome: 'failed', safe_as_of: null }]);
+    expect(at.query('SELECT * FROM freshness')).toEqual(before);
+  });
+
+  it('J1 an interrupted run keeps whole pages and says so', async () => {
+    const at = await bench({ vendors: 60, settings });
+    const interruption = new AbortController();
+    at.sandbox.onRequest(({ query }) => {
+      if (query.get('page') === '3') interruption.abort(new Error('Ctrl-C'));
+    });
+    const run = await at.pull({ signal: interruption.signal });
+    expect(run).toMatchObject({ outcome: 'incomplete', pages: 2, error: { code: 'interrupted', exit: 1 } });
+    expect(runs(at)).toMatchObject([
+      { outcome: 'incomplete', pages: 2, error: 'Interrupted after 2 pages; what was read is kept.' },
+    ]);
+    expect(count(at, 'vendors')).toBe(30);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  });
+
+  it('F2 calls abandoned what a dead process left running, and not what a living one does', async () => {
+    const at = await bench({ vendors: 20 });
+    await at.pull();
+    const writer = new Driver(at.database);
+    const left = writer.prepare(
+      `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq)
+       VALUES (?, 'pull', 'command', '2026-11-20 11:00:00.000', 'running', ?, 0)`,
+    );
+    left.run(account, deadProcess);
+    left.run(account, livingProcess);
+    writer.close();
+    await at.pull();
+    expect(at.query('SELECT process, outcome, error FROM runs WHERE id IN (2, 3) ORDER BY id')).toEqual([
+      { process: deadProcess, outcome: 'abandoned', error: 'The process ended in the middle of the run.' },
+      { process: livingProcess, outcome: 'running', error: null },
+    ]);
+  });
+});

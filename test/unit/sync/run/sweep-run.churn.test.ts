@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { seededRandom, type SeededRandom } from '../../../../src/sandbox/core/random.ts';
+import { changeSomething } from '../../../../src/sandbox/account/churn.ts';
+import { inventTexts } from '../../../../src/sandbox/vendors/invent.ts';
+import { account, bench, type Bench } from '../../../support/testbed/sync-testbed.ts';
+import { activeDifferences } from '../../../support/differences.ts';
+
+const seeds = 60;
+
+/** What a list may do, and what may stand in the way of asking after a vendor. */
+const axes: readonly (readonly string[])[] = [
+  ['order=id', 'order=newest', 'order=updated', 'order=updated_newest', 'order=shuffled'],
+  ['perPage=capped', 'perPage=honoured', 'perPage=ignored', 'perPage=all'],
+  ['pastEnd=empty', 'pastEnd=404', 'pastEnd=last'],
+  ['total=right', 'total=counts_hidden'],
+  ['listDeleted=hidden', 'listDeleted=shown'],
+  ['visStateFilter=honoured', 'visStateFilter=ignored'],
+  ['listLag=0', 'listLag=0', 'listLag=2'],
+  ['readLag=0', 'readLag=0', 'readLag=2'],
+  ['readOne=yes', 'readOne=404', 'readOne=405'],
+  ['readDeleted=shown', 'readDeleted=404'],
+  ['serviceTime=utc', 'serviceTime=local'],
+];
+
+interface History {
+  readonly at: Bench;
+  readonly world: readonly string[];
+  /** Whether life goes on between requests. */
+  lively: boolean;
+  /** Vendors that something happened to since it was last emptied. */
+  readonly touched: Set<number>;
+}
+
+async function history(seed: number): Promise<History> {
+  const throws = seededRandom(seed);
+  const world = axes.map((axis) => throws.pick(axis));
+  const touched = new Set<number>();
+  const state = { lively: true };
+  const priority = throws.pick([0.1, 0.4, 0.8]);
+  const at = await bench({
+    vendors: 20 + throws.below(40),
+    seed: String(seed),
+    world,
+    settings: {
+      service: { paging: { perPage: 4 + throws.below(8) } },
+      // Without the breaker, whatever is taken for absent wrongly shows.
+      sync: { sweepPasses: world.includes('order=shuffled') ? 24 : 4, breaker: { vendors: 1_000, percent: 100 } },
+    },
+    onRequest: ({ sandbox }) => {
+      if (state.lively && throws.happens(priority)) happen(sandbox.vendors(account), throws);
+    },
+  });
+  at.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
+  return Object.assign(state, { at, world, touched });
+}
+
+/** Life as it shifts a list most: half of what happens brings a vendor in or takes one out. */
+function happen(vendorService: ReturnType<Bench['sandbox']['vendors']>, throws: SeededRandom): void {
+  const id = vendorService.someId(throws);
+  const kind = throws.below(100);
+  if (id === undefined || kind < 20) vendorService.create(inventTexts(throws));
+  else if (kind < 40) vendorService.delete(id);
+  else if (kind < 45) vendorService.vanish(id);
+  else if (kind < 55) vendorService.restore(id);
+  else changeSomething(vendorService, throws);
+}
+
+/** Vendors that a run called missing or gone, though they lived all along and nothing happened to them. */
+function wronged({ at, touched }: History, runId: number): number[] {
+  const alive = new Set(
+    at.sandbox
+      .vendors(account)
+      .all()
+      .filter((row) => Number(row['vis_state']) !== 1)
+      .map((row) => Number(row['vendorid'])),
+  );
+  return at
+    .query<{ vendorid: number }>(
+      "SELECT vendorid FROM vendor_versions WHERE run_id = ? AND presence IN ('missing', 'gone')",
+      runId,
+    )
+    .map(({ vendorid }) => vendorid)
+    .filter((vendorid) => alive.has(vendorid) && !touched.has(vendorid));
+}
+
+describe('pulls while vendors come, go and move', () => {
+  it(`A1 A9 A14 take no living vendor for absent, and converge once all is quiet, in ${seeds} histories`, async () => {
+    for (let seed = 1; seed <= seeds; seed++) {
+      const story = await history(seed);
+      const where = `seed ${seed}, world ${story.world.join(' ')}`;
+      for (let round = 0; round < 3; round++) {
+        story.touched.clear();
+        const run = await story.at.pull();
+        expect(wronged(story, run.run_id), where).toEqual([]);
+        await story.at.clock.advance(60_000);
+      }
+      story.lively = false;
+      const run = await story.at.pull();
+      expect(run, where).toMatchObject({ outcome: 'complete' });
+      expect(activeDifferences(story.at), where).toEqual([]);
+      await story.at.close();
+    }
+  });
+});

@@ -1,0 +1,259 @@
+/** Services that are harder than most: what they hide, what they answer by id, and what they count. */
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../../../src/sandbox/core/random.ts';
+import { account, bench, type Bench, type BenchOptions } from '../../../support/testbed/sync-testbed.ts';
+
+const paging = { perPage: 15, concurrency: 1 };
+
+/** A bench whose mirror is full, a minute later. */
+async function mirrored(options: BenchOptions = {}): Promise<Bench> {
+  const at = await bench({ vendors: 60, settings: { service: { paging } }, ...options });
+  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+  await at.clock.advance(60_000);
+  return at;
+}
+
+function actives(at: Bench, count: number): number[] {
+  return at
+    .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
+    .map(({ vendorid }) => vendorid);
+}
+
+function absent(at: Bench): number {
+  const [row] = at.query<{ n: number }>("SELECT count(*) AS n FROM vendors WHERE presence IN ('missing', 'gone')");
+  return row?.n ?? 0;
+}
+
+/** The page that answers in front of a service that is down. */
+const formless = (): Response =>
+  new Response('<html><body>404 Not Found</body></html>', { status: 404, headers: { 'content-type': 'text/html' } });
+
+describe('a service whose lists hide deleted vendors', () => {
+  const world = ['listDeleted=hidden', 'visStateFilter=ignored'];
+
+  it('K1 one deletion in the middle of a sweep makes no suspects of the many that were deleted before', async () => {
+    const at = await mirrored({ world, vendors: 150 });
+    for (const vendorid of actives(at, 118)) at.sandbox.vendors(account).delete(vendorid);
+    expect(await at.pull({ approved: 118 })).toMatchObject({ outcome: 'complete', suspects: 118 });
+    await at.clock.advance(60_000);
+    const [shown] = actives(at, 1);
+    const { engine } = at.installation.account(account);
+    let reading: Promise<unknown> | undefined;
+    const run = await at.pull({
+      onProgress: ({ page }) => {
+        if (page !== 1 || reading) return;
+        // It has been shown; then it is deleted, and the worker answers its delivery while the sweep goes on.
+        at.sandbox.vendors(account).delete(shown!);
+        reading = engine.reader.read(shown!, {
+          context: { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0 },
+          signal: new AbortController().signal,
+        });
+      },
+    });
+    await reading;
+    expect(run).toMatchObject({ outcome: 'complete', suspects: 0 });
+    expect(absent(at)).toBe(0);
+  });
+
+  it('K11 a mirror claims no more than the oldest reading of what lists hide', async () => {
+    const at = await mirrored({ world, vendors: 460, settings: { service: { paging: { perPage: 100 } } } });
+    for (const vendorid of actives(at, 450)) at.sandbox.vendors(account).delete(vendorid);
+    await at.pull({ approved: 450 });
+    await at.clock.advance(3_600_000);
+    const began = at.clock.now();
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    const [fresh] = at.query<{ safe_as_of: string; listed_as_of: string }>('SELECT * FROM freshness');
+    expect(Date.parse(`${fresh!.listed_as_of}Z`)).toBeGreaterThanOrEqual(began - 5_000);
+    // 200 of the 450 were read in this run; the others an hour ago.
+    expect(Date.parse(`${fresh!.safe_as_of}Z`)).toBeLessThan(began - 3_500_000);
+    await at.pull();
+    await at.pull();
+    const [later] = at.query<{ safe_as_of: string }>('SELECT * FROM freshness');
+    expect(Date.parse(`${later!.safe_as_of}Z`)).toBeGreaterThanOrEqual(began - 5_000);
+  });
+});
+
+describe('a service behind a proxy that answers 404 for it', () => {
+  it('K4 nothing is concluded from 404s that are not in the form of the service, and all come back', async () => {
+    let isDown = false;
+    const at = await mirrored({
+      vendors: 200,
+      world: ['listDeleted=hidden', 'visStateFilter=ignored'],
+      answer: (url) => (isDown && /\/\d+$/.test(url.pathname) ? formless() : undefined),
+    });
+    for (const vendorid of actives(at, 150)) at.sandbox.vendors(account).delete(vendorid);
+    expect(await at.pull({ approved: 150 })).toMatchObject({ outcome: 'complete' });
+    await at.clock.advance(60_000);
+    isDown = true;
+    const run = await at.pull({ kind: 'reconcile' });
+    expect(absent(at)).toBe(0);
+    expect(run.notes.join()).toContain('404');
+    isDown = false;
+    await at.clock.advance(60_000);
+    expect(await at.pull({ kind: 'reconcile' })).toMatchObject({ outcome: 'complete' });
+    expect(absent(at)).toBe(0);
+  });
+
+  it('K4 P1 a vendor whose 404 proves nothing, and that no vendor answers beside, is missing once a second sweep of the run agrees', async () => {
+    let isUnreadable = false;
+    const at = await mirrored({
+      vendors: 3,
+      answer: (url) => (isUnreadable && /\/\d+$/.test(url.pathname) ? formless() : undefined),
+    });
+    const [known, vanished] = actives(at, 2);
+    at.sandbox.vendors(account).vanish(known!);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    await at.clock.advance(60_000);
+    at.sandbox.vendors(account).vanish(vanished!);
+    isUnreadable = true;
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
+    expect(at.query("SELECT vendorid, presence FROM vendors WHERE presence <> 'present' ORDER BY 1")).toEqual([
+      { vendorid: known, presence: 'gone' },
+      { vendorid: vanished, presence: 'missing' },
+    ]);
+  });
+
+  it('K4 absences of vendors that lists hide count for the breaker', async () => {
+    const at = await mirrored({ vendors: 200, world: ['listDeleted=hidden', 'visStateFilter=ignored'] });
+    const deleted = actives(at, 50);
+    for (const vendorid of deleted) at.sandbox.vendors(account).delete(vendorid);
+    expect(await at.pull({ approved: 50 })).toMatchObject({ outcome: 'complete' });
+    for (const vendorid of deleted) at.sandbox.vendors(account).vanish(vendorid);
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
+    expect(absent(at)).toBe(0);
+    expect(await at.pull({ approved: 50 })).toMatchObject({ outcome: 'complete' });
+    expect(absent(at)).toBe(50);
+  });
+
+  it('K4 a vendor that was called gone and answers again is present again', async () => {
+    // The service itself denies it for a while, in its own form.
+    let isDenied = false;
+    const denied = (): Response =>
+      Response.json({ response: { errors: [{ errno: 1012, message: 'Not found.' }] } }, { status: 404 });
+    const at = await mirrored({
+      world: ['listDeleted=hidden', 'visStateFilter=ignored'],
+      answer: ({ pathname }) => (isDenied && pathname.endsWith(`/${one}`) ? denied() : undefined),
+    });
+    const [one] = actives(at, 1);
+    at.sandbox.vendors(account).delete(one!);
+    await at.pull();
+    await at.clock.advance(60_000);
+    isDenied = true;
+    await at.pull();
+    expect(absent(at)).toBe(1);
+    isDenied = false;
+    await at.clock.advance(60_000);
+    await at.pull({ kind: 'reconcile' });
+    expect(at.query('SELECT presence, vis_state FROM vendors WHERE vendorid = ?', one)).toEqual([
+      { presence: 'present', vis_state: 1 },
+    ]);
+  });
+});
+
+describe('a service whose counts are not those of its rows', () => {
+  const recounted = (change: (list: { total: number; pages: number; page: number }) => void): BenchOptions => ({
+    world: ['listDeleted=shown', 'visStateFilter=ignored'],
+    rewrite: (text) => {
+      const document = JSON.parse(text) as { response?: { result?: { total: number; pages: number; page: number } } };
+      if (document.response?.result?.total !== undefined) change(document.response.result);
+      return JSON.stringify(document);
+    },
+  });
+
+  it('K14 every page is numbered 1 over the right rows: the rows decide', async () => {
+    const at = await bench({ vendors: 60, settings: { service: { paging } }, ...recounted((list) => (list.page = 1)) });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'plain', seen: 60 });
+  });
+
+  it('K16 more rows are shown than counted: complete after two walks, with a finding', async () => {
+    const at = await bench({
+      vendors: 58,
+      settings: { service: { paging } },
+      ...recounted((list) => (list.total = 51)),
+    });
+    const run = await at.pull();
+    expect(run).toMatchObject({ outcome: 'complete', seen: 58 });
+    expect(run.requests).toBeLessThanOrEqual(10);
+    expect(at.query("SELECT fields FROM findings WHERE kind = 'count_mismatch'")).toEqual([
+      { fields: '{"shown":58,"counted":51}' },
+    ]);
+  });
+
+  it('K15 a first list that is empty by a fault is asked for again before anything is claimed', async () => {
+    const at = await bench({ vendors: 40, settings: { service: { paging } } });
+    at.sandbox.faults.next({ kind: 'empty_list' });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
+    expect(at.query('SELECT count(*) AS n FROM active_vendors')).toEqual([{ n: 40 }]);
+  });
+});
+
+describe('a list that never stands still', () => {
+  /** Twenty changes a second. */
+  const lively = (): NonNullable<BenchOptions['onRequest']> => {
+    const random = seededRandom(31);
+    let next = -Infinity;
+    return ({ sandbox, clock }) => {
+      const vendorService = sandbox.vendors(account);
+      for (next = Math.max(next, clock.now() - 1_000); next < clock.now(); next += 50) {
+        const [kind, id] = [random.below(5), vendorService.someId(random)!];
+        if (kind === 0) vendorService.create({ vendor_name: 'New', language: 'en' });
+        else if (kind === 1) vendorService.delete(id);
+        else vendorService.edit(id, { city: `City ${random.below(1_000)}` });
+      }
+    };
+  };
+  const lists = {
+    world: ['visStateFilter=ignored'],
+    settings: { service: { paging: { perPage: 100 } } },
+    latency: 100,
+  };
+
+  it.each(['id', 'newest', 'updated_newest'])(
+    'K31 6,000 vendors by %s under twenty changes a second are complete, in at most three times the plain requests',
+    async (order) => {
+      const at = await bench({
+        ...lists,
+        vendors: 6_000,
+        world: [...lists.world, `order=${order}`],
+        onRequest: lively(),
+      });
+      const before = new Set(
+        at.sandbox
+          .vendors(account)
+          .all()
+          .filter((row) => Number(row['vis_state']) === 0)
+          .map((row) => Number(row['vendorid'])),
+      );
+      const touched = new Set<number>();
+      at.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
+      const run = await at.pull({
+        onProgress: ({ seen, total }) => expect(seen, 'progress').toBeLessThanOrEqual(total),
+      });
+      expect(run).toMatchObject({ outcome: 'complete', proof: 'windows' });
+      expect(run.requests).toBeLessThanOrEqual(3 * 60);
+      const stored = new Set(
+        at.query<{ vendorid: number }>('SELECT vendorid FROM vendors').map(({ vendorid }) => vendorid),
+      );
+      expect([...before].filter((vendorid) => !touched.has(vendorid) && !stored.has(vendorid))).toEqual([]);
+      expect(at.query('SELECT proof FROM runs')).toEqual([{ proof: 'windows' }]);
+    },
+  );
+
+  it('K31 a list that moved in the last sweeps is walked by windows at once, and costs a third more than a plain walk at most', async () => {
+    const at = await bench({
+      ...lists,
+      vendors: 3_000,
+      onRequest: lively(),
+    });
+    await at.pull();
+    await at.clock.advance(60_000);
+    const listed = at.query<{ n: number }>('SELECT count(*) AS n FROM active_vendors')[0]!.n;
+    const asked: string[] = [];
+    at.sandbox.onRequest(({ query }) => {
+      if (query.has('page')) asked.push(String(query.get('page')));
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'windows' });
+    expect(asked.length).toBeLessThanOrEqual(Math.ceil(1.4 * Math.ceil(listed / 100)));
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
+import { Passes, type Conclusion, type Pass } from '../../../../src/sync/sweep/passes.ts';
+
+function pass(ids: readonly number[], told: Partial<Omit<Pass, 'ids'>> = {}): Pass {
+  return {
+    ids: new IdSet(ids),
+    order: ids[0] ?? 0,
+    total: 4,
+    pages: 2,
+    whole: true,
+    repeated: false,
+    entered: false,
+    splitsTimes: false,
+    full: false,
+    atOnce: false,
+    ...told,
+  };
+}
+
+/** The conclusion after each pass. */
+function conclusions(...passes: readonly Pass[]): Conclusion[] {
+  const proof = new Passes();
+  return passes.map((one) => proof.add(one));
+}
+
+const complete = { complete: true, proof: 'passes', pages: 2, unreadable: 0 };
+
+describe('the proof that nothing was missed', () => {
+  it('A9 as many distinct vendors as the total', () => {
+    expect(conclusions(pass([1, 2, 3, 4]))).toEqual([{ ...complete, proof: 'plain', shown: 4 }]);
+  });
+
+  it('A3 or several passes that have them together, while the total stands still', () => {
+    expect(conclusions(pass([1, 2], { repeated: true }), pass([2, 3], { repeated: true }), pass([4]))).toMatchObject([
+      { complete: false },
+      { complete: false },
+      complete,
+    ]);
+  });
+
+  it('A8 no pass during which the total moved, and none from before it moved', () => {
+    const moved = pass([1, 2, 3, 4], { total: undefined });
+    expect(conclusions(pass([1, 2]), moved, pass([3, 4]))).toMatchObject([
+      { complete: false, anew: false },
+      { complete: false, anew: true },
+      { complete: false },
+    ]);
+    expect(conclusions(pass([1, 2]), pass([3, 4], { total: 5 }))).toMatchObject([
+      { complete: false },
+      { complete: false },
+    ]);
+  });
+
+  it('A1 A2 no pass that showed a vendor which had just entered', () => {
+    expect(conclusions(pass([1, 2, 3, 4], { entered: true }))).toMatchObject([{ complete: false, anew: true }]);
+  });
+
+  const nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const short = (told: Partial<Pass> = {}): Pass => pass(nine, { total: 11, ...told });
+
+  it.each([
+    ['on several pages', short()],
+    ['on one page, in whatever order', pass([1, 2], { pages: 1 })],
+  ])('A9 the same shortfall twice in a row, %s, is counted by the service and not readable', (_, one) => {
+    expect(conclusions(one, { ...one, order: one.order + (one.pages === 1 ? 1 : 0) })).toEqual([
+      expect.objectContaining({ complete: false }),
+      { ...complete, pages: one.pages, shown: one.ids.size, unreadable: 2 },
+    ]);
+  });
+
+  it.each([
+    ['of other vendors', pass([...nine.slice(1), 10], { total: 11, order: 1 })],
+    ['in another order', short({ order: 2 })],
+    ['with a vendor that came twice', short({ repeated: true })],
+    ['with a page that was answered as another', short({ whole: false })],
+    ['with another total', short({ total: 12 })],
+  ])('A9 but not a shortfall after one %s', (_, before) => {
+    expect(conclusions(before, short())).toMatchObject([{ complete: false }, { complete: false }]);
+  });
+
+  it('A3 A9 nor where a few on several pages may be the same by chance: they must come ten times', () => {
+    const alike = Array.from({ length: 10 }, () => pass([1, 2, 3]));
+    expect(conclusions(...alike).map((conclusion) => conclusion.complete)).toEqual([...nine.map(() => false), true]);
+    expect(conclusions(...alike.slice(1), pass([1, 2, 3], { order: 9 }))).not.toContainEqual(
+      expect.objectContaining({ complete: true }),
+    );
+  });
+
+  it('A3 A9 where the order changes with every request, twenty passes and five without news say the same', () => {
+    const proof = new Passes();
+    const passes = Array.from({ length: 21 }, (_, index) =>
+      proof.add(pass(index % 2 ? [1, 2] : [2, 3], { repeated: true })),
+    );
+    expect(passes.findIndex((conclusion) => conclusion.complete)).toBe(19);
+    expect(passes[19]).toEqual({ ...complete, shown: 3, unreadable: 1 });
+  });
+
+  it('A4 however many passes say nothing where pages were answered as others', () => {
+    const proof = new Passes();
+    const passes = Array.from({ length: 40 }, () => proof.add(pass([1, 2], { whole: false })));
+    expect(passes.filter((conclusion) => conclusion.complete)).toEqual([]);
+  });
+
+  it('never counts vendors that are no longer there', () => {
+    expect(conclusions(pass([1, 2, 3]), pass([4, 5, 6]), pass([4, 5, 6, 7]))).toMatchObject([
+      { complete: false },
+      { complete: false },
+      complete,
+    ]);
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { MirrorError } from '../../../../src/domain/errors.ts';
+import type { NewDelivery } from '../../../../src/store/rows/deliveries.ts';
+import { connectWriter } from '../../../../src/store/sqlite/driver.ts';
+import { GroupCommit } from '../../../../src/webhook/receive/group-commit.ts';
+import { flood } from '../../../support/deliveries/flood.ts';
+import { account, delivery, hall, signed, type Hall } from '../../../support/testbed/webhook-testbed.ts';
+
+const numbered = (vendorid: number): NewDelivery => ({
+  accountId: account,
+  receivedAt: 0,
+  name: 'bill_vendor.update',
+  objectId: vendorid,
+  businessId: null,
+  identityId: null,
+  userId: null,
+  vendorid,
+});
+
+const post = async (place: Hall, objectId = 1001): Promise<number> =>
+  (await fetch(place.address, signed({ ...delivery, object_id: String(objectId) }))).status;
+
+function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+describe('deliveries that arrive together', () => {
+  it('C15 share one commit, and each is told when it is on disk', async () => {
+    const groups: number[][] = [];
+    const commits = new GroupCommit({
+      clock: systemClock,
+      capacity: 100,
+      commit: (list) => {
+        groups.push(list.map(({ vendorid }) => vendorid ?? 0));
+        return Promise.resolve();
+      },
+    });
+    await Promise.all([1, 2, 3].map((id) => commits.add(numbered(id))));
+    await commits.add(numbered(4));
+    expect(groups).toEqual([[1, 2, 3], [4]]);
+  });
+
+  it('fail together, and the next ones do not', async () => {
+    let broken = true;
+    const commits = new GroupCommit({
+      clock: systemClock,
+      capacity: 2,
+      commit: () => (broken ? Promise.reject(new Error('full')) : Promise.resolve()),
+    });
+    // Each failure gives back the places of those whom it failed.
+    for (let round = 0; round < 3; round += 1) {
+      const outcomes = await Promise.allSettled([commits.add(numbered(1)), commits.add(numbered(2))]);
+      expect(outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason))).toEqual([
+        'Error: full',
+        'Error: full',
+      ]);
+    }
+    broken = false;
+    await expect(commits.add(numbered(3))).resolves.toBeUndefined();
+  });
+
+  it('C11 are refused at once when too many wait', async () => {
+    const held = gate();
+    const commits = new GroupCommit({
+      clock: systemClock,
+      capacity: 2,
+      commit: () => held.passed,
+    });
+    const waiting = [commits.add(numbered(1)), commits.add(numbered(2))];
+    await expect(commits.add(numbered(3))).rejects.toMatchObject({ code: 'rate_limited' });
+    held.open();
+    await expect(Promise.all(waiting)).resolves.toHaveLength(2);
+  });
+});
+
+describe('C5 a delivery is acknowledged after it is on disk', () => {
+  it('and not while another program holds the file', async () => {
+    const events: string[] = [];
+    const tried = gate();
+    const place = await hall({
+      clock: systemClock,
+      mirror: (mirror) => ({
+        acceptDeliveries(list) {
+          tried.open();
+          return mirror.acceptDeliveries(list);
+        },
+      }),
+    });
+    const foreign = connectWriter(place.mirror.path);
+    foreign.exec('BEGIN IMMEDIATE');
+    const answer = post(place).then((status) => events.push(`answered ${status}`));
+    await tried.passed;
+    await systemClock.yield();
+    events.push('released');
+    foreign.exec('COMMIT');
+    await answer;
+    expect(events).toEqual(['released', 'answered 200']);
+    expect(foreign.prepare('SELECT count(*) FROM deliveries').pluck().get()).toBe(1);
+    foreign.close();
+  });
+
+  it('and every one of many is there when its answer comes', async () => {
+    const place = await hall({ clock: systemClock });
+    const reader = connectWriter(place.mirror.path);
+    const count = reader.prepare('SELECT count(*) FROM deliveries WHERE object_id = ?').pluck();
+    const found = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => [await post(place, index + 1), count.get(index + 1)]),
+    );
+    expect(found).toEqual(found.map(() => [200, 1]));
+    reader.close();
+  });
+
+  it('C12, C19 and is refused with 503 soon where the file stays locked, so that it comes again', async () => {
+    const place = await hall({ clock: systemClock });
+    const foreign = connectWriter(place.mirror.path);
+    foreign.exec('BEGIN IMMEDIATE');
+    expect(await post(place)).toBe(503);
+    foreign.exec('COMMIT');
+    foreign.close();
+    expect(await post(place)).toBe(200);
+    expect(place.outcomes).toEqual(['unavailable', 'accepted']);
+  });
+});
+
+describe('C12 trouble with the disk', () => {
+  const failing = (error: Error) => hall({ mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
+
+  it('answers 503 where the disk is full', async () => {
+    const place = await failing(new MirrorError('disk_full', 'The disk is full.'));
+    expect(await post(place)).toBe(503);
+  });
+
+  it('C11, C19 answers 503 at once to what comes while a thousand wait, and takes the thousand', async () => {
+    const held = gate();
+    const place = await hall({
+      clock: systemClock,
+      mirror: (mirror) => ({
+        async acceptDeliveries(list) {
+          await held.passed;
+          return mirror.acceptDeliveries(list);
+        },
+      }),
+    });
+    const answers = flood(
+      place,
+      Array.from({ length: 1_100 }, () => signed(delivery)),
+      11,
+    );
+    while (place.outcomes.length < 100) await systemClock.yield();
+    expect(place.outcomes).toEqual(Array.from({ length: 100 }, () => 'overloaded'));
+    held.open();
+    expect(await answers).toEqual({ 200: 1_000, 503: 100 });
+  });
+});
+
+describe('floods', () => {
+  it('E7, C1, C15 a true delivery replayed ten thousand times is one mark', async () => {
+    const place = await hall({ clock: systemClock });
+    expect(
+      await flood(
+        place,
+        Array.from({ length: 10_000 }, () => signed(delivery)),
+      ),
+    ).toEqual({ 200: 10_000 });
+    expect(await place.mirror.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
+  });
+
+  it('H1 ten thousand forged deliveries leave no row, and the subscription manager is told once that nothing genuine comes', async () => {
+    const place = await hall({ clock: systemClock });
+    const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
+    expect(await flood(place, forged)).toEqual({ 401: 10_000 });
+    expect(await place.mirror.countMarks(account)).toBe(0);
+    expect(place.told).toEqual({ deliveries: 0, codes: 0, deaf: 1 });
+  });
+});

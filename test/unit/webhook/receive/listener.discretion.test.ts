@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../../../src/domain/log.ts';
+import {
+  account,
+  delivery,
+  hall,
+  knownVerifier,
+  signed,
+  type HallOptions,
+} from '../../../support/testbed/webhook-testbed.ts';
+
+const post = (to: string, init: RequestInit) => fetch(to, init);
+
+describe('secrets', () => {
+  it('path token, verifier, code and signature are in no log line, and not in the mirror', async () => {
+    const lines: string[] = [];
+    const log = createLog('trace', { write: (line) => void lines.push(line) });
+    const options: HallOptions = {
+      log,
+      mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
+    };
+    const place = await hall(options);
+    const letter = signed(delivery);
+    await post(place.address, letter);
+    await post(place.address, signed(delivery, 'wrong'));
+    await place.secrets.verifiers.expect(account, 'bill_vendor', 77);
+    const code = 'canary-code-9876543210';
+    await post(place.address, {
+      method: 'POST',
+      body: new URLSearchParams({ name: 'callback.verify', verifier: code }),
+    });
+    expect(place.outcomes).toEqual(['unavailable', 'wrong_signature', 'verification']);
+    expect(lines).toHaveLength(1);
+    const everything =
+      lines.join('') + readFileSync(place.mirror.path, 'latin1') + readFileSync(`${place.mirror.path}-wal`, 'latin1');
+    const token = place.address.slice(place.address.lastIndexOf('/') + 1);
+    for (const secret of [token, knownVerifier.reveal(), code, letter.headers['x-service-hmac-sha256'] ?? ''])
+      expect(everything).not.toContain(secret);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { createLog, Secret } from '../../../../src/domain/log.ts';
+import { ask } from '../../../support/mirror-file.ts';
+import { account, testbed } from '../../../support/testbed/webhook-testbed.ts';
+import { base, hear, listed, subscribed, writes } from '../../../support/testbed/subscribed.ts';
+
+describe('other callbacks', () => {
+  it('D11 ours is found on a later page, whatever filters do', async () => {
+    const place = await testbed();
+    const book = place.service.sandbox.callbacks(account);
+    for (let count = 0; count < 120; count += 1) book.add(0, 'bill_vendor', `https://other.example/${count}`);
+    await place.subscriptions.check();
+    place.requests.length = 0;
+    expect([await place.another().check(), writes(place)]).toEqual(['verified', []]);
+  });
+
+  it('D12 the public address changed: registered there, and the old one deleted after that', async () => {
+    const place = await testbed();
+    const book = place.service.sandbox.callbacks(account);
+    const token = place.address.slice(place.address.lastIndexOf('/') + 1);
+    book.add(0, 'bill_vendor', `https://old.example/webhooks/${account}/${token}`);
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect(writes(place)).toEqual([`POST ${base}`, `PUT ${base}/2002`, `DELETE ${base}/2001`]);
+    expect(listed(place)).toMatchObject([{ uri: place.address }]);
+  });
+
+  it.each(['deleteStatus=200', 'deleteStatus=204'])('doubles of ours are deleted (%s)', async (deleteStatus) => {
+    const place = await subscribed({ world: ['duplicate=second', deleteStatus] });
+    place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect(writes(place)).toEqual([`DELETE ${base}/2002`]);
+    expect(await hear(place)).toBe(200);
+  });
+
+  it('D13 two installations on one account leave each other alone', async () => {
+    const one = await subscribed();
+    const other = await testbed({ service: one.service });
+    expect(await other.subscriptions.check()).toBe('verified');
+    expect([await one.subscriptions.check(), await other.subscriptions.check()]).toEqual(['verified', 'verified']);
+    expect(listed(one)).toMatchObject([
+      { uri: one.address, verified: true },
+      { uri: other.address, verified: true },
+    ]);
+    expect(await other.subscriptions.unregister()).toBe(1);
+    expect(listed(one)).toMatchObject([{ uri: one.address }]);
+  });
+
+  it('P9 D13 not even one at our own public address whose token is not ours', async () => {
+    const place = await testbed();
+    const book = place.service.sandbox.callbacks(account);
+    const strangers = [
+      `${place.base}/webhooks/${account}/another-token`,
+      `${place.base}/webhooks/Other/x`,
+      'https://crm.example/hook',
+    ];
+    for (const uri of strangers) book.add(0, 'bill_vendor', uri);
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect(await place.subscriptions.unregister()).toBe(1);
+    expect(listed(place).map(({ uri }) => uri)).toEqual(strangers);
+  });
+
+  it('unregistering leaves nothing of ours, and late deliveries are still believed', async () => {
+    const place = await subscribed();
+    expect([await place.subscriptions.unregister(), listed(place)]).toEqual([1, []]);
+    expect([await place.mirror.knownCallbacks(account), await place.subscriptions.unregister()]).toEqual([[], 0]);
+    expect((await place.secrets.verifiers.usable(account)).length).toBeGreaterThan(0);
+  });
+});
+
+describe('registering that is refused', () => {
+  const refusing = (event: string) => (method: string, body: string) =>
+    method === 'POST' && body.includes(`"event":"${event}"`)
+      ? Response.json(
+          { errno: 422, message: 'Refused.', details: [`event: Unrecognized event. ${body}`] },
+          { status: 422 },
+        )
+      : undefined;
+
+  it('D14 a noun: its verbs are registered one by one, and the noun is not tried again', async () => {
+    const place = await subscribed({ intercept: refusing('bill_vendor') });
+    expect(listed(place).map(({ event }) => event)).toEqual(
+      ['create', 'update', 'delete'].map((verb) => `bill_vendor.${verb}`),
+    );
+    expect([await place.another().check(), writes(place)]).toEqual(['verified', []]);
+    for (const { event } of listed(place)) expect(await hear(place, event)).toBe(200);
+  });
+
+  it('D14 a noun, and one of its verbs was deleted: that one is registered anew', async () => {
+    const place = await subscribed({ intercept: refusing('bill_vendor') });
+    place.service.sandbox.callbacks(account).remove(2002);
+    expect([await place.subscriptions.check(), writes(place)]).toEqual([
+      'verified',
+      [`PUT ${base}/2002`, `POST ${base}`, `PUT ${base}/2004`],
+    ]);
+  });
+
+  it('an event that nobody knows: said in the log, without a secret, and no code is awaited', async () => {
+    const lines: string[] = [];
+    const log = createLog('trace', { write: (line) => lines.push(line) });
+    const place = await testbed({ log, events: ['bill_vendor.move'], intercept: refusing('bill_vendor.move') });
+    expect(await place.subscriptions.check()).toBe('unverified');
+    expect(lines.join('')).toContain('Unrecognized event');
+    expect(lines.join('')).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
+    expect(await place.secrets.verifiers.offer(account, new Secret('a-strangers-code'), null)).toBe('not_awaited');
+  });
+
+  it('K34 one of several events: the others are registered all the same, and the refusal stands until it is over', async () => {
+    let refused = true;
+    const intercept = (method: string, body: string) =>
+      refused ? refusing('invoice.create')(method, body) : undefined;
+    const place = await testbed({ events: ['invoice.create', 'bill_vendor', 'client'], intercept });
+    const refusals = () =>
+      ask<Record<string, string>>(place.mirror.path, 'SELECT event, code, message FROM _registration_refusals');
+    expect(await place.subscriptions.check()).toBe('unverified');
+    expect(listed(place).map(({ event, verified }) => [event, verified])).toEqual([
+      ['bill_vendor', true],
+      ['client', true],
+    ]);
+    expect([await hear(place), place.verified]).toEqual([200, [account]]);
+    expect(refusals()).toMatchObject([{ event: 'invoice.create', code: 'rejected' }]);
+    expect(JSON.stringify(refusals())).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
+    refused = false;
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect([refusals(), listed(place).length, place.verified]).toEqual([[], 3, [account]]);
+  });
+
+  it('422 because it exists already, though the list did not show it: the list is asked again', async () => {
+    const place = await subscribed();
+    place.service.sandbox.faults.next({ kind: 'empty_list', match: ({ method }) => method === 'GET' });
+    await place.mirror.replaceCallbacks(account, []);
+    expect([await place.another().check(), writes(place)]).toEqual(['verified', [`POST ${base}`]]);
+    expect(listed(place)).toHaveLength(1);
+  });
+
+  it('events that are not wanted any more are unsubscribed, and several wanted ones each have their callback', async () => {
+    const place = await subscribed({ events: ['bill_vendor', 'bill'] });
+    expect(listed(place).map(({ event }) => event)).toEqual(['bill_vendor', 'bill']);
+    expect(await place.another({ events: ['bill_vendor.update'] }).check()).toBe('verified');
+    expect(listed(place).map(({ event }) => event)).toEqual(['bill_vendor.update']);
+  });
+});
+
+describe('signatures after a change of keys', () => {
+  it('D9 what was signed with the old key before the change is believed', async () => {
+    const place = await subscribed({ world: ['signAt=event'], sandbox: { deliveries: { delay: [60_000, 60_000] } } });
+    const heard = hear(place);
+    expect(await place.subscriptions.resendIfSilent()).toBe('verified');
+    await place.clock.advance(60_000);
+    expect(await heard).toBe(200);
+  });
+
+  it('E9 the key changed behind our back: after several wrong signatures it is noticed, and a renewal mends it', async () => {
+    const place = await subscribed();
+    const book = place.service.sandbox.callbacks(account);
+    book.verify(0, book.renew(0, book.get(2001)!), book.get(2001)!.verifier);
+    for (let count = 0; count < 7; count += 1) expect(await hear(place)).toBe(401);
+    expect(place.told.deaf).toBe(1);
+    expect([await place.subscriptions.resendIfSilent(), await hear(place)]).toEqual(['verified', 200]);
+    expect(place.verified).toEqual([account]);
+  });
+});

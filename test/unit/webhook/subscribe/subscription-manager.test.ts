@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../../src/domain/log.ts';
+import { account, formType, testbed } from '../../../support/testbed/webhook-testbed.ts';
+import { base, hear, listed, subscribed, writes } from '../../../support/testbed/subscribed.ts';
+
+describe('a first subscription', () => {
+  it('lists, registers, waits for the code, sends it back, and lists again', async () => {
+    const place = await testbed();
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect(place.requests).toEqual([`GET ${base}`, `POST ${base}`, `PUT ${base}/2001`, `GET ${base}`]);
+    expect(listed(place)).toMatchObject([{ event: 'bill_vendor', uri: place.address, verified: true }]);
+    expect(place.verified).toEqual([account]);
+    expect(await place.mirror.knownCallbacks(account)).toEqual([
+      { callbackid: 2001, event: 'bill_vendor', uri: `${place.base}/webhooks/${account}/`, verified: true },
+    ]);
+    expect(await hear(place)).toBe(200);
+  });
+
+  it.each([
+    ['D1 the code comes before the answer', ['handshakeWhen=before']],
+    [
+      'D1, D4 the code comes as JSON, unsigned, before the answer',
+      ['handshakeForm=json', 'handshakeSigned=no', 'handshakeWhen=before'],
+    ],
+    ['D4 the code comes as JSON', ['handshakeForm=json']],
+    ['D4 the code comes unsigned', ['handshakeSigned=no']],
+    ['D3 wrong codes answer 200', ['wrongVerifier=unverified']],
+    ['doubles are allowed', ['duplicate=second']],
+    ['callbacks have one id', ['callbackKeys=callbackid', 'callbackTime=plain']],
+    ['E1 keys are signed sorted', ['keyOrder=sorted', 'extraParameter=present']],
+    ['E2 characters are signed as UTF-8', ['escaping=utf8', 'extraParameter=present']],
+    ['E1, E2 both', ['keyOrder=sorted', 'escaping=utf8', 'extraParameter=present']],
+    ['E2 parameters are more than documented', ['extraParameter=present']],
+  ])('%s', async (_, world) => {
+    const place = await testbed({ world });
+    expect([await place.subscriptions.check(), place.verified]).toEqual(['verified', [account]]);
+    for (let count = 0; count < 5; count += 1) expect(await hear(place)).toBe(200);
+  });
+
+  it('is kept as it is: the next look asks for the list and nothing else', async () => {
+    const place = await subscribed();
+    expect([await place.subscriptions.check(), await place.another().check()]).toEqual(['verified', 'verified']);
+    expect([place.requests, place.verified]).toEqual([[`GET ${base}`, `GET ${base}`], []]);
+  });
+
+  it('without a public address is none: idle, and nothing is asked', async () => {
+    const place = await testbed();
+    const subscriptions = place.another({ publicUrl: null });
+    await subscriptions.start();
+    expect([await subscriptions.check(), await subscriptions.resendIfSilent(), place.requests]).toEqual([
+      'idle',
+      'idle',
+      [],
+    ]);
+    await subscriptions.stop();
+    await subscriptions.stop();
+  });
+
+  it('begins with the start, which does not wait for it; and one look serves all who ask', async () => {
+    const place = await testbed();
+    await place.subscriptions.start();
+    expect(place.requests).toEqual([]);
+    await Promise.all([place.subscriptions.check(), place.subscriptions.check()]);
+    expect(writes(place)).toEqual([`POST ${base}`, `PUT ${base}/2001`]);
+  });
+
+  it('may be stopped while it waits', async () => {
+    const place = await testbed();
+    const silent = place.another({ publicUrl: 'http://127.0.0.1:9' });
+    const check = silent.check();
+    await place.clock.waiting();
+    await silent.stop();
+    expect(await check).toBe('unverified');
+  });
+});
+
+describe('codes', () => {
+  it('D1 a code that is long in coming is proven when it comes', async () => {
+    const place = await testbed();
+    // The first attempt to deliver it fails, the next one is minutes later.
+    const deaf = place.another({ publicUrl: 'http://127.0.0.1:9' });
+    const check = deaf.check();
+    await place.pass(30_000);
+    expect(await check).toBe('unverified');
+    const { verifier } = listed(place)[0]!;
+    expect(await place.secrets.verifiers.offer(account, new Secret(verifier), 2001)).toBe('kept');
+    deaf.codeArrived();
+    expect(await deaf.check()).toBe('verified');
+    expect(place.verified).toEqual([account]);
+  });
+
+  it("D2 a stranger's code is refused while none is awaited, and no request is made", async () => {
+    const place = await subscribed();
+    const answer = await fetch(place.address, {
+      method: 'POST',
+      headers: { 'content-type': formType },
+      body: 'name=callback.verify&verifier=a-strangers-code&object_id=2001&account_id=6BApk',
+    });
+    expect([answer.status, place.requests, place.outcomes.at(-1)]).toEqual([403, [], 'unexpected_code']);
+    expect(await hear(place)).toBe(200);
+  });
+
+  it("D2, D3 strangers' codes that come while one is awaited are tried, found wrong, and forgotten", async () => {
+    for (const world of [['wrongVerifier=4xx'], ['wrongVerifier=unverified']]) {
+      const place = await testbed({ world });
+      await place.secrets.verifiers.expect(account, 'bill_vendor', null);
+      for (let count = 0; count < 7; count += 1)
+        await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), null);
+      expect(await place.subscriptions.check()).toBe('verified');
+      expect(await place.secrets.verifiers.candidates(account, 2001)).toEqual([]);
+      expect(await hear(place)).toBe(200);
+    }
+  });
+
+  it('D2 a code that the answer calls right, and the list does not, proves nothing', async () => {
+    const place = await testbed();
+    place.service.sandbox.onRequest(({ method }) => {
+      if (method !== 'GET' || listed(place).length === 0) return;
+      const book = place.service.sandbox.callbacks(account);
+      book.renew(0, book.get(2001)!);
+    });
+    const check = place.subscriptions.check();
+    await place.pass(30_000);
+    expect(await check).toBe('unverified');
+    expect([await place.secrets.verifiers.holds(account, 2001), place.verified]).toEqual([false, []]);
+  });
+
+  it('D3 after many wrong codes the callback is replaced: the service may have locked it', async () => {
+    const place = await testbed();
+    place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
+    await place.secrets.verifiers.expect(account, 'bill_vendor', 2001);
+    for (let count = 0; count < 7; count += 1)
+      await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), 2001);
+    expect(await place.subscriptions.check()).toBe('verified');
+    expect(listed(place)).toMatchObject([{ id: 2002, verified: true }]);
+  });
+});
