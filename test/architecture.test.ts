@@ -182,6 +182,13 @@ describe('the layout', () => {
     expect([...new Set(names)].filter((name) => wordsOf(name).some((word) => privateWords.test(word)))).toEqual([]);
   });
 
+  it('has the test of a file or folder at its own path', () => {
+    const tested = new Set(files.flatMap(({ path }) => [path.replace(/\.ts$/, ''), dirname(path)]));
+    const subjectOf = (path: string): string => path.replace(/^test\/unit\//, 'src/').replace(/\.(.+\.)?test\.ts$/, '');
+    const tests = sourceTree('test/unit').map(({ path }) => path);
+    expect(tests.filter((path) => !tested.has(subjectOf(path)))).toEqual([]);
+  });
+
   it('has no drawers', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...sourceTree('test')].map(({ path }) => path);
