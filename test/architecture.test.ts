@@ -1,4 +1,5 @@
 /** The layout of the source, held against every file. */
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -154,6 +155,17 @@ describe('the layout', () => {
     expect(others.flatMap((file) => collect(file, transaction))).toEqual([]);
     // The search finds them where they are.
     expect(files.flatMap((file) => collect(file, transaction))).not.toEqual([]);
+  });
+
+  it('writes statements in one of two ways, or says at the head of the file why not', () => {
+    const ways = ['src/store/sqlite/statement.ts', 'src/store/sqlite/plain-statement.ts'];
+    const prepares = (file: (typeof files)[number]): boolean =>
+      collect(file, (node) => (isCallOf(node, ['prepare']) ? node.getText() : undefined)).length > 0;
+    const preparing = files.filter(prepares);
+    expect(preparing.map(({ path }) => path)).toEqual(expect.arrayContaining(ways));
+    const head = (path: string): string => /^\/\*\*.*?\*\//s.exec(readFileSync(path, 'utf8'))?.[0] ?? '';
+    const others = preparing.filter(({ path }) => !ways.includes(path) && !head(path).includes('`prepare`'));
+    expect(others.map(({ path }) => path)).toEqual([]);
   });
 
   it('awaits nothing inside a transaction', () => {

@@ -6,7 +6,7 @@ import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecy
 import type { Log } from '../domain/log.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { Watchdog } from '../admin/health/health.ts';
-import type { RunTrigger } from '../store/sqlite/tables.ts';
+import type { RunTrigger } from '../store/tables/mirror-tables.ts';
 import type { SweepPermits } from './sweep-permits.ts';
 import { AskedSweeps } from '../sync/run/requested-sweeps.ts';
 import { pullGateways } from '../sync/run/pull-gateways.ts';

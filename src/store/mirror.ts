@@ -33,7 +33,7 @@ import { prune, type Keep } from './transactions/retention.ts';
 import { runLedger, type Run, type RunEnd, type Sweeping } from './rows/runs.ts';
 import { sweepAnswerTransactions, type SweepAnswerTransactions } from './transactions/sweep-answers.ts';
 import { sweepRequests } from './rows/sweep-requests.ts';
-import type { FindingKind, RunKind, RunTrigger } from './sqlite/tables.ts';
+import type { FindingKind, RunKind, RunTrigger } from './tables/mirror-tables.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {

@@ -3,7 +3,7 @@ import { age, inWords } from '../../domain/age.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
 import type { AccountReport, ReportedRun, RequestFailureReport } from '../../store/reports/account-reports.ts';
-import type { RunOutcome } from '../../store/sqlite/tables.ts';
+import type { RunOutcome } from '../../store/tables/mirror-tables.ts';
 
 /** What advice is judged by. */
 export type Advised = Pick<AccountReport, 'account' | 'freshness' | 'queue' | 'runs' | 'findings' | 'failing'>;

@@ -1,6 +1,6 @@
 /** How many vendors there are of each sort. */
 import type { VendorCount } from '../../store/reports/account-reports.ts';
-import type { Presence } from '../../store/sqlite/vendor-tables.ts';
+import type { Presence } from '../../store/tables/vendor-tables.ts';
 
 /** Those that are present, by state; and the others, by presence. */
 export type VendorCounts = Readonly<Record<'active' | 'archived' | 'deleted' | 'unknown' | Presence, number>>;

@@ -1,7 +1,7 @@
 /** Numbers for Prometheus. Labels are words from short lists; an account's id is one only where there are few accounts. */
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptFacts } from '../../api/call/call.ts';
-import type { FindingKind, RunKind } from '../../store/sqlite/tables.ts';
+import type { FindingKind, RunKind } from '../../store/tables/mirror-tables.ts';
 import { createGauges } from './gauges.ts';
 import { processMetrics } from './process-metrics.ts';
 import type { Health } from '../health/readiness.ts';

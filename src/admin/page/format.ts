@@ -1,7 +1,7 @@
 /** Numbers, moments and findings, as the dashboard says them. */
 import { age } from '../../domain/age.ts';
 import { parseInstant } from '../../domain/clock.ts';
-import type { FindingKind } from '../../store/sqlite/tables.ts';
+import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
 
 const numbers = new Intl.NumberFormat('en');

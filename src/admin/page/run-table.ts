@@ -1,7 +1,7 @@
 /** The latest runs of an account, as a table. */
 import { took } from '../../domain/age.ts';
 import type { ReportedRun } from '../../store/reports/account-reports.ts';
-import type { RunOutcome } from '../../store/sqlite/tables.ts';
+import type { RunOutcome } from '../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
 import { ago, count } from './format.ts';
 

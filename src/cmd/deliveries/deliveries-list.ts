@@ -2,7 +2,7 @@
 import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-list.ts';
-import type { DeliveryOutcome } from '../../store/sqlite/tables.ts';
+import type { DeliveryOutcome } from '../../store/tables/mirror-tables.ts';
 import type { Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { askMirror } from '../setup/open-mirror.ts';

@@ -3,7 +3,7 @@ import { seconds } from '../../domain/age.ts';
 import type { Settings } from '../../settings/parse.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { GatewaySummary, RunSummary } from '../../app/installation.ts';
-import type { FindingKind } from '../../store/sqlite/tables.ts';
+import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
 import { printError, errorReport, print, printJson, printNotice, type ErrorReport } from '../terminal/print.ts';

@@ -1,7 +1,7 @@
 /** `vendors list`: the vendors of the mirror, a line each. */
 import { exitStatus } from '../../domain/errors.ts';
 import { listVendors, type ListedVendor, type VendorFilter } from '../../store/reports/vendor-list.ts';
-import type { Presence } from '../../store/sqlite/vendor-tables.ts';
+import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
 import type { CommonOptions, Run } from '../process/command.ts';

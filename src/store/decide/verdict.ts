@@ -1,6 +1,6 @@
 /** What a reading means for what is stored of a vendor. */
 import type { Vendor, VisState } from '../../domain/vendor.ts';
-import type { Presence, VendorTable } from '../sqlite/vendor-tables.ts';
+import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
 /** What became of one reading. */
 export type Verdict =

@@ -1,4 +1,4 @@
-/** The view `vendor_overview` as a CSV file. */
+/** The view `vendor_overview` as a CSV file. By `prepare` itself: rows are streamed, and the statement names the columns. */
 import { stringify } from 'csv-stringify';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';

@@ -7,10 +7,10 @@ import type { Selectable } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Claim } from '../sqlite/database.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import type { SecretTables } from '../sqlite/secret-tables.ts';
+import type { SecretTables } from '../tables/secret-tables.ts';
 import { isBusy } from '../sqlite/sqlite-errors.ts';
 import { mirrorSql, secretSql, statement } from '../sqlite/statement.ts';
-import type { IdentityTable } from '../sqlite/tables.ts';
+import type { IdentityTable } from '../tables/mirror-tables.ts';
 
 /** A mirror, and how many daemons have worked on it so far. */
 export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_epoch'>>;

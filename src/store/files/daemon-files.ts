@@ -7,8 +7,9 @@ import { MirrorError } from '../../domain/errors.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { isDaemonAt } from './side-lock.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 import { ask, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { DaemonFileTable } from '../sqlite/tables.ts';
+import type { DaemonFileTable } from '../tables/mirror-tables.ts';
 
 /** The paths of an installation's two files. */
 export interface FilePaths {
@@ -64,7 +65,7 @@ function rowsOf(path: string): DaemonFileTable[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const known = sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'").get();
+    const known = plainStatement(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'").get({});
     return known ? ask(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
   } catch (error) {
     throw catalogued(error, path);

@@ -19,6 +19,7 @@ import { readBack, withoutCompanions } from './copy-state.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isNoFile, ownFileAt, realPlace, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 
 /** Permissions of a new copy; the umask takes some away. */
@@ -46,7 +47,7 @@ export async function copyMirror(mirror: Database, target: string, options: Copy
 
 function fill({ sqlite }: Database, path: string): void {
   try {
-    sqlite.prepare('VACUUM INTO ?').run(path);
+    plainStatement<{ path: string }>(sqlite, 'VACUUM INTO :path').run({ path });
   } catch (error) {
     // It is the copy that was not synced; the mirror is as sound as before.
     if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${path}: ${asMirrorError(error).message}.`);

@@ -2,8 +2,9 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { isBusy } from '../sqlite/sqlite-errors.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { IdentityTable } from '../sqlite/tables.ts';
+import type { IdentityTable } from '../tables/mirror-tables.ts';
 
 export interface Identity {
   /** Random, from when the file was made. */
@@ -49,7 +50,11 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    return sqlite.prepare<[], string>('SELECT mirror_id FROM mirror_identity').pluck().get() === mirrorId;
+    const look = plainStatement<None, Pick<IdentityTable, 'mirror_id'>>(
+      sqlite,
+      'SELECT mirror_id FROM mirror_identity',
+    );
+    return look.get({})?.mirror_id === mirrorId;
   } catch (error) {
     return isBusy(error);
   } finally {

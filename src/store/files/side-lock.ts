@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 
 export interface SideLock {
@@ -26,7 +27,7 @@ export function isDaemonAt(database: string): boolean {
   try {
     sqlite = connectReader(path);
     sqlite.pragma('busy_timeout = 0');
-    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
+    plainStatement(sqlite, 'SELECT count(*) FROM sqlite_schema').get({});
     return false;
   } catch (error) {
     if (isBusy(error)) return true;

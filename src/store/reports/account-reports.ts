@@ -2,12 +2,16 @@
  * What the mirror holds of each account, how fresh it is, and what went on lately. These queries are plain SQL: whoever asks
  * only this, as `status` does, need not wait for the query builder to load.
  */
-import type { Statement } from 'better-sqlite3';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { CallbackTable, FindingKind, FreshnessView, RunTable } from '../sqlite/tables.ts';
-import type { VendorTable } from '../sqlite/vendor-tables.ts';
-import type { RegistrationRefusalTable } from '../sqlite/webhook-tables.ts';
+import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
+import type { CallbackTable, FindingKind, FreshnessView, RunTable } from '../tables/mirror-tables.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
+import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
+
+interface OfAccount {
+  readonly accountId: string;
+}
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -72,61 +76,75 @@ export type AccountSummary = Omit<AccountReport, 'totals'>;
 
 /** Summaries of single accounts, with their `latest` runs; undefined for an account that the mirror does not know. */
 export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
-  const freshness = sqlite.prepare<[string], FreshnessView>('SELECT * FROM freshness WHERE account_id = ?');
+  const freshness = plainStatement<OfAccount, FreshnessView>(
+    sqlite,
+    'SELECT * FROM freshness WHERE account_id = :accountId',
+  );
   const counts = countVendors(sqlite);
   const queue = measureQueue(sqlite);
-  const sweepRequest = sqlite.prepare<[string], SweepRequestReport>(
-    'SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = ?',
+  const sweepRequest = plainStatement<OfAccount, SweepRequestReport>(
+    sqlite,
+    'SELECT asked_at, callback_ids, callback_id_at FROM _sweep_requests WHERE account_id = :accountId',
   );
-  const failing = sqlite.prepare<[string], RequestFailureReport>(
-    'SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = ?',
+  const failing = plainStatement<OfAccount, RequestFailureReport>(
+    sqlite,
+    'SELECT requests, first_at, last_at, code, message FROM _request_failures WHERE account_id = :accountId',
   );
   const runs = latestRuns(sqlite);
   const findings = latestFindings(sqlite);
-  const callbacks = sqlite.prepare<[string], ReportedCallback>(
-    'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = ? ORDER BY callbackid',
+  const callbacks = plainStatement<OfAccount, ReportedCallback>(
+    sqlite,
+    'SELECT callbackid, event, uri, verified, checked_at FROM callbacks WHERE account_id = :accountId ORDER BY callbackid',
   );
-  const refusals = sqlite.prepare<[string], ReportedRefusal>(
-    'SELECT event, refused_at, code, message FROM _registration_refusals WHERE account_id = ? ORDER BY event',
+  const refusals = plainStatement<OfAccount, ReportedRefusal>(
+    sqlite,
+    'SELECT event, refused_at, code, message FROM _registration_refusals WHERE account_id = :accountId ORDER BY event',
   );
   return (accountId) => {
-    const fresh = freshness.get(accountId);
+    const fresh = freshness.get({ accountId });
     if (!fresh) return undefined;
     const { account_id, ...rest } = fresh;
     return {
       account: account_id,
-      counts: counts.all(accountId),
+      counts: counts.all({ accountId }),
       freshness: withoutBlobs(rest),
-      queue: queue.get(accountId) ?? { waiting: 0, parked: 0 },
-      sweepRequest: sweepRequest.get(accountId) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
-      failing: withoutBlobs(failing.get(accountId)) ?? null,
-      runs: runs.all(accountId, latest).map(withoutBlobs),
-      findings: findings.all(accountId),
-      callbacks: callbacks.all(accountId).map(withoutBlobs),
-      refusals: refusals.all(accountId).map(withoutBlobs),
+      queue: queue.get({ accountId }) ?? { waiting: 0, parked: 0 },
+      sweepRequest: sweepRequest.get({ accountId }) ?? { asked_at: null, callback_ids: 0, callback_id_at: null },
+      failing: withoutBlobs(failing.get({ accountId })) ?? null,
+      runs: runs.all({ accountId, latest }).map(withoutBlobs),
+      findings: findings.all({ accountId }),
+      callbacks: callbacks.all({ accountId }).map(withoutBlobs),
+      refusals: refusals.all({ accountId }).map(withoutBlobs),
     };
   };
 }
 
 /** Reports on every account of the mirror, or on one; with its `latest` runs. */
 export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
-  const accounts = sqlite.prepare<[], string>('SELECT account_id FROM accounts ORDER BY account_id').pluck();
+  const accounts = plainStatement<None, { account_id: string }>(
+    sqlite,
+    'SELECT account_id FROM accounts ORDER BY account_id',
+  );
   const summary = accountSummaries(sqlite, latest);
   const totals = totalAmounts(sqlite);
   return accounts
-    .all()
+    .all({})
+    .map(({ account_id }) => account_id)
     .filter((accountId) => account === undefined || accountId === account)
     .flatMap((accountId) => summary(accountId) ?? [])
-    .map((found) => ({ ...found, totals: totals.all(found.account).map(withoutBlobs).map(total) }));
+    .map((found) => ({ ...found, totals: totals.all({ accountId: found.account }).map(withoutBlobs).map(total) }));
 }
 
 /** Counted as vendors change: to count them all again takes a second for each few millions. */
-function countVendors(sqlite: Sqlite): Statement<[string], VendorCount> {
-  return sqlite.prepare<[string], VendorCount>(`
+function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
+  return plainStatement<OfAccount, VendorCount>(
+    sqlite,
+    `
   SELECT nullif(vis_state, -1) AS vis_state, presence, vendors
   FROM _vendor_counts
-  WHERE account_id = ? AND vendors > 0
-  ORDER BY 1, presence`);
+  WHERE account_id = :accountId AND vendors > 0
+  ORDER BY 1, presence`,
+  );
 }
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
@@ -135,42 +153,54 @@ type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
   rest: number | null;
 };
 
-function totalAmounts(sqlite: Sqlite): Statement<[string], HalvedTotal> {
-  return sqlite.prepare<[string], HalvedTotal>(`
+function totalAmounts(sqlite: Sqlite): Statement<OfAccount, HalvedTotal> {
+  return plainStatement<OfAccount, HalvedTotal>(
+    sqlite,
+    `
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
     count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b JOIN vendors AS v ON v.account_id = b.account_id AND v.vendorid = b.vendorid
-  WHERE b.account_id = ? AND v.vis_state = 0 AND v.presence = 'present'
+  WHERE b.account_id = :accountId AND v.vis_state = 0 AND v.presence = 'present'
   GROUP BY b.code, b.kind
-  ORDER BY b.code, b.kind DESC`);
+  ORDER BY b.code, b.kind DESC`,
+  );
 }
 
 function total({ code, kind, unreadable, billions, rest }: HalvedTotal): CurrencyTotal {
   return { code, kind, unreadable, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
 }
 
-function measureQueue(sqlite: Sqlite): Statement<[string], QueueReport> {
-  return sqlite.prepare<[string], QueueReport>(`
+function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {
+  return plainStatement<OfAccount, QueueReport>(
+    sqlite,
+    `
   SELECT count(due_at) AS waiting, count(*) - count(due_at) AS parked
   FROM dirty_vendors
-  WHERE account_id = ?`);
+  WHERE account_id = :accountId`,
+  );
 }
 
-function latestRuns(sqlite: Sqlite): Statement<[string, number], ReportedRun> {
-  return sqlite.prepare<[string, number], ReportedRun>(`
+function latestRuns(sqlite: Sqlite): Statement<OfAccount & { latest: number }, ReportedRun> {
+  return plainStatement<OfAccount & { latest: number }, ReportedRun>(
+    sqlite,
+    `
   SELECT id, kind, "trigger", started_at, finished_at, outcome, pages, requests, seen, created, updated, unchanged,
     suspects, error, safe_as_of, listed_as_of, proof, list_moved, error_code
   FROM runs
-  WHERE account_id = ?
+  WHERE account_id = :accountId
   ORDER BY id DESC
-  LIMIT ?`);
+  LIMIT :latest`,
+  );
 }
 
-function latestFindings(sqlite: Sqlite): Statement<[string], AccountReport['findings'][number]> {
-  return sqlite.prepare<[string], AccountReport['findings'][number]>(`
+function latestFindings(sqlite: Sqlite): Statement<OfAccount, AccountReport['findings'][number]> {
+  return plainStatement<OfAccount, AccountReport['findings'][number]>(
+    sqlite,
+    `
   SELECT kind, count(*) AS count
   FROM findings
-  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = ?)
+  WHERE run_id = (SELECT max(id) FROM runs WHERE account_id = :accountId)
   GROUP BY kind
-  ORDER BY kind`);
+  ORDER BY kind`,
+  );
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ask, mirrorSql } from '../sqlite/statement.ts';
-import type { VersionTable } from '../sqlite/vendor-tables.ts';
+import type { VersionTable } from '../tables/vendor-tables.ts';
 
 /** What happened, in one word. */
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';

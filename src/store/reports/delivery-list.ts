@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ask, mirrorSql } from '../sqlite/statement.ts';
-import type { DeliveryOutcome, DeliveryTable } from '../sqlite/tables.ts';
+import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 
 /** What a delivery must be to be listed; what is left out does not matter. */
 export interface DeliveryFilter {

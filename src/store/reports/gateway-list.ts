@@ -1,7 +1,7 @@
 /** The gateways that the mirror knows, those removed at the service included. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ask, mirrorSql } from '../sqlite/statement.ts';
-import type { GatewayTable } from '../sqlite/tables.ts';
+import type { GatewayTable } from '../tables/mirror-tables.ts';
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
 

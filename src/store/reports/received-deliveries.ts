@@ -1,5 +1,6 @@
-/** What an account hears by webhooks, and what it does not: plain SQL, for the reason of reports.ts. */
+/** What an account hears by webhooks, and what it does not: plain SQL, so that nobody waits for the query builder to load. */
 import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 
 export interface DeliveryMoments {
   /** When the oldest open mark was made; null where the queue is empty. */
@@ -16,32 +17,44 @@ export interface ReceivedDeliveries extends DeliveryMoments {
 /** Beyond this the number says nothing more, and counting would take long. */
 const mostMissed = 10_000;
 
+interface OfAccount {
+  readonly accountId: string;
+}
+
 interface Moment {
   readonly at: string | null;
 }
 
 /** Each found by an index. */
 export function deliveryMoments(sqlite: Sqlite): (accountId: string) => DeliveryMoments {
-  const oldest = sqlite.prepare<[string], Moment>(
-    'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = ?',
+  const oldest = plainStatement<OfAccount, Moment>(
+    sqlite,
+    'SELECT min(marked_at) AS at FROM dirty_vendors WHERE account_id = :accountId',
   );
-  const last = sqlite.prepare<[string], Moment>('SELECT max(received_at) AS at FROM deliveries WHERE account_id = ?');
-  return (account) => ({
-    oldestMark: oldest.get(account)?.at ?? null,
-    lastDelivery: last.get(account)?.at ?? null,
+  const last = plainStatement<OfAccount, Moment>(
+    sqlite,
+    'SELECT max(received_at) AS at FROM deliveries WHERE account_id = :accountId',
+  );
+  return (accountId) => ({
+    oldestMark: oldest.get({ accountId })?.at ?? null,
+    lastDelivery: last.get({ accountId })?.at ?? null,
   });
 }
 
 export function receivedDeliveriesOf(sqlite: Sqlite): (accountId: string) => ReceivedDeliveries {
   const moments = deliveryMoments(sqlite);
-  const missed = sqlite.prepare<[string, string, number], { count: number }>(`
+  const missed = plainStatement<OfAccount & { after: string; most: number }, { count: number }>(
+    sqlite,
+    `
     SELECT count(*) AS count FROM (
       SELECT 1 FROM findings
-      WHERE account_id = ? AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
-        AND explained_at IS NULL AND found_at > ?
-      LIMIT ?)`);
-  return (account) => {
-    const known = moments(account);
-    return { ...known, missedSince: missed.get(account, known.lastDelivery ?? '', mostMissed)?.count ?? 0 };
+      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND explained_at IS NULL AND found_at > :after
+      LIMIT :most)`,
+  );
+  return (accountId) => {
+    const known = moments(accountId);
+    const found = missed.get({ accountId, after: known.lastDelivery ?? '', most: mostMissed });
+    return { ...known, missedSince: found?.count ?? 0 };
   };
 }

@@ -3,8 +3,8 @@ import { withoutBlobs } from '../sqlite/blobs.ts';
 import { readChanges, type Change } from './change-feed.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { FreshnessView } from '../sqlite/tables.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/vendor-tables.ts';
+import type { FreshnessView } from '../tables/mirror-tables.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
 
 export interface VendorDetail {
   readonly vendor: VendorTable;

@@ -3,7 +3,7 @@ import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ask, mirrorSql } from '../sqlite/statement.ts';
-import type { Presence, VendorTable } from '../sqlite/vendor-tables.ts';
+import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
 /** What a vendor must be to be listed; what is left out does not matter. */
 export interface VendorFilter {

@@ -1,7 +1,8 @@
 /** The latest days of the view `webhook_health`. */
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { WebhookHealthView } from '../sqlite/tables.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
+import type { WebhookHealthView } from '../tables/mirror-tables.ts';
 
 /** Rows of the view, oldest first. */
 export type WebhookDays = readonly WebhookHealthView[];
@@ -11,8 +12,9 @@ const latest = 14;
 
 /** Of an account, the days of the two weeks before `now`, milliseconds since 1970, on which anything happened. */
 export function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => WebhookDays {
-  const days = sqlite.prepare<[string, string], WebhookHealthView>(
-    'SELECT * FROM webhook_health WHERE account_id = ? AND day > ? ORDER BY day',
+  const days = plainStatement<{ accountId: string; after: string }, WebhookHealthView>(
+    sqlite,
+    'SELECT * FROM webhook_health WHERE account_id = :accountId AND day > :after ORDER BY day',
   );
-  return (accountId, now) => days.all(accountId, timestamp(now - latest * day).slice(0, 10));
+  return (accountId, now) => days.all({ accountId, after: timestamp(now - latest * day).slice(0, 10) });
 }

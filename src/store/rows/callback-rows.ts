@@ -3,8 +3,8 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import type { Database } from '../sqlite/database.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { CallbackTable } from '../sqlite/tables.ts';
-import type { RegistrationRefusalTable } from '../sqlite/webhook-tables.ts';
+import type { CallbackTable } from '../tables/mirror-tables.ts';
+import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
 
 /** Why an event could not be registered. */
 export type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;

@@ -4,9 +4,10 @@ import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Marks } from './marks.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SweepRequests } from './sweep-requests.ts';
-import type { DeliveryOutcome, DeliveryTable } from '../sqlite/tables.ts';
+import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 
 /** A signed delivery, as it shall be journalled. */
 export interface NewDelivery {
@@ -97,10 +98,13 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepReque
       .where('outcome', 'in', ['pending', 'parked']),
   );
   // The index holds what is not settled, which is little; others go through the whole journal.
-  const givenUp = sqlite.prepare<{ account_id: string }, ParkedDeliveries>(`
+  const givenUp = plainStatement<{ account_id: string }, ParkedDeliveries>(
+    sqlite,
+    `
     SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
-    WHERE account_id = @account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
-    GROUP BY object_id`);
+    WHERE account_id = :account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
+    GROUP BY object_id`,
+  );
   const parked = parkedVendors(sqlite);
 
   return {

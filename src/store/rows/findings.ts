@@ -6,7 +6,7 @@ import type { OpenDelivery } from './deliveries.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { FindingKind, FindingTable } from '../sqlite/tables.ts';
+import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';
 
 export interface Finding {
   readonly kind: FindingKind;

@@ -4,7 +4,7 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Gateway } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { GatewayTable } from '../sqlite/tables.ts';
+import type { GatewayTable } from '../tables/mirror-tables.ts';
 
 export interface Gateways {
   /** Numbers of the gateways that are held as enabled. */

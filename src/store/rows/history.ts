@@ -4,7 +4,7 @@ import { balanceFields, minorUnits, type Balance, type Vendor } from '../../doma
 import type { Sqlite } from '../sqlite/driver.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { BalanceSpanTable, VendorTable, VersionTable } from '../sqlite/vendor-tables.ts';
+import type { BalanceSpanTable, VendorTable, VersionTable } from '../tables/vendor-tables.ts';
 
 /** Who changed a vendor here, and when. */
 export interface Cause {

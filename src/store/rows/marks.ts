@@ -6,7 +6,7 @@ import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { DirtyVendorTable, MarkReason } from '../sqlite/tables.ts';
+import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
 
 export type Mark = Pick<
   DirtyVendorTable,

@@ -7,7 +7,7 @@ import type { Counter } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { RequestTable } from '../sqlite/tables.ts';
+import type { RequestTable } from '../tables/mirror-tables.ts';
 
 type Scope = Pick<RequestTable, 'account_id' | 'family'>;
 

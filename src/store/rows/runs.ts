@@ -5,8 +5,9 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from '../sqlite/tables.ts';
+import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from '../tables/mirror-tables.ts';
 
 export interface Run {
   readonly id: number;
@@ -134,9 +135,12 @@ export function runLedger(
       .where('outcome', '=', 'complete')
       .where('kind', '!=', 'verify'),
   );
-  const everyComplete = sqlite.prepare<[], { account_id: string; started_at: string }>(`
+  const everyComplete = plainStatement<None, { account_id: string; started_at: string }>(
+    sqlite,
+    `
     SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
-      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`);
+      SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
+  );
   const before = statement<{ account_id: string; read_seq: number; now: string }, { began: string }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('accounts')
@@ -219,7 +223,7 @@ export function runLedger(
         .all({ account_id: accountId, since: timestamp(since) })
         .filter((run) => run.process !== process.name && (run.outcome === 'abandoned' || !isAlive(run.process))).length,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
-    lastCompletes: () => new Map(everyComplete.all().map(({ account_id, started_at }) => [account_id, started_at])),
+    lastCompletes: () => new Map(everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
     before: (account_id, read_seq, now) =>
       before.get({ account_id, read_seq, now: timestamp(now) })?.began ?? timestamp(0),
     lastSweep: (accountId) => latest.get({ account_id: accountId }),

@@ -12,7 +12,7 @@ import {
 } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement, type At } from '../sqlite/statement.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from '../sqlite/vendor-tables.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
 
 /** The columns of `vendors` that a reading fills. */
 export type ContentColumns = Omit<

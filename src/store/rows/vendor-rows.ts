@@ -5,7 +5,7 @@ import { columnFields } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { VendorTable } from '../sqlite/vendor-tables.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
 export type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;

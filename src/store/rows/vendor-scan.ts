@@ -3,7 +3,7 @@ import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { VendorTable } from '../sqlite/vendor-tables.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** What is known of a vendor when it is missed. */
 export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;

@@ -3,7 +3,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { isMirrorAt } from '../files/identity.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
-import type { SecretTables } from '../sqlite/secret-tables.ts';
+import type { SecretTables } from '../tables/secret-tables.ts';
 
 /** A mirror, by the identity inside it, and where it is. */
 export interface Owner {

@@ -1,8 +1,9 @@
 /** The rows of verifiers: every change of their state as one statement. */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { secretSql, statement, type Statement } from '../sqlite/statement.ts';
-import type { VerifierTable } from '../sqlite/secret-tables.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
+import { secretSql, statement } from '../sqlite/statement.ts';
+import type { VerifierTable } from '../tables/secret-tables.ts';
 
 interface OfAccount {
   account_id: string;

@@ -1,4 +1,7 @@
-/** better-sqlite3, as this program wants every connection: durable, short to wait, and of a version without known faults. */
+/**
+ * better-sqlite3, as this program wants every connection: durable, short to wait, and of a version without known faults.
+ * Its version is asked for by `prepare` itself, because statements are made on what is opened here.
+ */
 import Driver from 'better-sqlite3';
 import { MirrorError } from '../../domain/errors.ts';
 

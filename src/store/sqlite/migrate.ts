@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
+import { plainStatement, type None } from './plain-statement.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 export interface Migration {
@@ -51,9 +52,10 @@ export function migrate(sqlite: Sqlite, migrations: readonly Migration[], now: n
 function apply(sqlite: Sqlite, migration: Migration, now: number): void {
   try {
     sqlite.exec(migration.sql);
-    sqlite
-      .prepare('INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)')
-      .run(migration.number, migration.name, migration.checksum, timestamp(now));
+    plainStatement<Applied & { at: string }>(
+      sqlite,
+      'INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :at)',
+    ).run({ ...migration, at: timestamp(now) });
   } catch (error) {
     if (isBusy(error)) throw error;
     throw new MirrorError('migration_failed', `${migration.name} failed: ${asMirrorError(error).message}`, {
@@ -77,14 +79,15 @@ function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] 
   return migrations.filter(({ number }) => !applied.some((done) => done.number === number));
 }
 
-function appliedMigrations(sqlite: Sqlite): Pick<Migration, 'number' | 'name' | 'checksum'>[] {
-  const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
+
+function appliedMigrations(sqlite: Sqlite): Applied[] {
+  const schema = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const tables = schema.all({}).map(({ name }) => name);
   if (tables.includes('migrations'))
-    return sqlite
-      .prepare<[], Pick<Migration, 'number' | 'name' | 'checksum'>>(
-        'SELECT number, name, checksum FROM migrations ORDER BY number',
-      )
-      .all();
+    return plainStatement<None, Applied>(sqlite, 'SELECT number, name, checksum FROM migrations ORDER BY number').all(
+      {},
+    );
   if (tables.length > 0)
     throw new MirrorError(
       'database_unusable',

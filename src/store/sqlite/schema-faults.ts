@@ -1,5 +1,6 @@
 /** Whether a file still has the tables, indexes, triggers and views that its migrations made: SQLite's own check does not read their words. */
 import { connectMemory, type Sqlite } from './driver.ts';
+import { plainStatement, type None } from './plain-statement.ts';
 import { migrate, type Migration } from './migrate.ts';
 
 interface Entry {
@@ -12,7 +13,8 @@ interface Entry {
 export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
   const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
   if (!there.has('table migrations')) return ['table migrations is missing'];
-  const applied = new Set(sqlite.prepare<[], number>('SELECT number FROM migrations').pluck().all());
+  const numbers = plainStatement<None, Pick<Migration, 'number'>>(sqlite, 'SELECT number FROM migrations').all({});
+  const applied = new Set(numbers.map(({ number }) => number));
   const fresh = connectMemory();
   try {
     migrate(
@@ -31,5 +33,5 @@ export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): 
 const keyOf = ({ type, name }: Entry): string => `${type} ${name}`;
 
 function entriesOf(sqlite: Sqlite): Entry[] {
-  return sqlite.prepare<[], Entry>('SELECT type, name, sql FROM sqlite_schema').all();
+  return plainStatement<None, Entry>(sqlite, 'SELECT type, name, sql FROM sqlite_schema').all({});
 }

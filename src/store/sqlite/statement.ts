@@ -2,7 +2,6 @@
  * Statements: Kysely writes the SQL once and checks its types, the driver prepares and runs it.
  * Executing through Kysely costs several times a prepared statement.
  */
-import type { Database as Sqlite } from 'better-sqlite3';
 import {
   createQueryId,
   DummyDriver,
@@ -17,8 +16,10 @@ import {
   type RootOperationNode,
 } from 'kysely';
 import { withoutBlobs } from './blobs.ts';
-import type { SecretTables } from './secret-tables.ts';
-import type { MirrorTables } from './tables.ts';
+import type { Sqlite } from './driver.ts';
+import { preparedOnce, type Statement } from './plain-statement.ts';
+import type { SecretTables } from '../tables/secret-tables.ts';
+import type { MirrorTables } from '../tables/mirror-tables.ts';
 
 /** Words of the source, never of a person: nothing in them could end a text in SQL. */
 const plainWords = /^[\w %.-]*$/;
@@ -66,31 +67,18 @@ class Placeholder {
 /** What the builder describes, to be prepared. */
 export type Description<Row = unknown> = Compilable<Row> & OperationNodeSource;
 
-export interface Statement<Args, Row> {
-  /** Runs it and returns the number of rows it changed. */
-  run(args: Args): number;
-  get(args: Args): Row | undefined;
-  all(args: Args): Row[];
-}
-
 /**
  * Says where an argument goes in a statement: `at('name')` has the type of the argument `name`, so that the types of arguments and
  * columns are checked against each other. It is a function, so that arguments can neither be spread nor compared by mistake.
  */
 export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
 
-/** What `build` describes, prepared as it is asked for the first time: most commands need few of all statements. */
+/** What `build` describes, prepared when it is needed for the first time. */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
 ): Statement<Args, Row> {
-  let known: Statement<Args, Row> | undefined;
-  const prepared = (): Statement<Args, Row> => (known ??= prepare(sqlite, build));
-  return {
-    run: (args) => prepared().run(args),
-    get: (args) => prepared().get(args),
-    all: (args) => prepared().all(args),
-  };
+  return preparedOnce(() => prepare(sqlite, build));
 }
 
 function prepare<Args extends object, Row>(

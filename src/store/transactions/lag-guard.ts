@@ -3,7 +3,7 @@ import type { ReadStamp, Source } from '../../domain/reading.ts';
 import type { Confirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Marks } from '../rows/marks.ts';
-import type { VendorTable } from '../sqlite/vendor-tables.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
 
 type LagVerdict = 'stale' | 'guarded' | 'believed';
 

@@ -10,7 +10,7 @@ import type { Findings } from '../rows/findings.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 import type { Mark, Marks } from '../rows/marks.ts';
 import { boundLimit, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { DirtyVendorTable, MarkReason } from '../sqlite/tables.ts';
+import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
 
 /** When and why a vendor is read once more. */
 export interface Deferral {

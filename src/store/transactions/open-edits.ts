@@ -7,7 +7,7 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { EditTable } from '../sqlite/write-tables.ts';
+import type { EditTable } from '../tables/write-tables.ts';
 import type { Marks } from '../rows/marks.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 

@@ -12,7 +12,7 @@ import { carriedOver, children, columnsOf, type Key } from '../rows/stored-vendo
 import { vendorHistory, type Cause } from '../rows/history.ts';
 import { lagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
-import type { VendorTable } from '../sqlite/vendor-tables.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
 import { vendorRows, type StoredState } from '../rows/vendor-rows.ts';
 import type { Absence, Difference, Verdict } from '../decide/verdict.ts';

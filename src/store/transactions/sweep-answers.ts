@@ -8,6 +8,7 @@ import type { Database } from '../sqlite/database.ts';
 import type { Deliveries, SettledOutcome } from '../rows/deliveries.ts';
 import type { Findings } from '../rows/findings.ts';
 import type { Marks } from '../rows/marks.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
 /** A request that no sweep has answered. Moments are mirror time, in milliseconds. */
@@ -87,14 +88,17 @@ export function sweepAnswerTransactions(
       .where('account_id', '=', at('account_id')),
   );
   // The index holds what is not settled, in the order in which it came.
-  const unmarked = sqlite.prepare<{ account_id: string; upTo: string; limit: number }, UnmarkedVendor>(`
+  const unmarked = plainStatement<{ account_id: string; upTo: string; limit: number }, UnmarkedVendor>(
+    sqlite,
+    `
     SELECT vendorid, max(id) AS upTo FROM (
       SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
-      WHERE d.account_id = @account_id AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
-        AND d.received_at <= @upTo
+      WHERE d.account_id = :account_id AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
+        AND d.received_at <= :upTo
         AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
-      ORDER BY d.received_at LIMIT @limit)
-    GROUP BY vendorid`);
+      ORDER BY d.received_at LIMIT :limit)
+    GROUP BY vendorid`,
+  );
   const advance = statement<{ account_id: string; asked_at: string; asked_ms: number; rest_until_ms: number }>(
     sqlite,
     (at) =>

@@ -3,7 +3,7 @@ import { parseInstant } from '../../domain/clock.ts';
 import type { Finding } from '../../store/rows/findings.ts';
 import type { Accountant, Evidence } from '../../store/transactions/apply-reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import type { FindingKind } from '../../store/sqlite/tables.ts';
+import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { balanceFields } from '../../domain/vendor.ts';
 
 /** A delivery may take several minutes; in milliseconds. */

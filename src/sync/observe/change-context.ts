@@ -1,7 +1,7 @@
 /** What goes along with the readings of a run: who caused them, and who accounts for the differences that they meet. */
 import type { SweepContext } from '../../store/transactions/apply-reading.ts';
 import type { Sweeping } from '../../store/rows/runs.ts';
-import type { RunTrigger } from '../../store/sqlite/tables.ts';
+import type { RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { Engine } from '../account/engine.ts';
 import { accountant } from './accountant.ts';
 

@@ -1,7 +1,7 @@
 /** What a run does: sweep the list, prove it, ask after those it did not show, and claim no more than that. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Run, RunCounts } from '../../store/rows/runs.ts';
-import type { ProofKind, RunTrigger } from '../../store/sqlite/tables.ts';
+import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker } from '../absence/breaker.ts';
 import { sortUnseen } from '../absence/unseen.ts';
 import type { Engine } from '../account/engine.ts';

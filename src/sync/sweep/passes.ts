@@ -9,7 +9,7 @@
  *
  * The same argument holds for passes joined together while `total` stands still.
  */
-import type { ProofKind } from '../../store/sqlite/tables.ts';
+import type { ProofKind } from '../../store/tables/mirror-tables.ts';
 import { IdSet } from './id-set.ts';
 
 /** What one walk over all pages of a list showed. */

@@ -6,10 +6,11 @@ import { collect, sourceTree } from '../../../support/source-tree.ts';
 /** What hands text to SQLite as it stands, or slips it past the builder's parameters. */
 const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', 'table']);
 
-/** Statements that were whole before any value was known: what the builder wrote, and migrations. */
+/** Statements that were whole before any value was known: what the builder wrote, migrations, and what `plainStatement` is given. */
 const written = new Set([
   'src/store/sqlite/statement.ts: text',
   'src/store/sqlite/statement.ts: sql',
+  'src/store/sqlite/plain-statement.ts: text',
   'src/store/sqlite/migrate.ts: migration.sql',
 ]);
 
@@ -18,13 +19,18 @@ const constants = /^`[a-z_]+( = \$\{\w+\}|\(\$\{\w+\}\))`$/;
 
 const glued = sourceTree('src/store').flatMap((file) =>
   collect(file, (node) => {
-    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
-    const [statement] = node.arguments;
-    if (!statement || !doors.has(node.expression.name.text) || ts.isStringLiteralLike(statement)) return undefined;
+    const statement = ts.isCallExpression(node) ? sqlOf(node) : undefined;
+    if (!statement || ts.isStringLiteralLike(statement)) return undefined;
     const place = `${file.path}: ${statement.getText()}`;
     return written.has(place) || constants.test(statement.getText()) ? undefined : place;
   }),
 );
+
+/** What a call hands to SQLite. */
+function sqlOf({ expression, arguments: [first, second] }: ts.CallExpression): ts.Expression | undefined {
+  if (ts.isIdentifier(expression) && expression.text === 'plainStatement') return second;
+  return ts.isPropertyAccessExpression(expression) && doors.has(expression.name.text) ? first : undefined;
+}
 
 describe('H9 SQL', () => {
   it('is never glued from text', () => {
