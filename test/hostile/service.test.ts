@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VendorPage } from '../../src/domain/reading.ts';
 import { walk } from '../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../src/sync/sweep/window.ts';
-import { bench, type Bench, type BenchOptions } from '../support/testbed/sync-testbed.ts';
+import { testbed, type Testbed, type TestbedOptions } from '../support/testbed.ts';
 
 /** An answer of the service, as it may be bent. */
 interface List {
@@ -14,9 +14,10 @@ interface List {
 /** A bench whose lists of vendors are bent; everything else comes as it was. */
 function bentLists(
   bend: (list: List['response']['result'], asked: number) => unknown,
-  options: BenchOptions = {},
-): Promise<Bench> {
-  return bench({
+  options: TestbedOptions<'account'> = {},
+): Promise<Testbed<'account'>> {
+  return testbed({
+    level: 'account',
     ...options,
     rewrite(text, url) {
       const answer = JSON.parse(text) as Partial<List>;
@@ -27,7 +28,7 @@ function bentLists(
   });
 }
 
-const held = (at: Bench) => at.query<{ count: number }>('SELECT count(*) AS count FROM vendors')[0]!.count;
+const held = (at: Testbed<'account'>) => at.query<{ count: number }>('SELECT count(*) AS count FROM vendors')[0]!.count;
 
 const stamp = (readSeq: number) => ({ stamp: { readSeq, begun: 0 }, servedAt: undefined });
 
@@ -114,7 +115,8 @@ describe('A26 a service that wants to be too large', () => {
 
 describe('A29 a service whose keys name the machinery of objects', () => {
   it('changes no object, and finds its keys in raw', async () => {
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       rewrite: (text) =>
         text.replace(
           /"vendor_name":/,

@@ -1,24 +1,24 @@
 /** Compares the mirror with the service, field by field, by a reading of the reference of its own. */
-import type { Bench } from './testbed/sync-testbed.ts';
-import { account } from './testbed/sync-testbed.ts';
+import { account } from './names.ts';
+import type { AccountTestbed } from './testbed/account.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Each vendor of `source` that the mirror holds otherwise or not at all, in words; empty when all is equal. */
-export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]): string[] {
+export function differences(at: Pick<AccountTestbed, 'query'>, source: readonly Wire[]): string[] {
   const rows = new Map(
-    bench
+    at
       .query<Wire & { vendorid: number }>('SELECT * FROM vendors WHERE account_id = ?', account)
       .map((row) => [row.vendorid, row]),
   );
   const balances = byVendor(
-    bench.query<{ vendorid: number; kind: string; amount: string; code: string }>(
+    at.query<{ vendorid: number; kind: string; amount: string; code: string }>(
       'SELECT * FROM vendor_balances WHERE account_id = ? ORDER BY code',
       account,
     ),
   );
   const taxes = byVendor(
-    bench.query<Wire & { vendorid: number }>(
+    at.query<Wire & { vendorid: number }>(
       'SELECT * FROM vendor_tax_defaults WHERE account_id = ? ORDER BY taxid',
       account,
     ),
@@ -55,17 +55,17 @@ export function differences(bench: Pick<Bench, 'query'>, source: readonly Wire[]
 }
 
 /** Whatever differs once all is quiet: vendors alive at the service, and those that only the mirror takes for active. */
-export function activeDifferences(bench: Pick<Bench, 'query' | 'sandbox'>): string[] {
-  const alive = bench.sandbox
+export function activeDifferences(at: Pick<AccountTestbed, 'query' | 'sandbox'>): string[] {
+  const alive = at.sandbox
     .vendors(account)
     .listed()
     .filter((row) => Number(row['vis_state']) !== 1);
   const numbers = new Set(alive.map((row) => row['vendorid']));
-  const tooMany = bench
+  const tooMany = at
     .query<{ vendorid: number }>('SELECT vendorid FROM vendors WHERE presence = ? AND vis_state <> 1', 'present')
     .filter(({ vendorid }) => !numbers.has(vendorid))
     .map(({ vendorid }) => `${vendorid} is present here, and not at the service`);
-  return [...differences(bench, alive), ...tooMany];
+  return [...differences(at, alive), ...tooMany];
 }
 
 function byVendor<Row extends { readonly vendorid: number }>(rows: readonly Row[]): ReadonlyMap<number, Row[]> {

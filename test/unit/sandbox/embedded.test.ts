@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions } from '../../../src/sandbox/embedded.ts';
 import { fetchPost } from '../../../src/sandbox/delivery/fetch-sender.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
-import { callbacksPath, vendorsPath, type Body } from '../../support/testbed/sandbox-testbed.ts';
+import { callbacksPath, vendorsPath, type Body } from '../../support/testbed/service.ts';
 
 const running: { readonly stop: () => unknown }[] = [];
 

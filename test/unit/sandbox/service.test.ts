@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  account,
-  bench,
-  callbacksPath,
-  gatewaysPath,
-  vendorsPath,
-  type Body,
-  type Told,
-} from '../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../support/names.ts';
+import { testbed } from '../../support/testbed.ts';
+import { callbacksPath, gatewaysPath, vendorsPath, type Body, type Told } from '../../support/testbed/service.ts';
 
 const fixture = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/${name}`, import.meta.url), 'utf8')) as Body &
@@ -27,7 +21,7 @@ const loosely = (value: unknown): unknown =>
 
 describe('answers have the captured shape', () => {
   it('of a created vendor, to the byte', async () => {
-    const { ask } = bench();
+    const { ask } = await testbed({ level: 'service' });
     const told = await ask('POST', vendorsPath, fixture('vendor-create-request.json'));
     const captured = fixture('vendor-create-response.json');
     const times = { created_at: '2026-01-15 12:00:00', updated_at: '2026-01-15 12:00:00' };
@@ -38,7 +32,7 @@ describe('answers have the captured shape', () => {
   });
 
   it('of an edited vendor with a balance, and of a deleted one', async () => {
-    const { ask, sandbox } = bench();
+    const { ask, sandbox } = await testbed({ level: 'service' });
     const made = await ask('POST', vendorsPath, fixture('vendor-create-request.json'));
     const id = made.json.response.result.bill_vendor.vendorid;
     sandbox.vendors(account).setBalance(id, 'outstanding', [{ amount: '450.00', code: 'USD' }]);
@@ -51,7 +45,7 @@ describe('answers have the captured shape', () => {
   });
 
   it('of the vendor list, tax defaults and balances included', async () => {
-    const { ask, get, sandbox } = bench();
+    const { ask, get, sandbox } = await testbed({ level: 'service' });
     const { bill_vendor } = fixture('vendor-create-request.json');
     const taxes = [{ system_taxid: 36859, enabled: true, tax_authorityid: null }, { system_taxid: 37696 }];
     const made = await ask('POST', vendorsPath, { bill_vendor: { ...bill_vendor, tax_defaults: taxes } });
@@ -65,7 +59,7 @@ describe('answers have the captured shape', () => {
   });
 
   it('of gateways and their removal', async () => {
-    const { get, ask } = bench();
+    const { get, ask } = await testbed({ level: 'service' });
     const list = await get(gatewaysPath);
     expect(shape(list.json)).toEqual(shape(fixture('gateways-list.json')));
     const { sgid } = list.json.response.result.gateways[0]!;
@@ -75,7 +69,7 @@ describe('answers have the captured shape', () => {
   });
 
   it('of callbacks', async () => {
-    const { get, ask } = bench(['callbackKeys=callbackid']);
+    const { get, ask } = await testbed({ level: 'service', world: ['callbackKeys=callbackid'] });
     expect((await get(callbacksPath)).json).toEqual(fixture('callbacks-list-empty.json'));
     const registered = await ask('POST', callbacksPath, {
       callback: { event: 'invoice.create', uri: 'https://example.test/webhooks/ready' },
@@ -85,7 +79,7 @@ describe('answers have the captured shape', () => {
   });
 
   it('of errors', async () => {
-    const { get, ask, sandbox } = bench();
+    const { get, ask, sandbox } = await testbed({ level: 'service' });
     const unknownVendor = await get(`${vendorsPath}/12345`);
     expect(unknownVendor.status).toBe(404);
     expect(shape(unknownVendor.json)).toEqual(shape(fixture('error-accounting-not-found.json')));
@@ -102,16 +96,16 @@ describe('answers have the captured shape', () => {
   });
 
   it('of errors in the other forms', async () => {
-    const rpc = await bench(['errorForm=rpc']).get(`${vendorsPath}/12345`);
+    const rpc = await (await testbed({ level: 'service', world: ['errorForm=rpc'] })).get(`${vendorsPath}/12345`);
     expect(shape(rpc.json)).toEqual(shape(fixture('error-accounting-not-found-rpc-form.json')));
-    const { get, sandbox } = bench();
+    const { get, sandbox } = await testbed({ level: 'service' });
     sandbox.faults.next({ kind: 'errors_in_200' });
     const told = await get(vendorsPath);
     expect([told.status, told.json]).toEqual([200, fixture('error-accounting-no-access-http200.json')]);
   });
 
   it('of the headers', async () => {
-    const { ask } = bench([], { rateLimits: { vendors: 600, callbacks: 20, windowSeconds: 60 } });
+    const { ask } = await testbed({ level: 'service', rateLimits: { vendors: 600, callbacks: 20, windowSeconds: 60 } });
     const told = await ask('POST', vendorsPath, fixture('vendor-create-request.json'), { 'accept-encoding': 'gzip' });
     const captured = new Map(
       Object.entries<string>(fixture('vendor-response-headers.json')).map(([name, value]) => [

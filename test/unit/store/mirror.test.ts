@@ -1,13 +1,7 @@
 /** Two accounts in one mirror, whose vendors bear the same numbers: what is asked of one never answers for the other. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  account,
-  lag,
-  openTestbed,
-  row,
-  type AccountSupervisor,
-  type Testbed,
-} from '../../support/testbed/store-testbed.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+import { account, lag, row, type AccountOfStore } from '../../support/testbed/store.ts';
 
 const other = 'two';
 const parked = { delay: 0, reason: 'delivery', attempts: 1, error: 'It fails.' } as const;
@@ -15,13 +9,13 @@ const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchang
 
 /** Both accounts, each with a vendor 1 of its own, seen long enough ago to be believed otherwise. */
 interface Both {
-  readonly one: Testbed;
-  readonly two: AccountSupervisor;
+  readonly one: Testbed<'store'>;
+  readonly two: AccountOfStore;
 }
 
 let at: Both;
 beforeEach(async () => {
-  const one = await openTestbed();
+  const one = await testbed({ level: 'store' });
   const two = await one.open(other);
   await one.mirror.addAccounts([account, other]);
   await one.page(await one.ask(), row(1, 'of one'));
@@ -30,7 +24,7 @@ beforeEach(async () => {
   at = { one, two };
 });
 
-function later({ clocks }: Testbed, ms: number): void {
+function later({ clocks }: Testbed<'store'>, ms: number): void {
   clocks.running += ms;
   clocks.wall += ms;
 }
@@ -81,12 +75,12 @@ describe('K28 marks of an account', () => {
   });
 
   it.each([
-    ['settled', (mirror: Testbed['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
+    ['settled', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
     [
       'put off',
-      (mirror: Testbed['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
+      (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
     ],
-    ['parked', (mirror: Testbed['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
+    ['parked', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
   ])('that are %s leave those of another as they were', async (_, end) => {
     const { one, two } = at;
     const { mirror } = one;

@@ -1,13 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { account, bench, type Bench, type Record_ } from '../../support/testbed/sync-testbed.ts';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+import type { Record_ } from '../../support/testbed/account.ts';
 
 type Row = Record<string, unknown>;
 
 const hasShell = spawnSync('sqlite3', ['--version']).status === 0;
 
 /** Asks the file as reporting tools do: by the driver, and by the sqlite3 shell where there is one, which must say the same. */
-function ask(at: Bench, sql: string): Row[] {
+function ask(at: Testbed<'account'>, sql: string): Row[] {
   const rows = at.query(sql);
   if (hasShell) {
     const printed = execFileSync('sqlite3', ['-readonly', '-json', at.database, sql], { encoding: 'utf8' });
@@ -19,8 +21,11 @@ function ask(at: Bench, sql: string): Row[] {
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 
 /** Four vendors whose history is told below, beside nobody else. */
-async function story(): Promise<{ at: Bench; ids: Record<'shop' | 'bakery' | 'printer' | 'ghost', number> }> {
-  const at = await bench({ vendors: 0, settings });
+async function story(): Promise<{
+  at: Testbed<'account'>;
+  ids: Record<'shop' | 'bakery' | 'printer' | 'ghost', number>;
+}> {
+  const at = await testbed({ level: 'account', vendors: 0, settings });
   const vendorService = at.sandbox.vendors(account);
   const enter = (vendor_name: string, more: Row = {}): number =>
     (vendorService.create({ vendor_name, language: 'en', currency_code: 'USD', ...more }) as Record_).vendorid;
@@ -170,7 +175,7 @@ describe('what people read', () => {
         not_served_since: null,
       },
     ]);
-    const never = await bench();
+    const never = await testbed({ level: 'account' });
     expect(ask(never, 'SELECT last_complete_sweep, safe_as_of FROM freshness')).toEqual([
       { last_complete_sweep: null, safe_as_of: null },
     ]);
@@ -193,7 +198,7 @@ describe('what people read', () => {
   });
 
   it('plain columns keep the types that reporting tools read', async () => {
-    const at = await bench();
+    const at = await testbed({ level: 'account' });
     const types = at.query<{ name: string; type: string }>(
       "SELECT name, type FROM pragma_table_info('active_vendors')",
     );

@@ -6,7 +6,7 @@ import { sandboxCommand } from '../../../../src/cmd/sandbox/sandbox-command.ts';
 import { faultKinds } from '../../../../src/sandbox/faults/fault-kinds.ts';
 import { worldAxes } from '../../../../src/sandbox/core/worlds.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
-import { vendorsPath, type Body } from '../../../support/testbed/sandbox-testbed.ts';
+import { vendorsPath, type Body } from '../../../support/testbed/service.ts';
 
 function terminal() {
   const stdout = new PassThrough({ encoding: 'utf8' });

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  account,
-  bench,
-  callbacksPath,
-  gatewaysPath,
-  vendorsPath,
-  type Told,
-} from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { callbacksPath, gatewaysPath, vendorsPath, type Told } from '../../../support/testbed/service.ts';
 
 const errnoOf = ({ json }: Told): number => json.response.errors[0].errno;
 const vendor = { bill_vendor: { vendor_name: 'A', language: 'en' } };
@@ -15,7 +10,7 @@ describe('tokens and scopes', () => {
   it.each([undefined, 'Bearer wrong', 'Basic a-token', 'a-token'])(
     '401 for authorization %s',
     async (authorization) => {
-      const { sandbox } = bench();
+      const { sandbox } = await testbed({ level: 'service' });
       const headers = { authorization };
       const request = {
         method: 'GET',
@@ -34,7 +29,7 @@ describe('tokens and scopes', () => {
     ['GET', gatewaysPath, 'user:online_payments:read', 1003],
     ['DELETE', `${gatewaysPath}/1`, 'user:online_payments:write', 1003],
   ])('%s %s needs %s', async (method, path, scope, errno) => {
-    const { sandbox, ask } = bench();
+    const { sandbox, ask } = await testbed({ level: 'service' });
     const body = method === 'POST' ? vendor : undefined;
     sandbox.access.grant('a-token', []);
     const refused = await ask(method, path, body);
@@ -44,20 +39,20 @@ describe('tokens and scopes', () => {
   });
 
   it('world gatewayScope=read', async () => {
-    const { sandbox, ask } = bench(['gatewayScope=read']);
+    const { sandbox, ask } = await testbed({ level: 'service', world: ['gatewayScope=read'] });
     sandbox.access.grant('a-token', ['user:online_payments:read']);
     expect((await ask('DELETE', `${gatewaysPath}/1`)).status).toBe(404);
   });
 
   it('another account, known or not, is refused', async () => {
-    const { sandbox, get } = bench([], { accounts: [account, 'other'] });
+    const { sandbox, get } = await testbed({ level: 'service', accounts: [account, 'other'] });
     sandbox.access.grant('a-token', undefined, [account]);
     for (const name of ['other', 'nobody']) expect((await get(vendorsPath.replace(account, name))).status).toBe(403);
     expect((await get(vendorsPath)).status).toBe(200);
   });
 
   it('A21 a token can end', async () => {
-    const { sandbox, get } = bench();
+    const { sandbox, get } = await testbed({ level: 'service' });
     sandbox.access.revoke('a-token');
     expect((await get(vendorsPath)).status).toBe(401);
   });
@@ -67,7 +62,7 @@ describe('what the service does not have', () => {
   it.each(['/', '/accounting', `${vendorsPath}/1/2`, gatewaysPath.replace('systems', 'system')])(
     '404 for %s',
     async (path) => {
-      expect((await bench().get(path)).status).toBe(404);
+      expect((await (await testbed({ level: 'service' })).get(path)).status).toBe(404);
     },
   );
 
@@ -79,13 +74,13 @@ describe('what the service does not have', () => {
     ['PUT', `${gatewaysPath}/1`],
     ['GET', `${callbacksPath}/1`],
   ])('405 for %s %s', async (method, path) => {
-    expect((await bench().ask(method, path)).status).toBe(405);
+    expect((await (await testbed({ level: 'service' })).ask(method, path)).status).toBe(405);
   });
 });
 
 describe('worlds of errors', () => {
   const forms = async (form: string) => {
-    const { get, ask } = bench([`errorForm=${form}`]);
+    const { get, ask } = await testbed({ level: 'service', world: [`errorForm=${form}`] });
     return [await get(`${vendorsPath}/1`), await ask('DELETE', `${callbacksPath}/1`)] as const;
   };
 
@@ -114,7 +109,7 @@ describe('rate limits', () => {
   const rateLimits = { vendors: 3, callbacks: 1, windowSeconds: 60 };
 
   it('count each account and family apart', async () => {
-    const { get } = bench([], { accounts: [account, 'other'], rateLimits });
+    const { get } = await testbed({ level: 'service', accounts: [account, 'other'], rateLimits });
     const other = vendorsPath.replace(account, 'other');
     for (const path of [vendorsPath, gatewaysPath, vendorsPath, other, callbacksPath])
       expect((await get(path)).status).toBe(200);
@@ -123,7 +118,7 @@ describe('rate limits', () => {
   });
 
   it('say on every answer how much is left and how long to wait', async () => {
-    const { get, clock } = bench([], { rateLimits });
+    const { get, clock } = await testbed({ level: 'service', rateLimits });
     expect((await get(vendorsPath)).headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
     await clock.advance(20_000);
     for (let count = 0; count < 2; count += 1) await get(vendorsPath);
@@ -134,7 +129,7 @@ describe('rate limits', () => {
     ['fixed', 200],
     ['sliding', 429],
   ])('world rateWindow=%s', async (kind, status) => {
-    const { get, clock } = bench([`rateWindow=${kind}`], { rateLimits });
+    const { get, clock } = await testbed({ level: 'service', world: [`rateWindow=${kind}`], rateLimits });
     await get(vendorsPath);
     await clock.advance(59_000);
     for (let count = 0; count < 2; count += 1) await get(vendorsPath);

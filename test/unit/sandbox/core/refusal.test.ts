@@ -1,6 +1,8 @@
 /** How the service refuses, in the form of each of its parts, and what it answers to browsers. */
 import { describe, expect, it } from 'vitest';
-import { account, bench, callbacksPath, gatewaysPath, vendorsPath } from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { callbacksPath, gatewaysPath, vendorsPath } from '../../../support/testbed/service.ts';
 
 const accounting = { response: { errors: [expect.objectContaining({ errno: expect.any(Number) as unknown })] } };
 const events = { errno: expect.any(Number) as unknown, message: expect.any(String) as unknown };
@@ -14,7 +16,7 @@ describe('errors are of the family of their path', () => {
     ['/events', events],
     ['/auth/oauth/nowhere', auth],
   ])('404 of %s', async (path, form) => {
-    const { status, json } = await bench().get(path);
+    const { status, json } = await (await testbed({ level: 'service' })).get(path);
     expect([status, json]).toEqual([404, form]);
   });
 
@@ -23,7 +25,7 @@ describe('errors are of the family of their path', () => {
     [callbacksPath, events],
     ['/auth/oauth/token', auth],
   ])('403 and 429 of %s', async (path, form) => {
-    const { sandbox, get } = bench();
+    const { sandbox, get } = await testbed({ level: 'service' });
     for (const [kind, expected] of [
       ['403', 403],
       ['429', 429],
@@ -35,7 +37,7 @@ describe('errors are of the family of their path', () => {
   });
 
   it('429 of a rate that is used up', async () => {
-    const { get } = bench([], { rateLimits: { vendors: 0, callbacks: 0, windowSeconds: 60 } });
+    const { get } = await testbed({ level: 'service', rateLimits: { vendors: 0, callbacks: 0, windowSeconds: 60 } });
     expect((await get(callbacksPath)).json).toEqual(events);
     expect((await get(vendorsPath)).json).toEqual(accounting);
   });
@@ -53,21 +55,23 @@ describe('405 names the methods that are allowed', () => {
     ['POST', `${callbacksPath}/1`, ['readCallback=yes'], 'GET, PUT, DELETE'],
     ['GET', '/auth/oauth/token', [], 'POST'],
   ])('%s %s in %j', async (method, path, world, allow) => {
-    const { status, headers } = await bench(world).ask(method, path);
+    const { status, headers } = await (await testbed({ level: 'service', world })).ask(method, path);
     expect([status, headers['allow']]).toEqual([405, allow]);
   });
 });
 
 it('a browser may ask without a token what it may send', async () => {
   const preflight = { authorization: '', origin: 'https://app.example', 'access-control-request-method': 'PUT' };
-  const { status, headers, text } = await bench().ask('OPTIONS', `${vendorsPath}/1`, undefined, preflight);
+  const { status, headers, text } = await (
+    await testbed({ level: 'service' })
+  ).ask('OPTIONS', `${vendorsPath}/1`, undefined, preflight);
   expect([status, text]).toEqual([204, '']);
   expect(headers).toMatchObject({
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'GET, PUT',
     'access-control-allow-headers': 'Authorization, Content-Type, Api-Version',
   });
-  expect((await bench().ask('OPTIONS', '/nowhere')).status).toBe(404);
+  expect((await (await testbed({ level: 'service' })).ask('OPTIONS', '/nowhere')).status).toBe(404);
 });
 
 describe('worlds of single points', () => {
@@ -75,7 +79,7 @@ describe('worlds of single points', () => {
     ['405', 405],
     ['yes', 200],
   ])('readCallback=%s', async (value, status) => {
-    const place = bench([`readCallback=${value}`]);
+    const place = await testbed({ level: 'service', world: [`readCallback=${value}`] });
     const id = await place.subscribe();
     const told = await place.get(`${callbacksPath}/${id}`);
     expect(told.status).toBe(status);
@@ -86,7 +90,7 @@ describe('worlds of single points', () => {
     ['state', { vis_state: 2, city: null }, ['bill_vendor.update']],
     ['all', { vis_state: 2, city: 'Oslo' }, ['bill_vendor.update']],
   ])('editState=%s', async (value, expected, told) => {
-    const place = bench([`editState=${value}`], { vendors: 1 });
+    const place = await testbed({ level: 'service', world: [`editState=${value}`], vendors: 1 });
     await place.subscribe();
     const [{ vendorid } = { vendorid: 0 }] = place.sandbox.vendors(account).all();
     place.sandbox.vendors(account).edit(Number(vendorid), { city: null });
@@ -101,7 +105,7 @@ describe('worlds of single points', () => {
   });
 
   it('attempts, retryAfter and retryGrowth: how often and when a delivery is tried', async () => {
-    const place = bench(['attempts=3', 'retryAfter=2', 'retryGrowth=10']);
+    const place = await testbed({ level: 'service', world: ['attempts=3', 'retryAfter=2', 'retryGrowth=10'] });
     await place.subscribe();
     place.answerWith(500);
     const begun = place.clock.now();
@@ -118,7 +122,12 @@ describe('worlds of single points', () => {
 
 describe('tokens', () => {
   it('have the lifetime and the scopes that they are given', async () => {
-    const place = bench([], { tokenLifetime: 60, scopes: ['user:bill_vendors:read'], refreshToken: 'once' });
+    const place = await testbed({
+      level: 'service',
+      tokenLifetime: 60,
+      scopes: ['user:bill_vendors:read'],
+      refreshToken: 'once',
+    });
     expect((await place.get(vendorsPath)).status).toBe(200);
     expect((await place.get(gatewaysPath)).status).toBe(403);
     await place.clock.advance(60_000);

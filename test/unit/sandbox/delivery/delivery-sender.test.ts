@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { sign } from '../../../../src/sandbox/delivery/sign.ts';
 import { parseWorld } from '../../../../src/sandbox/core/worlds.ts';
-import { account, bench, callbacksPath, type Arrival, type Bench } from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { callbacksPath, type Arrival } from '../../../support/testbed/service.ts';
 
-const vendorService = ({ sandbox }: Bench) => sandbox.vendors(account);
-const someVendor = (place: Bench): number => vendorService(place).create({ vendor_name: 'A' })['vendorid'] as number;
-const told = ({ arrivals }: Bench): string[] =>
+const vendorService = ({ sandbox }: Testbed<'service'>) => sandbox.vendors(account);
+const someVendor = (place: Testbed<'service'>): number =>
+  vendorService(place).create({ vendor_name: 'A' })['vendorid'] as number;
+const told = ({ arrivals }: Testbed<'service'>): string[] =>
   arrivals.map(({ form }) => `${form.get('name') ?? ''} ${form.get('object_id') ?? ''}`);
-const outcomes = ({ sandbox }: Bench) =>
+const outcomes = ({ sandbox }: Testbed<'service'>) =>
   sandbox
     .deliveries()
     .filter(({ kind }) => kind !== 'verification')
@@ -16,11 +19,11 @@ const outcomes = ({ sandbox }: Bench) =>
 const signatureOf = ({ headers }: Arrival) => headers['X-Service-Hmac-SHA256'];
 const signedWith = (arrival: Arrival, key: string, ...world: string[]) =>
   signatureOf(arrival) === sign([...arrival.form], key, parseWorld(world));
-const code = ({ sandbox }: Bench, id: number) => sandbox.callbacks(account).get(id)!.verifier;
+const code = ({ sandbox }: Testbed<'service'>, id: number) => sandbox.callbacks(account).get(id)!.verifier;
 
 describe('a delivery', () => {
   it('carries its parameters as a form, signed with the verifier, in an order that changes', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const id = await place.subscribe();
     for (let count = 0; count < 6; count += 1) someVendor(place);
     await place.clock.advance(1_000);
@@ -41,7 +44,7 @@ describe('a delivery', () => {
   });
 
   it('goes to each verified callback that hears of the event', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     await place.subscribe('bill_vendor', 'https://a.example');
     await place.subscribe('bill_vendor.update', 'https://b.example');
     await place.subscribe('bill', 'https://c.example');
@@ -59,7 +62,7 @@ describe('a delivery', () => {
   });
 
   it('C16 of an event that nobody documented can be sent too', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     await place.subscribe();
     place.sandbox.emit(account, 'bill_vendor.merge', 7);
     await place.clock.advance(1_000);
@@ -69,7 +72,7 @@ describe('a delivery', () => {
   it.each([302, 404, 500, undefined])(
     'answered with %s failed, and is tried again until it is acknowledged',
     async (status) => {
-      const place = bench();
+      const place = await testbed({ level: 'service' });
       await place.subscribe();
       place.answerWith(status);
       someVendor(place);
@@ -81,7 +84,7 @@ describe('a delivery', () => {
   );
 
   it('waits longer after each failure, and is dropped after several', async () => {
-    const place = bench(['attempts=4']);
+    const place = await testbed({ level: 'service', world: ['attempts=4'] });
     await place.subscribe();
     place.answerWith(500);
     someVendor(place);
@@ -95,7 +98,7 @@ describe('a delivery', () => {
   });
 
   it('is dropped when its callback has been removed or asks for a new code', async () => {
-    const place = bench([], { deliveries: { delay: [5_000, 5_000] } });
+    const place = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
     const id = await place.subscribe();
     someVendor(place);
     await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
@@ -104,7 +107,7 @@ describe('a delivery', () => {
   });
 
   it('D8 is not made for what happened while the callback was unverified', async () => {
-    const place = bench([], { deliveries: { delay: [5_000, 5_000] } });
+    const place = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
     const id = await place.subscribe();
     await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
     someVendor(place);
@@ -114,7 +117,7 @@ describe('a delivery', () => {
   });
 
   it('tells listeners of each attempt', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     await place.subscribe();
     const heard: string[] = [];
     const stop = place.sandbox.onDelivery(({ outcome }) => heard.push(outcome));
@@ -127,7 +130,7 @@ describe('a delivery', () => {
   });
 
   it('never leaves after the sandbox has stopped', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     await place.subscribe();
     someVendor(place);
     place.sandbox.stop();
@@ -140,7 +143,7 @@ describe('a delivery', () => {
 
 describe('disabling', () => {
   const fail = async (world: string[]) => {
-    const place = bench(['disableAfter=60', ...world]);
+    const place = await testbed({ level: 'service', world: ['disableAfter=60', ...world] });
     const id = await place.subscribe();
     place.answerWith(500);
     someVendor(place);
@@ -177,7 +180,7 @@ describe('disabling', () => {
   });
 
   it('does not happen while anything is acknowledged', async () => {
-    const place = bench(['disableAfter=60']);
+    const place = await testbed({ level: 'service', world: ['disableAfter=60'] });
     const id = await place.subscribe();
     for (let hour = 0; hour < 4; hour += 1) {
       place.answerWith(hour % 2 ? 200 : 500);
@@ -189,16 +192,16 @@ describe('disabling', () => {
 });
 
 describe('worlds of events', () => {
-  const eventsOf = async (world: string[], act: (place: Bench, id: number) => void): Promise<string[]> => {
-    const place = bench(world);
+  const eventsOf = async (world: string[], act: (place: Testbed<'service'>, id: number) => void): Promise<string[]> => {
+    const place = await testbed({ level: 'service', world });
     const id = someVendor(place);
     await place.subscribe();
     act(place, id);
     await place.clock.advance(1_000);
     return place.arrivals.map(({ form }) => form.get('name')!.split('.')[1]!).sort();
   };
-  const remove = (place: Bench, id: number) => vendorService(place).delete(id);
-  const archive = (place: Bench, id: number) => vendorService(place).archive(id);
+  const remove = (place: Testbed<'service'>, id: number) => vendorService(place).delete(id);
+  const archive = (place: Testbed<'service'>, id: number) => vendorService(place).archive(id);
 
   it.each([
     ['update', ['update']],
@@ -232,7 +235,7 @@ describe('worlds of events', () => {
   });
 
   it('C7 objectId=callback', async () => {
-    const place = bench(['objectId=callback']);
+    const place = await testbed({ level: 'service', world: ['objectId=callback'] });
     const id = await place.subscribe();
     someVendor(place);
     await place.clock.advance(1_000);
@@ -245,7 +248,7 @@ describe('worlds of events', () => {
     ['keyOrder=arrival', 'escaping=utf8'],
     ['keyOrder=sorted', 'escaping=utf8'],
   ])('E1 the signature in %s, %s, with a parameter beyond ASCII', async (...world) => {
-    const place = bench(['extraParameter=present', ...world]);
+    const place = await testbed({ level: 'service', world: ['extraParameter=present', ...world] });
     const id = await place.subscribe();
     someVendor(place);
     await place.clock.advance(1_000);
@@ -255,7 +258,7 @@ describe('worlds of events', () => {
   });
 
   it('D9 signAt=event signs with the code of the event, even after a new one', async () => {
-    const place = bench(['signAt=event'], { deliveries: { delay: [5_000, 5_000] } });
+    const place = await testbed({ level: 'service', world: ['signAt=event'], deliveries: { delay: [5_000, 5_000] } });
     const id = await place.subscribe();
     const old = code(place, id);
     someVendor(place);
@@ -268,8 +271,8 @@ describe('worlds of events', () => {
 });
 
 describe('the plan of deliveries', () => {
-  const planned = async (deliveries: object, minutes: number): Promise<Bench> => {
-    const place = bench([], { deliveries: { delay: [0, 0], ...deliveries } });
+  const planned = async (deliveries: object, minutes: number): Promise<Testbed<'service'>> => {
+    const place = await testbed({ level: 'service', deliveries: { delay: [0, 0], ...deliveries } });
     await place.subscribe();
     for (let count = 0; count < 20; count += 1) someVendor(place);
     await place.clock.advance(minutes * 60_000);

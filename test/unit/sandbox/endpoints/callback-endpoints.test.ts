@@ -1,29 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
-import {
-  account,
-  bench,
-  callbacksPath,
-  type Bench,
-  type CallbackRow,
-} from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { callbacksPath, type CallbackRow } from '../../../support/testbed/service.ts';
 
 const uri = 'https://mirror.example/hook';
 
-async function register({ ask }: Bench, event = 'bill_vendor', to = uri): Promise<CallbackRow> {
+async function register({ ask }: Testbed<'service'>, event = 'bill_vendor', to = uri): Promise<CallbackRow> {
   return (await ask('POST', callbacksPath, { callback: { event, uri: to } })).json.response.result.callback;
 }
 
-const put = ({ ask }: Bench, id: number, callback: object) => ask('PUT', `${callbacksPath}/${id}`, { callback });
+const put = ({ ask }: Testbed<'service'>, id: number, callback: object) =>
+  ask('PUT', `${callbacksPath}/${id}`, { callback });
 
-const list = async ({ get }: Bench, query = ''): Promise<readonly CallbackRow[]> =>
+const list = async ({ get }: Testbed<'service'>, query = ''): Promise<readonly CallbackRow[]> =>
   (await get(`${callbacksPath}?${query}`)).json.response.result.callbacks;
 
-const code = ({ sandbox }: Bench, id: number): string => sandbox.callbacks(account).get(id)!.verifier;
+const code = ({ sandbox }: Testbed<'service'>, id: number): string => sandbox.callbacks(account).get(id)!.verifier;
 
 describe('states of a callback', () => {
   it('none → unverified: registering sends a code and the callback id to the uri', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const { callbackid, id, verified } = await register(place);
     expect([id, verified]).toEqual([callbackid, false]);
     expect(place.arrivals).toEqual([]);
@@ -47,7 +44,7 @@ describe('states of a callback', () => {
   });
 
   it('unverified → verified: only the code that was sent does it', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const { callbackid } = await register(place);
     expect((await put(place, callbackid, { verifier: 'wrong' })).status).toBe(422);
     expect(await list(place)).toMatchObject([{ verified: false }]);
@@ -56,7 +53,7 @@ describe('states of a callback', () => {
   });
 
   it('any → unverified: resend sends a new code', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const id = await place.subscribe();
     const old = code(place, id);
     const told = await put(place, id, { resend: true });
@@ -67,7 +64,7 @@ describe('states of a callback', () => {
   });
 
   it('any → removed', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const id = await place.subscribe();
     expect((await place.ask('DELETE', `${callbacksPath}/${id}`)).json).toEqual({ response: {} });
     expect(await list(place)).toEqual([]);
@@ -75,7 +72,7 @@ describe('states of a callback', () => {
   });
 
   it('a code that is not acknowledged is sent again', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     place.answerWith(500);
     await register(place);
     await place.clock.advance(16_000);
@@ -85,7 +82,7 @@ describe('states of a callback', () => {
 
 describe('registering', () => {
   it('takes every event, and every noun alone', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const nouns = [...new Set(eventNames.map((event) => event.split('.')[0]!))];
     expect(nouns).toHaveLength(15);
     expect(eventNames).toHaveLength(47);
@@ -93,23 +90,25 @@ describe('registering', () => {
   });
 
   it.each(['bill_vendor.sendByEmail', 'vendor.create', 'toString', ''])('refuses the event %j', async (event) => {
-    expect((await bench().ask('POST', callbacksPath, { callback: { event, uri } })).status).toBe(422);
+    expect(
+      (await (await testbed({ level: 'service' })).ask('POST', callbacksPath, { callback: { event, uri } })).status,
+    ).toBe(422);
   });
 
   it('needs the scope of the event', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     place.sandbox.access.grant('a-token', ['user:bill_vendors:read']);
     expect((await place.ask('POST', callbacksPath, { callback: { event: 'invoice', uri } })).status).toBe(403);
     expect((await place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } })).status).toBe(200);
   });
 
   it('of the same event and uri twice is refused, or a second one in world duplicate=second', async () => {
-    const twice = async (place: Bench) => {
+    const twice = async (place: Testbed<'service'>) => {
       await register(place);
       return place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } });
     };
-    expect((await twice(bench())).status).toBe(422);
-    const place = bench(['duplicate=second']);
+    expect((await twice(await testbed({ level: 'service' }))).status).toBe(422);
+    const place = await testbed({ level: 'service', world: ['duplicate=second'] });
     expect((await twice(place)).status).toBe(200);
     expect(await list(place)).toHaveLength(2);
   });
@@ -117,7 +116,7 @@ describe('registering', () => {
 
 describe('listing callbacks', () => {
   it('filters by event and its noun, by uri, and by verified', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const verified = await place.subscribe('bill_vendor.create');
     for (const event of ['bill_vendor.update', 'bill.create', 'bill_vendor']) await register(place, event);
     await register(place, 'bill_vendor', `${uri}/other`);
@@ -132,7 +131,7 @@ describe('listing callbacks', () => {
   });
 
   it('D11 comes in pages', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     for (const event of eventNames.slice(0, 20)) await register(place, event);
     expect(await list(place)).toHaveLength(15);
     expect(await list(place, 'page=2')).toHaveLength(5);
@@ -142,13 +141,13 @@ describe('listing callbacks', () => {
 
 describe('worlds of callbacks', () => {
   it('D1 handshakeWhen=before sends the code before the answer', async () => {
-    const place = bench(['handshakeWhen=before']);
+    const place = await testbed({ level: 'service', world: ['handshakeWhen=before'] });
     await register(place);
     expect(place.arrivals).toHaveLength(1);
   });
 
   it('D4 handshakeForm=json', async () => {
-    const place = bench(['handshakeForm=json', 'handshakeWhen=before']);
+    const place = await testbed({ level: 'service', world: ['handshakeForm=json', 'handshakeWhen=before'] });
     const { callbackid } = await register(place);
     const [arrival] = place.arrivals;
     expect(arrival?.headers['content-type']).toBe('application/json');
@@ -160,34 +159,34 @@ describe('worlds of callbacks', () => {
       ['yes', true],
       ['no', false],
     ] as const) {
-      const place = bench([`handshakeSigned=${world}`, 'handshakeWhen=before']);
+      const place = await testbed({ level: 'service', world: [`handshakeSigned=${world}`, 'handshakeWhen=before'] });
       await register(place);
       expect('X-Service-Hmac-SHA256' in place.arrivals[0]!.headers).toBe(signed);
     }
   });
 
   it('D3 wrongVerifier=unverified answers 200 and stays unverified', async () => {
-    const place = bench(['wrongVerifier=unverified']);
+    const place = await testbed({ level: 'service', world: ['wrongVerifier=unverified'] });
     const { callbackid } = await register(place);
     const told = await put(place, callbackid, { verifier: 'wrong' });
     expect([told.status, told.json.response.result.callback.verified]).toEqual([200, false]);
   });
 
   it('deleteStatus=204', async () => {
-    const place = bench(['deleteStatus=204']);
+    const place = await testbed({ level: 'service', world: ['deleteStatus=204'] });
     const { callbackid } = await register(place);
     const told = await place.ask('DELETE', `${callbacksPath}/${callbackid}`);
     expect([told.status, told.text]).toEqual([204, '']);
   });
 
   it('callbackTime=plain', async () => {
-    const place = bench(['callbackTime=plain']);
+    const place = await testbed({ level: 'service', world: ['callbackTime=plain'] });
     await register(place);
     expect(await list(place)).toMatchObject([{ updated_at: '2026-01-15 12:00:00' }]);
   });
 
   it('apiVersion=required', async () => {
-    const place = bench(['apiVersion=required']);
+    const place = await testbed({ level: 'service', world: ['apiVersion=required'] });
     expect((await place.get(callbacksPath)).status).toBe(400);
     expect((await place.ask('GET', callbacksPath, undefined, { 'api-version': 'alpha' })).status).toBe(200);
   });

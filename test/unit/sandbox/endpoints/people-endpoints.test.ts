@@ -1,13 +1,15 @@
 /** What happens in the service without its API: by itself at a rate, or on request. */
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../../../src/sandbox/core/event-scopes.ts';
-import { account, bench, gatewaysPath } from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { gatewaysPath } from '../../../support/testbed/service.ts';
 
 const events = `/sandbox/account/${account}/events`;
 
 describe('events on request', () => {
   it('happen, every one that can be registered for', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
     for (const [index, name] of eventNames.entries()) {
       const { status } = await place.ask('POST', events, { event: { name, object_id: index + 1 } });
@@ -25,11 +27,11 @@ describe('events on request', () => {
     [{ event: { name: 'invoice.create', object_id: 0 } }, 422],
     [{ name: 'invoice.create' }, 422],
   ])('%j is refused', async (body, status) => {
-    expect((await bench().ask('POST', events, body)).status).toBe(status);
+    expect((await (await testbed({ level: 'service' })).ask('POST', events, body)).status).toBe(status);
   });
 
   it('need a token, a known account, and POST', async () => {
-    const { ask } = bench();
+    const { ask } = await testbed({ level: 'service' });
     const body = { event: { name: 'invoice.create' } };
     expect((await ask('POST', events, body, { authorization: 'Bearer none' })).status).toBe(401);
     expect((await ask('POST', events.replace(account, 'nobody'), body)).status).toBe(404);
@@ -39,11 +41,11 @@ describe('events on request', () => {
 });
 
 describe('a gateway that was removed', () => {
-  const listed = async ({ get }: ReturnType<typeof bench>) =>
+  const listed = async ({ get }: Testbed<'service'>) =>
     (await get(gatewaysPath)).json.response.result.gateways.map(({ sgid }) => sgid);
 
   it('comes back on request, as it was', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const before = (await place.get(gatewaysPath)).json.response.result.gateways;
     const [{ sgid } = { sgid: 0 }] = before;
     const enable = `/sandbox/account/${account}/gateways/${sgid}`;
@@ -55,7 +57,7 @@ describe('a gateway that was removed', () => {
   });
 
   it('comes back by itself where life goes on', async () => {
-    const place = bench([], { events: 10 });
+    const place = await testbed({ level: 'service', events: 10 });
     const [sgid = 0] = await listed(place);
     await place.ask('DELETE', `${gatewaysPath}/${sgid}`);
     await place.clock.advance(60_000);
@@ -64,7 +66,7 @@ describe('a gateway that was removed', () => {
 });
 
 it('events about other things happen at a rate, each of them, and end with the sandbox', async () => {
-  const place = bench([], { events: 20 });
+  const place = await testbed({ level: 'service', events: 20 });
   for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
   await place.clock.advance(60_000);
   const told = new Set(place.arrivals.map(({ form }) => form.get('name')));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bench, vendorsPath, type Bench } from '../../../support/testbed/sandbox-testbed.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { vendorsPath } from '../../../support/testbed/service.ts';
 
 interface Pair {
   readonly access_token: string;
@@ -10,17 +11,17 @@ interface Pair {
 const fixture = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url), 'utf8')) as object;
 
-const refresh = async ({ ask }: Bench, refresh_token: string) => {
+const refresh = async ({ ask }: Testbed<'service'>, refresh_token: string) => {
   const { status, text } = await ask('POST', '/auth/oauth/token', { grant_type: 'refresh_token', refresh_token });
   return { status, json: JSON.parse(text) as Pair };
 };
 
-const read = async ({ ask }: Bench, token: string) =>
+const read = async ({ ask }: Testbed<'service'>, token: string) =>
   (await ask('GET', vendorsPath, undefined, { authorization: `Bearer ${token}` })).status;
 
 describe('refreshing tokens', () => {
   it('gives a new pair, as captured', async () => {
-    const place = bench([], { refreshToken: 'once' });
+    const place = await testbed({ level: 'service', refreshToken: 'once' });
     const { status, json } = await refresh(place, 'once');
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(Object.keys(fixture('token-refresh-response.json')));
@@ -28,7 +29,7 @@ describe('refreshing tokens', () => {
   });
 
   it('works once for each refresh token, and goes on with the new one', async () => {
-    const place = bench([], { refreshToken: 'once' });
+    const place = await testbed({ level: 'service', refreshToken: 'once' });
     const first = await refresh(place, 'once');
     const again = await refresh(place, 'once');
     expect([again.status, again.json]).toEqual([400, fixture('token-refresh-invalid-grant.json')]);
@@ -36,7 +37,7 @@ describe('refreshing tokens', () => {
   });
 
   it('gives access for twelve hours', async () => {
-    const place = bench([], { refreshToken: 'once' });
+    const place = await testbed({ level: 'service', refreshToken: 'once' });
     const { json } = await refresh(place, 'once');
     await place.clock.advance(43_199_000);
     expect(await read(place, json.access_token)).toBe(200);
@@ -45,7 +46,7 @@ describe('refreshing tokens', () => {
   });
 
   it('takes a form too, and nothing but a refresh token by POST', async () => {
-    const { sandbox, ask } = bench([], { refreshToken: 'once' });
+    const { sandbox, ask } = await testbed({ level: 'service', refreshToken: 'once' });
     const form = Buffer.from('grant_type=refresh_token&refresh_token=once');
     const request = {
       method: 'POST',

@@ -1,20 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import {
-  account,
-  bench,
-  vendorsPath,
-  type Bench,
-  type Told,
-  type VendorRow,
-} from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { vendorsPath, type Told, type VendorRow } from '../../../support/testbed/service.ts';
 
 const fields = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
 
-async function create({ ask }: Bench, extra: object = {}): Promise<VendorRow> {
+async function create({ ask }: Testbed<'service'>, extra: object = {}): Promise<VendorRow> {
   return (await ask('POST', vendorsPath, { bill_vendor: { ...fields, ...extra } })).json.response.result.bill_vendor;
 }
 
-async function edit({ ask }: Bench, id: number, bill_vendor: object): Promise<VendorRow> {
+async function edit({ ask }: Testbed<'service'>, id: number, bill_vendor: object): Promise<VendorRow> {
   return (await ask('PUT', `${vendorsPath}/${id}`, { bill_vendor })).json.response.result.bill_vendor;
 }
 
@@ -25,7 +20,7 @@ describe('what a list leaves out', () => {
     ['no', [undefined, 'Net 30', undefined]],
     ['yes', ['Net 30', 'Net 30', 'Net 30']],
   ] as const)('noteInList=%s: a read by id shows the note, whatever was listed before', async (noteInList, shown) => {
-    const place = bench([`noteInList=${noteInList}`]);
+    const place = await testbed({ level: 'service', world: [`noteInList=${noteInList}`] });
     const { vendorid } = await create(place, { note: 'Net 30' });
     const listed = async (): Promise<unknown> => {
       const { bill_vendors } = (await place.ask('GET', `${vendorsPath}?per_page=100`)).json.response.result;
@@ -39,7 +34,7 @@ describe('what a list leaves out', () => {
 
 describe('states of a vendor', () => {
   it('none → 0: create sets both times', async () => {
-    expect(await create(bench())).toMatchObject({
+    expect(await create(await testbed({ level: 'service' }))).toMatchObject({
       vis_state: 0,
       created_at: '2026-01-15 12:00:00',
       updated_at: '2026-01-15 12:00:00',
@@ -47,7 +42,7 @@ describe('states of a vendor', () => {
   });
 
   it('0 → 0: an edit changes only what is given, and updated_at', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const made = await create(place, { city: 'Boise' });
     await place.clock.advance(61_000);
     expect(await edit(place, made.vendorid, { phone: '1' })).toEqual({
@@ -58,7 +53,7 @@ describe('states of a vendor', () => {
   });
 
   it('0 → 1 → 0 → 2 → 0: every move is possible, and drops the other keys of its body', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const { vendorid } = await create(place);
     for (const vis_state of [1, 0, 2, 0])
       expect(await edit(place, vendorid, { vis_state, vendor_name: 'ignored' })).toMatchObject({
@@ -70,22 +65,28 @@ describe('states of a vendor', () => {
 
 describe('what a body may hold', () => {
   it.each(['vendor_name', 'language'] as const)('a new vendor needs %s', async (key) => {
-    const told = await bench().ask('POST', vendorsPath, { bill_vendor: { ...fields, [key]: undefined } });
+    const told = await (
+      await testbed({ level: 'service' })
+    ).ask('POST', vendorsPath, { bill_vendor: { ...fields, [key]: undefined } });
     expect([told.status, errorOf(told).errno, errorOf(told).field]).toEqual([422, 1001, key]);
   });
 
   it('world required: a name alone may do, or a currency be needed', async () => {
     const name = { bill_vendor: { vendor_name: 'A' } };
-    expect((await bench(['required=name']).ask('POST', vendorsPath, name)).status).toBe(200);
+    expect(
+      (await (await testbed({ level: 'service', world: ['required=name'] })).ask('POST', vendorsPath, name)).status,
+    ).toBe(200);
     const without = { bill_vendor: { vendor_name: 'A', language: 'en' } };
-    const told = await bench(['required=name_language_currency']).ask('POST', vendorsPath, without);
+    const told = await (
+      await testbed({ level: 'service', world: ['required=name_language_currency'] })
+    ).ask('POST', vendorsPath, without);
     expect(errorOf(told)).toMatchObject({ errno: 1001, field: 'currency_code' });
   });
 
   it('unknown keys are ignored', async () => {
-    expect(await create(bench(), { shoe_size: 43, vendorid: 1, primary_contact: null })).not.toHaveProperty(
-      'shoe_size',
-    );
+    expect(
+      await create(await testbed({ level: 'service' }), { shoe_size: 43, vendorid: 1, primary_contact: null }),
+    ).not.toHaveProperty('shoe_size');
   });
 
   it.each([
@@ -96,14 +97,14 @@ describe('what a body may hold', () => {
     [{ tax_defaults: [{ system_taxid: 1 }] }, 1004, 'system_taxid'],
     [{ note: 'x'.repeat(2_000) }, 1017, 'note'],
   ])('%j is refused', async (bill_vendor, errno, field) => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const { vendorid } = await create(place);
     const told = await place.ask('PUT', `${vendorsPath}/${vendorid}`, { bill_vendor });
     expect([told.status, errorOf(told).errno, errorOf(told).field]).toEqual([422, errno, field]);
   });
 
   it('no JSON, another media type, and no bill_vendor are refused', async () => {
-    const { ask, sandbox } = bench();
+    const { ask, sandbox } = await testbed({ level: 'service' });
     expect((await ask('POST', vendorsPath, { vendor: {} })).status).toBe(422);
     expect((await ask('POST', vendorsPath, {}, { 'content-type': 'text/plain' })).status).toBe(415);
     const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' };
@@ -112,7 +113,7 @@ describe('what a body may hold', () => {
   });
 
   it('a note shows up once it was set, and stays as null when it is cleared', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const made = await create(place);
     expect(made).not.toHaveProperty('note');
     expect(await edit(place, made.vendorid, { note: 'Net 30' })).toHaveProperty('note', 'Net 30');
@@ -122,7 +123,7 @@ describe('what a body may hold', () => {
 
 describe('one vendor by id', () => {
   it('answers, a deleted one too, and 404 with errno 1012 for an unknown id', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const made = await create(place);
     await edit(place, made.vendorid, { vis_state: 1 });
     const told = await place.get(`${vendorsPath}/${made.vendorid}`);
@@ -135,20 +136,20 @@ describe('one vendor by id', () => {
   });
 
   it.each(['404', '405'])('world readOne=%s', async (status) => {
-    const place = bench([`readOne=${status}`]);
+    const place = await testbed({ level: 'service', world: [`readOne=${status}`] });
     const { vendorid } = await create(place);
     expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(Number(status));
   });
 
   it('world readDeleted=404', async () => {
-    const place = bench(['readDeleted=404']);
+    const place = await testbed({ level: 'service', world: ['readDeleted=404'] });
     const { vendorid } = await create(place);
     place.sandbox.vendors(account).delete(vendorid);
     expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(404);
   });
 
   it('world readLag: copies are behind by at most so many seconds, and not longer', async () => {
-    const place = bench(['readLag=10']);
+    const place = await testbed({ level: 'service', world: ['readLag=10'] });
     const { vendorid } = await create(place, { city: 'old' });
     await place.clock.advance(10_000);
     await edit(place, vendorid, { city: 'new' });
@@ -164,11 +165,13 @@ describe('one vendor by id', () => {
 
 describe('worlds of the record', () => {
   it('visState=text', async () => {
-    expect(await create(bench(['visState=text']))).toMatchObject({ vis_state: '0' });
+    expect(await create(await testbed({ level: 'service', world: ['visState=text'] }))).toMatchObject({
+      vis_state: '0',
+    });
   });
 
-  it('balances=object', () => {
-    const { sandbox } = bench(['balances=object'], { vendors: 1 });
+  it('balances=object', async () => {
+    const { sandbox } = await testbed({ level: 'service', world: ['balances=object'], vendors: 1 });
     const vendorService = sandbox.vendors(account);
     const id = vendorService.all()[0]!['vendorid'] as number;
     expect(vendorService.setBalance(id, 'overdue', [{ amount: '0.10', code: 'EUR' }])).toMatchObject({
@@ -178,7 +181,7 @@ describe('worlds of the record', () => {
   });
 
   it('B3 serviceTime=local falls back in autumn', async () => {
-    const place = bench(['serviceTime=local']);
+    const place = await testbed({ level: 'service', world: ['serviceTime=local'] });
     const { vendorid } = await create(place);
     const november = Date.UTC(2026, 10, 1, 5, 30) - place.clock.now();
     await place.clock.advance(november);
@@ -189,13 +192,19 @@ describe('worlds of the record', () => {
   });
 
   it('createStatus=201', async () => {
-    expect((await bench(['createStatus=201']).ask('POST', vendorsPath, { bill_vendor: fields })).status).toBe(201);
+    expect(
+      (
+        await (
+          await testbed({ level: 'service', world: ['createStatus=201'] })
+        ).ask('POST', vendorsPath, { bill_vendor: fields })
+      ).status,
+    ).toBe(201);
   });
 });
 
 describe('a hand in the service itself', () => {
   it('moves balances without updated_at and without an event', async () => {
-    const place = bench();
+    const place = await testbed({ level: 'service' });
     const made = await create(place);
     await place.subscribe();
     await place.clock.advance(5_000);
@@ -207,8 +216,8 @@ describe('a hand in the service itself', () => {
     expect(place.arrivals).toEqual([]);
   });
 
-  it('counts the versions of a vendor and tells listeners', () => {
-    const { sandbox } = bench([], { vendors: 1 });
+  it('counts the versions of a vendor and tells listeners', async () => {
+    const { sandbox } = await testbed({ level: 'service', vendors: 1 });
     const vendorService = sandbox.vendors(account);
     const id = vendorService.all()[0]!['vendorid'] as number;
     const heard: number[] = [];
@@ -223,7 +232,7 @@ describe('a hand in the service itself', () => {
   });
 
   it('makes a vendor vanish from lists, from reads and from the truth', async () => {
-    const { sandbox, get } = bench([], { vendors: 10 });
+    const { sandbox, get } = await testbed({ level: 'service', vendors: 10 });
     const vendorService = sandbox.vendors(account);
     const id = vendorService.all()[0]!['vendorid'] as number;
     const before = (await get(vendorsPath)).json.response.result.total;

@@ -1,10 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { faultKinds, type FaultKind } from '../../../../src/sandbox/faults/fault-kinds.ts';
-import { account, bench, vendorsPath } from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { vendorsPath } from '../../../support/testbed/service.ts';
 
 const meet = async (kind: FaultKind, retryAfter?: string) => {
-  const place = bench([], { vendors: 20 });
+  const place = await testbed({ level: 'service', vendors: 20 });
   place.sandbox.faults.next({ kind, ...(retryAfter ? { retryAfter } : {}) });
   return { ...place, told: await place.get(vendorsPath) };
 };
@@ -65,14 +67,14 @@ describe('faults', () => {
     ['reset', 0],
     ['reset_after', 1],
   ] as const)('D7 after %s there are %i vendors', async (kind, count) => {
-    const { sandbox, ask } = bench();
+    const { sandbox, ask } = await testbed({ level: 'service' });
     sandbox.faults.next({ kind });
     await ask('POST', vendorsPath, { bill_vendor: { vendor_name: 'A', language: 'en' } });
     expect(sandbox.vendors(account).all()).toHaveLength(count);
   });
 
   it('wait for the request that they match, and happen once', async () => {
-    const { sandbox, get } = bench();
+    const { sandbox, get } = await testbed({ level: 'service' });
     sandbox.faults.next({ kind: '500', match: ({ query }) => query.get('page') === '2' });
     const statuses = [];
     for (const page of [1, 2, 2]) statuses.push((await get(`${vendorsPath}?page=${page}`)).status);
@@ -81,7 +83,7 @@ describe('faults', () => {
 
   it('come by rate, the same for the same seed', async () => {
     const statuses = async () => {
-      const { get } = bench([], { faults: { '500': 0.2, '401': 0.2 } });
+      const { get } = await testbed({ level: 'service', faults: { '500': 0.2, '401': 0.2 } });
       const seen = [];
       for (let count = 0; count < 200; count += 1) seen.push((await get(vendorsPath)).status);
       return seen;
@@ -97,7 +99,7 @@ describe('faults', () => {
   });
 
   it('answers are compressed only when asked', async () => {
-    const { ask, get } = bench([], { vendors: 20 });
+    const { ask, get } = await testbed({ level: 'service', vendors: 20 });
     const plain = await get(vendorsPath);
     const packed = await ask('GET', vendorsPath, undefined, { 'accept-encoding': 'br, gzip' });
     expect(packed.headers['content-encoding']).toBe('gzip');

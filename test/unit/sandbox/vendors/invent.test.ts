@@ -2,9 +2,19 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../../src/sandbox/account/churn.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
-import { account, bench, vendorsPath } from '../../../support/testbed/sandbox-testbed.ts';
+import { Sandbox } from '../../../../src/sandbox/service.ts';
+import { account } from '../../../support/names.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { vendorsPath } from '../../../support/testbed/service.ts';
 
-const invented = (seed: string, vendors: number): Wire[] => bench([], { seed, vendors }).sandbox.vendors(account).all();
+const invented = (seed: string, vendors: number): Wire[] =>
+  new Sandbox(
+    { seed, accounts: [account], vendors },
+    { clock: virtualClock(), post: () => Promise.reject(new Error('Nobody is there.')) },
+  )
+    .vendors(account)
+    .all();
 
 describe('invented vendors', () => {
   const all = invented('one', 2_000);
@@ -59,7 +69,7 @@ describe('invented vendors', () => {
 
   it('are made only when asked for: a hundred thousand do not take their memory', async () => {
     const before = process.memoryUsage().heapUsed;
-    const { get } = bench([], { vendors: 100_000 });
+    const { get } = await testbed({ level: 'service', vendors: 100_000 });
     const told = await get(`${vendorsPath}?page=900&per_page=100`);
     expect(told.json.response.result.bill_vendors).toHaveLength(100);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
@@ -68,7 +78,7 @@ describe('invented vendors', () => {
 
 describe('churn', () => {
   it('makes so many changes a second, until the sandbox stops', async () => {
-    const { sandbox, clock } = bench([], { vendors: 50, churn: 10 });
+    const { sandbox, clock } = await testbed({ level: 'service', vendors: 50, churn: 10 });
     let changes = 0;
     sandbox.onChange(() => (changes += 1));
     await clock.advance(5_000);
@@ -83,14 +93,18 @@ describe('churn', () => {
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
     onTestFinished(() => void process.off('warning', onWarning));
-    const { sandbox } = bench([], { accounts: Array.from({ length: 30 }, (_, index) => `A${index}`), churn: 1 });
+    const { sandbox } = await testbed({
+      level: 'service',
+      accounts: Array.from({ length: 30 }, (_, index) => `A${index}`),
+      churn: 1,
+    });
     await new Promise(setImmediate);
     sandbox.stop();
     expect(warnings).toEqual([]);
   });
 
   it('does everything that happens to vendors', async () => {
-    const place = bench(['restoreEvent=create'], { vendors: 30 });
+    const place = await testbed({ level: 'service', world: ['restoreEvent=create'], vendors: 30 });
     await place.subscribe();
     const vendorService = place.sandbox.vendors(account);
     const throws = seededRandom(1);
@@ -102,8 +116,8 @@ describe('churn', () => {
     expect(vendorService.all().length).toBeGreaterThan(30);
   });
 
-  it('begins with a first vendor where there is none', () => {
-    const vendorService = bench().sandbox.vendors(account);
+  it('begins with a first vendor where there is none', async () => {
+    const vendorService = (await testbed({ level: 'service' })).sandbox.vendors(account);
     changeSomething(vendorService, seededRandom(1));
     expect(vendorService.all()).toHaveLength(1);
   });

@@ -1,29 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import {
-  account,
-  bench,
-  idsOf,
-  vendorsPath,
-  walk,
-  type Bench,
-  type Result,
-} from '../../../support/testbed/sandbox-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { idsOf, vendorsPath, walk, type Result } from '../../../support/testbed/service.ts';
 
 const vendors = 230;
 
-const states = ({ sandbox }: Bench, ...wanted: number[]): number[] =>
+const states = ({ sandbox }: Testbed<'service'>, ...wanted: number[]): number[] =>
   sandbox
     .vendors(account)
     .all()
     .filter(({ vis_state }) => wanted.includes(Number(vis_state)))
     .map(({ vendorid }) => vendorid as number);
 
-const page = async ({ get }: Bench, query: string): Promise<Result> =>
+const page = async ({ get }: Testbed<'service'>, query: string): Promise<Result> =>
   (await get(`${vendorsPath}?${query}`)).json.response.result;
 
 describe('pages of the vendor list', () => {
   it('show every vendor that is not deleted, once', async () => {
-    const place = bench([], { vendors });
+    const place = await testbed({ level: 'service', vendors });
     const walked = await walk(place);
     expect(walked.ids).toEqual(states(place, 0, 2));
     expect(walked.pages[0]!.total).toBe(walked.ids.length);
@@ -31,14 +25,19 @@ describe('pages of the vendor list', () => {
   });
 
   it('have 15 rows by default and at most 100', async () => {
-    const place = bench([], { vendors });
+    const place = await testbed({ level: 'service', vendors });
     expect(await page(place, '')).toMatchObject({ per_page: 15, page: 1 });
     expect(await page(place, 'per_page=1000')).toMatchObject({ per_page: 100 });
     expect(idsOf(await page(place, 'per_page=7'))).toHaveLength(7);
   });
 
   it('an empty list has no pages', async () => {
-    expect(await page(bench(), '')).toMatchObject({ bill_vendors: [], page: 1, pages: 0, total: 0 });
+    expect(await page(await testbed({ level: 'service' }), '')).toMatchObject({
+      bill_vendors: [],
+      page: 1,
+      pages: 0,
+      total: 0,
+    });
   });
 
   it.each([
@@ -47,31 +46,35 @@ describe('pages of the vendor list', () => {
     ['per_page=-5', 1013],
     ['per_page=1.5', 1013],
   ])('%s is refused', async (query, errno) => {
-    const told = await bench().get(`${vendorsPath}?${query}`);
+    const told = await (await testbed({ level: 'service' })).get(`${vendorsPath}?${query}`);
     expect([told.status, told.json.response.errors[0].errno]).toEqual([422, errno]);
   });
 });
 
 describe('worlds of paging', () => {
   it('A4 paging=ignored answers every page as the first', async () => {
-    const place = bench(['paging=ignored'], { vendors });
+    const place = await testbed({ level: 'service', world: ['paging=ignored'], vendors });
     expect(await page(place, 'page=2')).toEqual(await page(place, 'page=1'));
   });
 
   it('A4 paging=echoed shows the first page under the asked number', async () => {
-    const place = bench(['paging=echoed'], { vendors });
+    const place = await testbed({ level: 'service', world: ['paging=echoed'], vendors });
     const second = await page(place, 'page=2');
     expect(second.page).toBe(2);
     expect(idsOf(second)).toEqual(idsOf(await page(place, 'page=1')));
   });
 
   it('A5 perPage=honoured, ignored', async () => {
-    expect(await page(bench(['perPage=honoured'], { vendors }), 'per_page=200')).toMatchObject({ per_page: 200 });
-    expect(await page(bench(['perPage=ignored'], { vendors }), 'per_page=200')).toMatchObject({ per_page: 15 });
+    expect(
+      await page(await testbed({ level: 'service', world: ['perPage=honoured'], vendors }), 'per_page=200'),
+    ).toMatchObject({ per_page: 200 });
+    expect(
+      await page(await testbed({ level: 'service', world: ['perPage=ignored'], vendors }), 'per_page=200'),
+    ).toMatchObject({ per_page: 15 });
   });
 
   it('A6 perPage=all shows everything at once', async () => {
-    const place = bench(['perPage=all'], { vendors });
+    const place = await testbed({ level: 'service', world: ['perPage=all'], vendors });
     const result = await page(place, 'per_page=10');
     expect(idsOf(result)).toEqual(states(place, 0, 2));
     expect(result.pages).toBe(1);
@@ -79,9 +82,12 @@ describe('worlds of paging', () => {
 
   it('A7 pastEnd=empty, 404, last', async () => {
     const past = 'per_page=100&page=9';
-    expect(await page(bench([], { vendors }), past)).toMatchObject({ bill_vendors: [], page: 9 });
-    expect((await bench(['pastEnd=404'], { vendors }).get(`${vendorsPath}?${past}`)).status).toBe(404);
-    const place = bench(['pastEnd=last'], { vendors });
+    expect(await page(await testbed({ level: 'service', vendors }), past)).toMatchObject({ bill_vendors: [], page: 9 });
+    expect(
+      (await (await testbed({ level: 'service', world: ['pastEnd=404'], vendors })).get(`${vendorsPath}?${past}`))
+        .status,
+    ).toBe(404);
+    const place = await testbed({ level: 'service', world: ['pastEnd=last'], vendors });
     const last = await page(place, past);
     expect(last.page).toBe(last.pages);
     expect(idsOf(last)).toEqual(idsOf(await page(place, `per_page=100&page=${last.pages}`)));
@@ -90,12 +96,12 @@ describe('worlds of paging', () => {
 
 describe('worlds of order', () => {
   it('id and newest', async () => {
-    const place = bench(['order=newest'], { vendors });
+    const place = await testbed({ level: 'service', world: ['order=newest'], vendors });
     expect((await walk(place)).ids).toEqual(states(place, 0, 2).reverse());
   });
 
   it('updated moves what is edited to the end, and what has only a new balance not at all', async () => {
-    const place = bench(['order=updated'], { vendors });
+    const place = await testbed({ level: 'service', world: ['order=updated'], vendors });
     const vendorService = place.sandbox.vendors(account);
     const before = (await walk(place)).ids;
     const times = new Map(vendorService.all().map((row) => [row['vendorid'], row['updated_at'] as string]));
@@ -108,7 +114,7 @@ describe('worlds of order', () => {
   });
 
   it('updated stays whole however often vendors are edited', async () => {
-    const place = bench(['order=updated_newest'], { vendors: 20 });
+    const place = await testbed({ level: 'service', world: ['order=updated_newest'], vendors: 20 });
     const vendorService = place.sandbox.vendors(account);
     const [first = 0, second = 0] = states(place, 0);
     for (let round = 0; round < 300; round += 1)
@@ -119,7 +125,7 @@ describe('worlds of order', () => {
   });
 
   it('A3 shuffled is another order each time, of the same rows', async () => {
-    const place = bench(['order=shuffled', 'perPage=all'], { vendors });
+    const place = await testbed({ level: 'service', world: ['order=shuffled', 'perPage=all'], vendors });
     const [one, two] = [idsOf(await page(place, '')), idsOf(await page(place, ''))];
     expect(one).not.toEqual(two);
     expect(one.toSorted((a, b) => a - b)).toEqual(two.toSorted((a, b) => a - b));
@@ -128,21 +134,21 @@ describe('worlds of order', () => {
 
 describe('worlds of what a list shows', () => {
   it('listDeleted=shown', async () => {
-    const place = bench(['listDeleted=shown'], { vendors });
+    const place = await testbed({ level: 'service', world: ['listDeleted=shown'], vendors });
     expect((await walk(place)).ids).toEqual(states(place, 0, 1, 2));
   });
 
   it('visStateFilter=honoured, ignored; unknown filters are always ignored', async () => {
-    const place = bench([], { vendors });
+    const place = await testbed({ level: 'service', vendors });
     for (const state of [0, 1, 2])
       expect((await walk(place, `per_page=100&search[vis_state]=${state}`)).ids).toEqual(states(place, state));
     expect((await walk(place, 'per_page=100&search[updated_since]=2026-01-01')).ids).toEqual(states(place, 0, 2));
-    const deaf = bench(['visStateFilter=ignored'], { vendors });
+    const deaf = await testbed({ level: 'service', world: ['visStateFilter=ignored'], vendors });
     expect((await walk(deaf, 'per_page=100&search[vis_state]=1')).ids).toEqual(states(deaf, 0, 2));
   });
 
   it('A9 total=counts_hidden counts deleted rows and leaves holes', async () => {
-    const place = bench(['total=counts_hidden'], { vendors });
+    const place = await testbed({ level: 'service', world: ['total=counts_hidden'], vendors });
     const walked = await walk(place, 'per_page=10');
     expect(walked.pages[0]!.total).toBe(vendors);
     expect(walked.ids).toEqual(states(place, 0, 2));
@@ -150,11 +156,11 @@ describe('worlds of what a list shows', () => {
   });
 
   it('A9 unlistedIds are counted, never shown, and refused by id', async () => {
-    const place = bench(['unlistedIds=5'], { vendors });
+    const place = await testbed({ level: 'service', world: ['unlistedIds=5'], vendors });
     const walked = await walk(place);
     expect(walked.pages[0]!.total).toBe(walked.ids.length + 5);
     expect(walked.ids).toEqual(states(place, 0, 2));
-    const known = bench([], { vendors }).sandbox.vendors(account).all();
+    const known = (await testbed({ level: 'service', vendors })).sandbox.vendors(account).all();
     const hidden = known.map(({ vendorid }) => vendorid as number).filter((id) => !states(place, 0, 1, 2).includes(id));
     expect(hidden).toHaveLength(5);
     const told = await place.get(`${vendorsPath}/${hidden[0]}`);
@@ -163,18 +169,20 @@ describe('worlds of what a list shows', () => {
 
   it('A17 noteInList decides whether lists carry notes', async () => {
     const withNotes = async (world: string) =>
-      (await page(bench([world, 'perPage=all'], { vendors }), '')).bill_vendors.filter((row: object) => 'note' in row);
+      (await page(await testbed({ level: 'service', world: [world, 'perPage=all'], vendors }), '')).bill_vendors.filter(
+        (row: object) => 'note' in row,
+      );
     expect(await withNotes('noteInList=no')).toHaveLength(0);
     expect((await withNotes('noteInList=yes')).length).toBeGreaterThan(5);
   });
 
   it('the truth as lists word it is what a list shows', async () => {
-    const place = bench(['perPage=all', 'listDeleted=shown'], { vendors });
+    const place = await testbed({ level: 'service', world: ['perPage=all', 'listDeleted=shown'], vendors });
     expect((await page(place, '')).bill_vendors).toEqual(place.sandbox.vendors(account).listed());
   });
 
   it('B2 listLag: a list may be behind by so many seconds, and not longer', async () => {
-    const place = bench(['listLag=4', 'perPage=all'], { vendors });
+    const place = await testbed({ level: 'service', world: ['listLag=4', 'perPage=all'], vendors });
     const vendorService = place.sandbox.vendors(account);
     await place.clock.advance(60_000);
     const created = vendorService.create({ vendor_name: 'New' })['vendorid'] as number;
@@ -198,7 +206,7 @@ describe('worlds of what a list shows', () => {
   });
 
   it('rows can move between two pages', async () => {
-    const place = bench([], { vendors });
+    const place = await testbed({ level: 'service', vendors });
     const vendorService = place.sandbox.vendors(account);
     const all = states(place, 0, 2);
     let asked = 0;

@@ -1,34 +1,35 @@
 /** Findings that deliveries explain after the fact. */
 import { describe, expect, it } from 'vitest';
-import { account, openTestbed, type Testbed } from '../../../support/testbed/store-testbed.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { account } from '../../../support/testbed/store.ts';
 
 /** A sweep finds that vendor 1 changed, and a delivery that was received `later` milliseconds after that brings nothing new. */
-async function foundAndTold(testbed: Testbed, later: number): Promise<Record<string, unknown>> {
-  const { mirror, clocks } = testbed;
+async function foundAndTold(at: Testbed<'store'>, later: number): Promise<Record<string, unknown>> {
+  const { mirror, clocks } = at;
   const run = await mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
   await mirror.addFindings(run, [{ kind: 'missed_update', vendorid: 1, fields: ['city'] }]);
-  await testbed.told(clocks.wall + later);
+  await at.told(clocks.wall + later);
   const [mark] = await mirror.dueMarks(account, 1);
   await mirror.settle(mark!, 'unchanged');
-  return testbed.query('SELECT found_at, explained_at, explanation FROM findings')[0]!;
+  return at.query('SELECT found_at, explained_at, explanation FROM findings')[0]!;
 }
 
 describe('a finding', () => {
   it('is explained by the delivery that came late, with how late', async () => {
-    expect(await foundAndTold(await openTestbed(), 90_500)).toMatchObject({
+    expect(await foundAndTold(await testbed({ level: 'store' }), 90_500)).toMatchObject({
       explained_at: '2026-11-20 12:01:30.500',
       explanation: 'A delivery came 90.5 s after the sweep had found it.',
     });
   });
 
   it('is explained by a delivery that waited for its commit while the sweep looked', async () => {
-    expect(await foundAndTold(await openTestbed(), -1)).toMatchObject({
+    expect(await foundAndTold(await testbed({ level: 'store' }), -1)).toMatchObject({
       explained_at: '2026-11-20 12:00:00.000',
       explanation: 'A delivery came 0.0 s after the sweep had found it.',
     });
   });
 
   it('is not explained by a delivery of long before, which was about something else', async () => {
-    expect(await foundAndTold(await openTestbed(), -60_000)).toMatchObject({ explained_at: null });
+    expect(await foundAndTold(await testbed({ level: 'store' }), -60_000)).toMatchObject({ explained_at: null });
   });
 });

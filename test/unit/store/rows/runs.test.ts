@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { account, openTestbed, type Testbed } from '../../../support/testbed/store-testbed.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { account } from '../../../support/testbed/store.ts';
 
 const hour = 3_600_000;
 
-async function openedTestbed(): Promise<Testbed> {
-  const at = await openTestbed();
+async function openedTestbed(): Promise<Testbed<'store'>> {
+  const at = await testbed({ level: 'store' });
   await at.mirror.addAccounts([account]);
   return at;
 }
 
-async function runBegins(at: Testbed): Promise<void> {
+async function runBegins(at: Testbed<'store'>): Promise<void> {
   await at.mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
 }
 

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReadStamp } from '../../../../src/domain/reading.ts';
 import { asked } from '../../../support/test-size.ts';
-import { lag, openTestbed, row, type Testbed } from '../../../support/testbed/store-testbed.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { lag, row } from '../../../support/testbed/store.ts';
 
 /** What the mirror holds of vendor 1: its name, or `gone`. */
-function held(testbed: Testbed, vendorid = 1): string | undefined {
-  const [found] = testbed.query<{ presence: string; vendor_name: string }>(
+function held(at: Testbed<'store'>, vendorid = 1): string | undefined {
+  const [found] = at.query<{ presence: string; vendor_name: string }>(
     'SELECT presence, vendor_name FROM vendors WHERE vendorid = ?',
     vendorid,
   );
@@ -15,137 +16,139 @@ function held(testbed: Testbed, vendorid = 1): string | undefined {
 }
 
 /** Lets so much time pass that nothing is young any more. */
-function age(testbed: Testbed): void {
-  testbed.clocks.running += lag;
-  testbed.clocks.wall += lag;
+function age(at: Testbed<'store'>): void {
+  at.clocks.running += lag;
+  at.clocks.wall += lag;
 }
 
 describe('pages that came together', () => {
   it('are told of in their order, whichever of them showed something new, and all count', async () => {
-    const testbed = await openTestbed();
-    await testbed.page(await testbed.ask(), row(1, 'as it is'), row(3, 'before'));
-    age(testbed);
-    const stamp = await testbed.ask();
-    expect(await testbed.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual(
-      [['created'], ['unchanged'], ['updated', 'created']],
-    );
-    expect(testbed.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
-    expect(await testbed.mirror.countVendors('one')).toBe(4);
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'as it is'), row(3, 'before'));
+    age(at);
+    const stamp = await at.ask();
+    expect(await at.pages(stamp, [row(2, 'new')], [row(1, 'as it is')], [row(3, 'after'), row(4, 'new')])).toEqual([
+      ['created'],
+      ['unchanged'],
+      ['updated', 'created'],
+    ]);
+    expect(at.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
+    expect(await at.mirror.countVendors('one')).toBe(4);
   });
 
   it('K3 are applied but for a record that cannot be stored, of which nothing is left', async () => {
-    const testbed = await openTestbed();
+    const at = await testbed({ level: 'store' });
     const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
-    const applied = await testbed.pages(await testbed.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
+    const applied = await at.pages(await at.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
     expect(applied).toEqual([['created'], ['rejected', 'created']]);
-    expect(await testbed.mirror.countVendors('one')).toBe(2);
+    expect(await at.mirror.countVendors('one')).toBe(2);
   });
 });
 
 describe('a reading', () => {
   it('A13 that began earlier never wins, in whichever order the answers come', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'first'));
-    age(testbed);
-    const [page, reread] = [await testbed.ask(), await testbed.ask()];
-    expect(await testbed.record(reread, row(1, 'second'))).toBe('updated');
-    age(testbed);
-    expect(await testbed.page(page, row(1, 'first'))).toEqual(['stale']);
-    expect(held(testbed)).toBe('second');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'first'));
+    age(at);
+    const [page, reread] = [await at.ask(), await at.ask()];
+    expect(await at.record(reread, row(1, 'second'))).toBe('updated');
+    age(at);
+    expect(await at.page(page, row(1, 'first'))).toEqual(['stale']);
+    expect(held(at)).toBe('second');
   });
 
   it.each(['page', 'record'] as const)(
     'A13 B2 that began earlier never wins over a later %s that found the vendor as it was held',
     async (later) => {
-      const testbed = await openTestbed();
-      await testbed.page(await testbed.ask(), row(1, 'as it is'));
-      age(testbed);
-      const early = await testbed.ask();
-      expect(await testbed[later](await testbed.ask(), row(1, 'as it is'))).toContain('unchanged');
-      expect(await testbed.record(early, row(1, 'between'))).toBe('stale');
-      expect(held(testbed)).toBe('as it is');
+      const at = await testbed({ level: 'store' });
+      await at.page(await at.ask(), row(1, 'as it is'));
+      age(at);
+      const early = await at.ask();
+      expect(await at[later](await at.ask(), row(1, 'as it is'))).toContain('unchanged');
+      expect(await at.record(early, row(1, 'between'))).toBe('stale');
+      expect(held(at)).toBe('as it is');
     },
   );
 
   it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'new'));
-    testbed.clocks.running += lag - 1;
-    expect(await testbed.page(await testbed.ask(), row(1, 'old copy'))).toEqual(['guarded']);
-    expect(held(testbed)).toBe('new');
-    expect(await testbed.mirror.dueMarks('one', 10)).toEqual([]);
-    testbed.clocks.running += 1;
-    expect(await testbed.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
-    expect(await testbed.record(await testbed.ask(), row(1, 'newest'))).toBe('updated');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'new'));
+    at.clocks.running += lag - 1;
+    expect(await at.page(await at.ask(), row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(at)).toBe('new');
+    expect(await at.mirror.dueMarks('one', 10)).toEqual([]);
+    at.clocks.running += 1;
+    expect(await at.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+    expect(await at.record(await at.ask(), row(1, 'newest'))).toBe('updated');
   });
 
   it('B2 is judged by when its request began, however late the answer comes', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'new'));
-    const early = await testbed.ask();
-    testbed.clocks.running += 3 * lag;
-    expect(await testbed.page(early, row(1, 'old copy'))).toEqual(['guarded']);
-    expect(held(testbed)).toBe('new');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'new'));
+    const early = await at.ask();
+    at.clocks.running += 3 * lag;
+    expect(await at.page(early, row(1, 'old copy'))).toEqual(['guarded']);
+    expect(held(at)).toBe('new');
   });
 
   it('B2 is guarded from the first reading that showed what is held, so that looking often does not make it young', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'first'));
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'first'));
     for (let look = 0; look < 10; look++) {
-      testbed.clocks.running += lag / 10;
-      await testbed.record(await testbed.ask(), row(1, 'first'));
+      at.clocks.running += lag / 10;
+      await at.record(await at.ask(), row(1, 'first'));
     }
-    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
+    expect(await at.record(await at.ask(), row(1, 'second'))).toBe('updated');
   });
 
   it('B1 shows the second of two changes in one second', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'first', '2026-11-20 12:00:00'));
-    age(testbed);
-    expect(await testbed.record(await testbed.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'first', '2026-11-20 12:00:00'));
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'second', '2026-11-20 12:00:00'))).toBe('updated');
   });
 
   it('B3 counts though the service says that it is older', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
-    age(testbed);
-    expect(await testbed.record(await testbed.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'before the clock fell back', '2026-11-20 12:00:00'));
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'after it', '2026-11-20 11:00:00'))).toBe('updated');
   });
 
   it('of our own write is applied at once, and not passed by what had left before it', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'theirs'));
-    const early = await testbed.ask();
-    expect(await testbed.record(await testbed.ask(), row(1, 'ours'), 'write')).toBe('updated');
-    age(testbed);
-    expect(await testbed.record(early, row(1, 'theirs'))).toBe('stale');
-    expect(held(testbed)).toBe('ours');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'theirs'));
+    const early = await at.ask();
+    expect(await at.record(await at.ask(), row(1, 'ours'), 'write')).toBe('updated');
+    age(at);
+    expect(await at.record(early, row(1, 'theirs'))).toBe('stale');
+    expect(held(at)).toBe('ours');
   });
 });
 
 describe('mirror time', () => {
   it('B8 and the counter go on after a restart of the machine, and a vendor is no younger for it', async () => {
-    const testbed = await openTestbed();
-    testbed.clocks.running = 50_000_000;
-    await testbed.record(await testbed.ask(), row(1, 'first'));
-    const before = await testbed.ask();
-    testbed.clocks.running = 3;
-    await testbed.reopen();
-    const after = await testbed.ask();
+    const at = await testbed({ level: 'store' });
+    at.clocks.running = 50_000_000;
+    await at.record(await at.ask(), row(1, 'first'));
+    const before = await at.ask();
+    at.clocks.running = 3;
+    await at.reopen();
+    const after = await at.ask();
     expect(after.readSeq).toBe(before.readSeq + 1);
     expect(after.begun).toBeGreaterThanOrEqual(before.begun);
-    testbed.clocks.running += lag;
-    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
+    at.clocks.running += lag;
+    expect(await at.record(await at.ask(), row(1, 'second'))).toBe('updated');
   });
 
   it('B4 knows nothing of jumps of the wall clock', async () => {
-    const testbed = await openTestbed();
-    await testbed.record(await testbed.ask(), row(1, 'first'));
-    testbed.clocks.wall += 86_400_000;
-    expect(await testbed.record(await testbed.ask(), row(1, 'old copy'))).toBe('guarded');
-    testbed.clocks.wall -= 3 * 86_400_000;
-    testbed.clocks.running += lag;
-    expect(await testbed.record(await testbed.ask(), row(1, 'second'))).toBe('updated');
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'first'));
+    at.clocks.wall += 86_400_000;
+    expect(await at.record(await at.ask(), row(1, 'old copy'))).toBe('guarded');
+    at.clocks.wall -= 3 * 86_400_000;
+    at.clocks.running += lag;
+    expect(await at.record(await at.ask(), row(1, 'second'))).toBe('updated');
   });
 });
 
@@ -173,7 +176,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A vendor at a service whose copies lag, and the requests under way. */
 class World {
-  readonly #testbed: Testbed;
+  readonly #at: Testbed<'store'>;
   readonly #vendorid: number;
   /** What the vendor was from when on; `gone` where there was none. */
   readonly #past: { from: number; name: string }[];
@@ -182,20 +185,20 @@ class World {
   /** The newest version that the mirror has shown. */
   #reached = -1;
 
-  constructor(testbed: Testbed, vendorid: number) {
-    this.#testbed = testbed;
+  constructor(at: Testbed<'store'>, vendorid: number) {
+    this.#at = at;
     this.#vendorid = vendorid;
-    this.#past = [{ from: testbed.clocks.running, name: this.#next() }];
+    this.#past = [{ from: at.clocks.running, name: this.#next() }];
   }
 
   async take(given: Step): Promise<void> {
-    const { clocks } = this.#testbed;
+    const { clocks } = this.#at;
     if (given.kind === 'pass') clocks.running += given.ms;
     else if (given.kind === 'jump') clocks.wall += given.ms;
     else if (given.kind === 'edit') this.#become(this.#next());
     else if (given.kind === 'vanish') this.#vanish();
     else if (given.kind === 'ask')
-      this.#open.push({ stamp: await this.#testbed.ask(), by: given.by, asked: clocks.running });
+      this.#open.push({ stamp: await this.#at.ask(), by: given.by, asked: clocks.running });
     else if (given.kind === 'answer') await this.#answer(given.which, given.freshness);
     else await this.#write();
     this.#check();
@@ -204,12 +207,12 @@ class World {
   /** Once all is quiet, one more reading brings the truth. */
   async settle(): Promise<void> {
     while (this.#open.length > 0) await this.#answer(0, 1);
-    this.#testbed.clocks.running += 2 * lag;
-    this.#open.push({ stamp: await this.#testbed.ask(), by: 'record', asked: this.#testbed.clocks.running });
+    this.#at.clocks.running += 2 * lag;
+    this.#open.push({ stamp: await this.#at.ask(), by: 'record', asked: this.#at.clocks.running });
     await this.#answer(0, 1);
     this.#check();
     const truth = this.#past.at(-1)!.name;
-    expect(held(this.#testbed, this.#vendorid) ?? 'gone').toBe(truth);
+    expect(held(this.#at, this.#vendorid) ?? 'gone').toBe(truth);
   }
 
   #next(): string {
@@ -221,13 +224,13 @@ class World {
   }
 
   #become(name: string): void {
-    this.#past.push({ from: this.#testbed.clocks.running, name });
+    this.#past.push({ from: this.#at.clocks.running, name });
   }
 
   async #write(): Promise<void> {
-    const stamp = await this.#testbed.ask();
+    const stamp = await this.#at.ask();
     this.#become(this.#next());
-    await this.#testbed.record(stamp, row(this.#vendorid, this.#past.at(-1)!.name), 'write');
+    await this.#at.record(stamp, row(this.#vendorid, this.#past.at(-1)!.name), 'write');
   }
 
   /** An answer shows the vendor as it was at some moment from `lag` before the request to now. */
@@ -235,15 +238,15 @@ class World {
     const [request] = this.#open.splice(which % Math.max(1, this.#open.length), 1);
     if (!request) return;
     const oldest = request.asked - lag;
-    const shown = oldest + freshness * (this.#testbed.clocks.running - oldest);
+    const shown = oldest + freshness * (this.#at.clocks.running - oldest);
     const { name } = this.#past.findLast(({ from }) => from <= shown) ?? this.#past[0]!;
-    if (name !== 'gone') await this.#testbed[request.by](request.stamp, row(this.#vendorid, name));
-    else if (request.by === 'record') await this.#testbed.absence(request.stamp, this.#vendorid);
+    if (name !== 'gone') await this.#at[request.by](request.stamp, row(this.#vendorid, name));
+    else if (request.by === 'record') await this.#at.absence(request.stamp, this.#vendorid);
   }
 
   /** P3: what the mirror shows only ever grows newer. */
   #check(): void {
-    const name = held(this.#testbed, this.#vendorid);
+    const name = held(this.#at, this.#vendorid);
     if (name === undefined || name === this.#past[this.#reached]?.name) return;
     this.#reached = this.#past.findIndex((version, index) => index > this.#reached && version.name === name);
     expect(this.#reached).toBeGreaterThanOrEqual(0);
@@ -252,11 +255,11 @@ class World {
 
 describe('whatever the order of readings', () => {
   it('A13 B2 B3 B4 the mirror never goes backwards, and reaches the truth once all is quiet', async () => {
-    const testbed = await openTestbed();
+    const at = await testbed({ level: 'store' });
     let vendorid = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const world = new World(testbed, ++vendorid);
+        const world = new World(at, ++vendorid);
         for (const given of steps) await world.take(given);
         await world.settle();
       }),

@@ -1,30 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { account, bench, type Bench, type BenchOptions } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed, type TestbedOptions } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/differences.ts';
 
 const paging = { perPage: 15, concurrency: 1 };
 
 /** A bench whose mirror is full, a minute later. */
-async function mirrored(options: BenchOptions = {}): Promise<Bench> {
-  const at = await bench({ vendors: 60, settings: { service: { paging } }, ...options });
+async function mirrored(options: TestbedOptions<'account'> = {}): Promise<Testbed<'account'>> {
+  const at = await testbed({ level: 'account', vendors: 60, settings: { service: { paging } }, ...options });
   expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   await at.clock.advance(60_000);
   return at;
 }
 
 /** The numbers of some active vendors, in order. */
-function actives(at: Bench, count: number): number[] {
+function actives(at: Testbed<'account'>, count: number): number[] {
   return at
     .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
     .map(({ vendorid }) => vendorid);
 }
 
-function stateOf(at: Bench, vendorid: number): Record<string, unknown> {
+function stateOf(at: Testbed<'account'>, vendorid: number): Record<string, unknown> {
   return at.query('SELECT presence, vis_state, vis_state_source FROM vendors WHERE vendorid = ?', vendorid)[0]!;
 }
 
 /** How a vendor moved between states, in the words of the view. */
-function movesOf(at: Bench, vendorid: number): Record<string, unknown>[] {
+function movesOf(at: Testbed<'account'>, vendorid: number): Record<string, unknown>[] {
   return at.query(
     `SELECT old_vis_state, new_vis_state, old_presence, new_presence, vis_state_source
      FROM vis_state_changes WHERE vendorid = ? ORDER BY seq`,
@@ -287,7 +288,12 @@ describe('the breaker', () => {
   });
 
   it('A4 A9 holds back what a list leaves open that counts many and shows only empty pages', async () => {
-    const at = await bench({ vendors: 20, world: [...world, 'paging=echoed'], settings: { service: { paging } } });
+    const at = await testbed({
+      level: 'account',
+      vendors: 20,
+      world: [...world, 'paging=echoed'],
+      settings: { service: { paging } },
+    });
     const vendorService = at.sandbox.vendors(account);
     const listed = vendorService.all().map(({ vendorid }) => Number(vendorid));
     // The oldest stand on the first page, which comes again and again.
@@ -307,7 +313,7 @@ describe('the breaker', () => {
   });
 
   it('A9 believes that all are hidden where a person says so', async () => {
-    const at = await bench({ vendors: 20, world, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors: 20, world, settings: { service: { paging } } });
     const vendorService = at.sandbox.vendors(account);
     for (const { vendorid } of vendorService.all()) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
@@ -320,7 +326,7 @@ describe('the breaker', () => {
     ['one page may hold them all', 15, world, 15],
     ['one of them is shown', 20, world, 19],
   ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
-    const at = await bench({ vendors, world: where, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors, world: where, settings: { service: { paging } } });
     const vendorService = at.sandbox.vendors(account);
     for (const { vendorid } of vendorService.all().slice(0, deleted)) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });

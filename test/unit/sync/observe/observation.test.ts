@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { account, bench, type BenchOptions } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type TestbedOptions } from '../../../support/testbed.ts';
 import { activeDifferences, differences } from '../../../support/differences.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
@@ -7,7 +8,7 @@ const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 type Wire = Record<string, unknown>;
 
 /** Changes the records of lists, and of reads by number, on their way. */
-function records(change: (record: Wire) => Wire): NonNullable<BenchOptions['rewrite']> {
+function records(change: (record: Wire) => Wire): NonNullable<TestbedOptions<'account'>['rewrite']> {
   return (text) => {
     const document = JSON.parse(text) as { response?: { result?: { bill_vendors?: Wire[]; bill_vendor?: Wire } } };
     const result = document.response?.result;
@@ -24,7 +25,8 @@ function without(record: Wire, name: string): Wire {
 describe('fields that come and go', () => {
   it('A18 are reported once, keep their values, and fail no run', async () => {
     let spell: (record: Wire) => Wire = (record) => record;
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 20,
       settings,
       world: ['noteInList=yes'],
@@ -51,7 +53,12 @@ describe('fields that come and go', () => {
   });
 
   it('A17 a list and a read by number that differ in fields make no row flip', async () => {
-    const at = await bench({ vendors: 20, settings, world: ['noteInList=no', 'visStateFilter=ignored'] });
+    const at = await testbed({
+      level: 'account',
+      vendors: 20,
+      settings,
+      world: ['noteInList=no', 'visStateFilter=ignored'],
+    });
     await at.pull();
     const [one] = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors');
     at.sandbox.vendors(account).edit(one!.vendorid, { note: 'Only reads by number show this.' });
@@ -70,7 +77,8 @@ describe('fields that come and go', () => {
   });
 
   it('A18 A30 numbers for text and text for numbers are read as what they mean', async () => {
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 20,
       settings,
       world: ['visState=text', 'balances=object'],
@@ -91,7 +99,8 @@ describe('rows that cannot be used', () => {
     'K3 A19 A28 a record whose vendorid is %s is set aside, its neighbours are applied, and nobody is absent',
     async (_, spoil) => {
       let victim = 0;
-      const at = await bench({
+      const at = await testbed({
+        level: 'account',
         vendors: 40,
         settings,
         rewrite: records((record) => (record['vendorid'] === victim ? spoil(record) : record)),
@@ -130,7 +139,8 @@ describe('rows that cannot be used', () => {
   ])(
     'K3 a record that names %s twice is kept with the first of them, and a finding says so once',
     async (_, field, twice) => {
-      const at = await bench({
+      const at = await testbed({
+        level: 'account',
         vendors: 40,
         settings,
         rewrite: records((record) => ({ ...record, overdue_balance: [], [field]: twice })),
@@ -151,7 +161,8 @@ describe('rows that cannot be used', () => {
   );
 
   it('A19 a vendor that comes twice on a page is one vendor', async () => {
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 10,
       rewrite: (text, url) => {
         const document = JSON.parse(text) as { response: { result: { bill_vendors?: unknown[] } } };
@@ -168,7 +179,8 @@ describe('rows that cannot be used', () => {
 
 describe('text that breaks readers', () => {
   it('A27 a lone surrogate and NUL change nothing from pull to pull', async () => {
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 5,
       rewrite: (text) => text.replaceAll(/"city":(?:null|"[^"]*")/g, String.raw`"city":"A\u0000B\ud800C"`),
     });
@@ -182,7 +194,8 @@ describe('text that breaks readers', () => {
 describe('two accounts', () => {
   it('A20 keep vendors of the same number apart', async () => {
     let ids: unknown[] = [];
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 8,
       accounts: [account, 'other'],
       settings: { service: { extraWalks: 'never' } },

@@ -1,10 +1,11 @@
 /** A vendor whose reading fails, again and again. */
 import { expect, it } from 'vitest';
 import { attend } from '../../../../src/sync/queue/attempt.ts';
-import { account, bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 it('C7 the failures of a mark are counted: it rests ever longer, and is given up until the next reconciliation', async () => {
-  const at = await bench({ vendors: 3, settings: { service: { readOne: 'get' } } });
+  const at = await testbed({ level: 'account', vendors: 3, settings: { service: { readOne: 'get' } } });
   await at.pull();
   await at.clock.advance(60_000);
   const { engine } = at.installation.account(account);

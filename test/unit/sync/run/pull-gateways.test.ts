@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { account, bench, type Bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const signal = new AbortController().signal;
 
-function rows(at: Bench): Record<string, unknown>[] {
+function rows(at: Testbed<'account'>): Record<string, unknown>[] {
   return at.query('SELECT sgid, gateway_name, connectionid, first_seen_at, removed_at FROM gateways ORDER BY sgid');
 }
 
 describe('the gateways of an account', () => {
   it('are mirrored as the service lists them', async () => {
-    const at = await bench();
+    const at = await testbed({ level: 'account' });
     expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ seen: 2, removed: 0 });
     const listed = at.sandbox.gateways(account).all();
     expect(at.query('SELECT sgid, id, connectionid, gateway_name FROM gateways ORDER BY sgid')).toEqual(
@@ -18,7 +19,7 @@ describe('the gateways of an account', () => {
   });
 
   it('stay with their moment of removal, and come back', async () => {
-    const at = await bench();
+    const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     const [first] = rows(at);
     const book = at.sandbox.gateways(account);
@@ -32,7 +33,7 @@ describe('the gateways of an account', () => {
   });
 
   it('A11 are not removed because one list was empty', async () => {
-    const at = await bench();
+    const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     at.sandbox.faults.next({ kind: 'empty_list' });
     expect(await at.installation.pullGateways(account, { signal })).toMatchObject({ seen: 2, removed: 0 });
@@ -43,7 +44,7 @@ describe('the gateways of an account', () => {
     ['A11 errors_in_200', 'access_denied'],
     ['A21 401', 'unauthenticated'],
   ] as const)('%s leaves them as they were', async (title, code) => {
-    const at = await bench();
+    const at = await testbed({ level: 'account' });
     await at.installation.pullGateways(account, { signal });
     const before = rows(at);
     at.sandbox.faults.next({ kind: title.split(' ')[1] as '403' | '401' | 'errors_in_200' });

@@ -1,20 +1,22 @@
 import Driver from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { account, bench, deadProcess, livingProcess, type Bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { deadProcess, livingProcess } from '../../../support/testbed/account.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 
-function runs(at: Bench): Record<string, unknown>[] {
+function runs(at: Testbed<'account'>): Record<string, unknown>[] {
   return at.query('SELECT * FROM runs ORDER BY id');
 }
 
-function count(at: Bench, table: string): number {
+function count(at: Testbed<'account'>, table: string): number {
   return at.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)[0]!.n;
 }
 
 describe('the ledger of runs', () => {
   it('tells of a first run and of one that found nothing new, which writes no vendor row', async () => {
-    const at = await bench({ vendors: 40, settings, world: ['visStateFilter=ignored'] });
+    const at = await testbed({ level: 'account', vendors: 40, settings, world: ['visStateFilter=ignored'] });
     await at.pull();
     const [held, versions] = [at.query('SELECT * FROM vendors'), count(at, 'vendor_versions')];
     await at.clock.advance(60_000);
@@ -51,7 +53,7 @@ describe('the ledger of runs', () => {
   });
 
   it('says what is known for certain: the moment before the sweep began, less the lag', async () => {
-    const at = await bench({ vendors: 20 });
+    const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     expect(runs(at)).toMatchObject([{ started_at: '2026-11-20 12:00:00.000', safe_as_of: '2026-11-20 11:59:55.000' }]);
     expect(at.query('SELECT safe_as_of, last_complete_sweep FROM freshness')).toEqual([
@@ -60,7 +62,7 @@ describe('the ledger of runs', () => {
   });
 
   it('claims no more of a vendor that is too young to be missed than was known before its reading began', async () => {
-    const at = await bench({ vendors: 20 });
+    const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     await at.clock.advance(60_000);
     const vendorService = at.sandbox.vendors(account);
@@ -81,7 +83,7 @@ describe('the ledger of runs', () => {
   });
 
   it('keeps the freshness of the last complete sweep when a later one is not', async () => {
-    const at = await bench({ vendors: 60, settings });
+    const at = await testbed({ level: 'account', vendors: 60, settings });
     await at.pull();
     const before = at.query('SELECT * FROM freshness');
     await at.clock.advance(60_000);
@@ -92,7 +94,7 @@ describe('the ledger of runs', () => {
   });
 
   it('J1 an interrupted run keeps whole pages and says so', async () => {
-    const at = await bench({ vendors: 60, settings });
+    const at = await testbed({ level: 'account', vendors: 60, settings });
     const interruption = new AbortController();
     at.sandbox.onRequest(({ query }) => {
       if (query.get('page') === '3') interruption.abort(new Error('Ctrl-C'));
@@ -107,7 +109,7 @@ describe('the ledger of runs', () => {
   });
 
   it('F2 calls abandoned what a dead process left running, and not what a living one does', async () => {
-    const at = await bench({ vendors: 20 });
+    const at = await testbed({ level: 'account', vendors: 20 });
     await at.pull();
     const writer = new Driver(at.database);
     const left = writer.prepare(

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom, type SeededRandom } from '../../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../../src/sandbox/account/churn.ts';
 import { inventTexts } from '../../../../src/sandbox/vendors/invent.ts';
-import { account, bench, type Bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/differences.ts';
 
 const seeds = 60;
@@ -23,7 +24,7 @@ const axes: readonly (readonly string[])[] = [
 ];
 
 interface History {
-  readonly at: Bench;
+  readonly at: Testbed<'account'>;
   readonly world: readonly string[];
   /** Whether life goes on between requests. */
   lively: boolean;
@@ -37,7 +38,8 @@ async function history(seed: number): Promise<History> {
   const touched = new Set<number>();
   const state = { lively: true };
   const priority = throws.pick([0.1, 0.4, 0.8]);
-  const at = await bench({
+  const at = await testbed({
+    level: 'account',
     vendors: 20 + throws.below(40),
     seed: String(seed),
     world,
@@ -55,7 +57,7 @@ async function history(seed: number): Promise<History> {
 }
 
 /** Life as it shifts a list most: half of what happens brings a vendor in or takes one out. */
-function happen(vendorService: ReturnType<Bench['sandbox']['vendors']>, throws: SeededRandom): void {
+function happen(vendorService: ReturnType<Testbed<'account'>['sandbox']['vendors']>, throws: SeededRandom): void {
   const id = vendorService.someId(throws);
   const kind = throws.below(100);
   if (id === undefined || kind < 20) vendorService.create(inventTexts(throws));

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxRequest } from '../../../../src/sandbox/endpoints/sandbox-call.ts';
 import type { FaultKind } from '../../../../src/sandbox/faults/fault-kinds.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
-import { account, bench, type Bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/differences.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
@@ -14,26 +15,26 @@ const isList = (request: SandboxRequest): boolean =>
   request.query.has('page') && !request.query.has('search[vis_state]');
 
 /** From now on, every request that matches meets this fault. */
-function always(at: Bench, kind: FaultKind, match: (request: SandboxRequest) => boolean): () => void {
+function always(at: Testbed<'account'>, kind: FaultKind, match: (request: SandboxRequest) => boolean): () => void {
   return at.sandbox.onRequest((request) => {
     if (match(request)) at.sandbox.faults.next({ kind, match: (other) => other === request });
   });
 }
 
-function requestsOf(at: Bench): SandboxRequest[] {
+function requestsOf(at: Testbed<'account'>): SandboxRequest[] {
   const requests: SandboxRequest[] = [];
   at.sandbox.onRequest((request) => requests.push(request));
   return requests;
 }
 
 /** Everything that people may read of vendors. */
-function contents(at: Bench): unknown {
+function contents(at: Testbed<'account'>): unknown {
   return ['vendors', 'vendor_balances', 'vendor_tax_defaults', 'vendor_versions', 'balance_history'].map((table) =>
     at.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`),
   );
 }
 
-function lastRun(at: Bench): Record<string, unknown> {
+function lastRun(at: Testbed<'account'>): Record<string, unknown> {
   return at.query('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0]!;
 }
 
@@ -54,7 +55,7 @@ describe('faults that pass', () => {
     'A19 wrong_page',
   ])('%s is outlived', async (title) => {
     const kind = title.split(' ').at(-1) as FaultKind;
-    const at = await bench({ vendors: 60, settings });
+    const at = await testbed({ level: 'account', vendors: 60, settings });
     at.sandbox.faults.next({ kind, match: (request) => pageOf(request) === 2 });
     at.sandbox.faults.next({ kind, match: (request) => pageOf(request) === 3 });
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });
@@ -78,7 +79,7 @@ describe('faults that stay', () => {
     ['A11 errors_in_200', 'access_denied', 77],
   ] as const)('%s ends a pull with %s, whole pages and nothing flagged', async (title, code, exit) => {
     const kind = title.split(' ').at(-1) as FaultKind;
-    const at = await bench({ vendors: 60, settings });
+    const at = await testbed({ level: 'account', vendors: 60, settings });
     const requests = requestsOf(at);
     always(at, kind, (request) => pageOf(request) >= 3);
     const run = await at.pull();
@@ -92,7 +93,7 @@ describe('faults that stay', () => {
   it.each(['errors_in_200', '403', '401', 'html', '500'] as const)(
     'A10 A22 %s on every request leaves a full mirror untouched',
     async (kind) => {
-      const at = await bench({ vendors: 60, settings });
+      const at = await testbed({ level: 'account', vendors: 60, settings });
       await at.pull();
       const before = contents(at);
       await at.clock.advance(60_000);
@@ -103,7 +104,7 @@ describe('faults that stay', () => {
   );
 
   it('A10 a pull that breaks off flags nothing, and the next one completes', async () => {
-    const at = await bench({ vendors: 60, settings });
+    const at = await testbed({ level: 'account', vendors: 60, settings });
     await at.pull();
     await at.clock.advance(60_000);
     const gone = at.query<{ vendorid: number }>('SELECT vendorid FROM active_vendors LIMIT 3');
@@ -117,7 +118,7 @@ describe('faults that stay', () => {
   });
 
   it('A32 an unreachable service is told as such', async () => {
-    const at = await bench({ vendors: 20 });
+    const at = await testbed({ level: 'account', vendors: 20 });
     always(at, 'reset', () => true);
     const { error } = await at.pull();
     expect(error).toMatchObject({ code: 'service_unreachable', exit: 69 });
@@ -129,7 +130,8 @@ describe('a token that ends in the middle of a pull', () => {
   it('A21 is read anew from its file once, and the page is asked for again', async () => {
     const tokenFile = join(temporaryFolder(), 'token');
     writeFileSync(tokenFile, 'first-token');
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 60,
       token: 'first-token',
       settings: { service: { ...settings.service, auth: { accessTokenFile: tokenFile } } },
@@ -147,7 +149,7 @@ describe('a token that ends in the middle of a pull', () => {
 
 describe('a disk that is nearly full', () => {
   it('F3 is left to deliveries: sweeps that nobody asked for wait, and make no request', async () => {
-    const at = await bench({ settings });
+    const at = await testbed({ level: 'account', settings });
     const requests = requestsOf(at);
     Object.assign(at.installation.mirror, { freeBytes: () => 64 * 1024 ** 2 - 1 });
     const run = await at.pull({ trigger: 'schedule' });
@@ -162,7 +164,7 @@ describe('a disk that is nearly full', () => {
 
 describe('a list that shows nothing', () => {
   it.each([60, 5])('A11 never empties a mirror of %i vendors', async (vendors) => {
-    const at = await bench({ vendors, settings, world: ['readOne=404'] });
+    const at = await testbed({ level: 'account', vendors, settings, world: ['readOne=404'] });
     await at.pull();
     const before = contents(at);
     await at.clock.advance(60_000);
@@ -178,7 +180,7 @@ describe('a list that shows nothing', () => {
     [60_000, 'breaker_tripped'],
     [0, 'sweep_incomplete'],
   ])('A11 proves nothing while vendors are known, %i ms after they were read', async (later, code) => {
-    const at = await bench({ vendors: 5, settings });
+    const at = await testbed({ level: 'account', vendors: 5, settings });
     await at.pull();
     await at.clock.advance(later);
     always(at, 'empty_list', isList);
@@ -189,7 +191,7 @@ describe('a list that shows nothing', () => {
   });
 
   it('A11 an emptied account is believed only on a person’s word', async () => {
-    const at = await bench({ vendors: 5, settings });
+    const at = await testbed({ level: 'account', vendors: 5, settings });
     await at.pull();
     await at.clock.advance(60_000);
     for (const row of at.sandbox.vendors(account).all()) at.sandbox.vendors(account).vanish(Number(row['vendorid']));
@@ -201,7 +203,7 @@ describe('a list that shows nothing', () => {
   });
 
   it('A11 an account without vendors is a complete and empty mirror', async () => {
-    const at = await bench({ vendors: 0 });
+    const at = await testbed({ level: 'account', vendors: 0 });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
   });
 });

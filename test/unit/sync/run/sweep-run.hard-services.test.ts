@@ -1,25 +1,26 @@
 /** Services that are harder than most: what they hide, what they answer by id, and what they count. */
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
-import { account, bench, type Bench, type BenchOptions } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed, type TestbedOptions } from '../../../support/testbed.ts';
 
 const paging = { perPage: 15, concurrency: 1 };
 
 /** A bench whose mirror is full, a minute later. */
-async function mirrored(options: BenchOptions = {}): Promise<Bench> {
-  const at = await bench({ vendors: 60, settings: { service: { paging } }, ...options });
+async function mirrored(options: TestbedOptions<'account'> = {}): Promise<Testbed<'account'>> {
+  const at = await testbed({ level: 'account', vendors: 60, settings: { service: { paging } }, ...options });
   expect(await at.pull()).toMatchObject({ outcome: 'complete' });
   await at.clock.advance(60_000);
   return at;
 }
 
-function actives(at: Bench, count: number): number[] {
+function actives(at: Testbed<'account'>, count: number): number[] {
   return at
     .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
     .map(({ vendorid }) => vendorid);
 }
 
-function absent(at: Bench): number {
+function absent(at: Testbed<'account'>): number {
   const [row] = at.query<{ n: number }>("SELECT count(*) AS n FROM vendors WHERE presence IN ('missing', 'gone')");
   return row?.n ?? 0;
 }
@@ -152,7 +153,9 @@ describe('a service behind a proxy that answers 404 for it', () => {
 });
 
 describe('a service whose counts are not those of its rows', () => {
-  const recounted = (change: (list: { total: number; pages: number; page: number }) => void): BenchOptions => ({
+  const recounted = (
+    change: (list: { total: number; pages: number; page: number }) => void,
+  ): TestbedOptions<'account'> => ({
     world: ['listDeleted=shown', 'visStateFilter=ignored'],
     rewrite: (text) => {
       const document = JSON.parse(text) as { response?: { result?: { total: number; pages: number; page: number } } };
@@ -162,12 +165,18 @@ describe('a service whose counts are not those of its rows', () => {
   });
 
   it('K14 every page is numbered 1 over the right rows: the rows decide', async () => {
-    const at = await bench({ vendors: 60, settings: { service: { paging } }, ...recounted((list) => (list.page = 1)) });
+    const at = await testbed({
+      level: 'account',
+      vendors: 60,
+      settings: { service: { paging } },
+      ...recounted((list) => (list.page = 1)),
+    });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'plain', seen: 60 });
   });
 
   it('K16 more rows are shown than counted: complete after two walks, with a finding', async () => {
-    const at = await bench({
+    const at = await testbed({
+      level: 'account',
       vendors: 58,
       settings: { service: { paging } },
       ...recounted((list) => (list.total = 51)),
@@ -181,7 +190,7 @@ describe('a service whose counts are not those of its rows', () => {
   });
 
   it('K15 a first list that is empty by a fault is asked for again before anything is claimed', async () => {
-    const at = await bench({ vendors: 40, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors: 40, settings: { service: { paging } } });
     at.sandbox.faults.next({ kind: 'empty_list' });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
     expect(at.query('SELECT count(*) AS n FROM active_vendors')).toEqual([{ n: 40 }]);
@@ -190,7 +199,7 @@ describe('a service whose counts are not those of its rows', () => {
 
 describe('a list that never stands still', () => {
   /** Twenty changes a second. */
-  const lively = (): NonNullable<BenchOptions['onRequest']> => {
+  const lively = (): NonNullable<TestbedOptions<'account'>['onRequest']> => {
     const random = seededRandom(31);
     let next = -Infinity;
     return ({ sandbox, clock }) => {
@@ -212,7 +221,8 @@ describe('a list that never stands still', () => {
   it.each(['id', 'newest', 'updated_newest'])(
     'K31 6,000 vendors by %s under twenty changes a second are complete, in at most three times the plain requests',
     async (order) => {
-      const at = await bench({
+      const at = await testbed({
+        level: 'account',
         ...lists,
         vendors: 6_000,
         world: [...lists.world, `order=${order}`],
@@ -241,11 +251,7 @@ describe('a list that never stands still', () => {
   );
 
   it('K31 a list that moved in the last sweeps is walked by windows at once, and costs a third more than a plain walk at most', async () => {
-    const at = await bench({
-      ...lists,
-      vendors: 3_000,
-      onRequest: lively(),
-    });
+    const at = await testbed({ level: 'account', ...lists, vendors: 3_000, onRequest: lively() });
     await at.pull();
     await at.clock.advance(60_000);
     const listed = at.query<{ n: number }>('SELECT count(*) AS n FROM active_vendors')[0]!.n;

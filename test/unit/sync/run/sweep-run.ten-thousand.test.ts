@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bench } from '../../../support/testbed/sync-testbed.ts';
+import { testbed } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/differences.ts';
 
 /** Every value of every axis that a list can meet, several at once; each alone, on a shorter list, in worlds.test.ts. */
@@ -15,7 +15,12 @@ describe('ten thousand vendors over pages of fifteen', () => {
   it.each(worlds.map((world) => [world.join(' ') || 'default', world] as const))(
     'are equal to the source field by field in world %s',
     async (_, world) => {
-      const at = await bench({ vendors: 10_000, world, settings: { service: { paging: { perPage: 15 } } } });
+      const at = await testbed({
+        level: 'account',
+        vendors: 10_000,
+        world,
+        settings: { service: { paging: { perPage: 15 } } },
+      });
       expect(await at.pull()).toMatchObject({ outcome: 'complete' });
       expect(activeDifferences(at)).toEqual([]);
     },

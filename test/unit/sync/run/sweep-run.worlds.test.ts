@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { account, bench } from '../../../support/testbed/sync-testbed.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
 import { differences } from '../../../support/differences.ts';
 
 const lists = [
@@ -33,7 +34,12 @@ const lists = [
 
 describe('a pull in every world that a list can meet', () => {
   it.each(lists.map((world) => [world.join(' ') || 'default', world] as const))('world %s', async (_, world) => {
-    const at = await bench({ vendors: 57, world, settings: { service: { paging: { perPage: 15 } } } });
+    const at = await testbed({
+      level: 'account',
+      vendors: 57,
+      world,
+      settings: { service: { paging: { perPage: 15 } } },
+    });
     const first = await at.pull();
     expect(first.error).toBeUndefined();
     expect(first.outcome).toBe('complete');
@@ -53,7 +59,12 @@ describe('a pull in every world that a list can meet', () => {
   it.each(lists.map((world) => [world.join(' ') || 'default', world] as const))(
     'changes in world %s',
     async (_, world) => {
-      const at = await bench({ vendors: 57, world, settings: { service: { paging: { perPage: 15 } } } });
+      const at = await testbed({
+        level: 'account',
+        vendors: 57,
+        world,
+        settings: { service: { paging: { perPage: 15 } } },
+      });
       await at.pull();
       await at.clock.advance(60_000);
       const vendorService = at.sandbox.vendors(account);

@@ -4,7 +4,7 @@ import type { VendorPage } from '../../../../src/domain/reading.ts';
 import type { Pass } from '../../../../src/sync/sweep/passes.ts';
 import { walk, type Walk } from '../../../../src/sync/sweep/walk.ts';
 import { windowOf } from '../../../../src/sync/sweep/window.ts';
-import { bench } from '../../../support/testbed/sync-testbed.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 type Answer = Pick<VendorPage, 'page' | 'pages' | 'total'> & { readonly ids: readonly number[] };
 
@@ -122,7 +122,7 @@ describe('a walk over all pages', () => {
 
 describe('a pull from a service that ignores the page parameter', () => {
   it.each(['paging=ignored', 'paging=echoed'])('A4 %s: one clear sentence, exit 1, and nothing gone', async (world) => {
-    const at = await bench({ vendors: 60, world: [world, 'perPage=ignored'] });
+    const at = await testbed({ level: 'account', vendors: 60, world: [world, 'perPage=ignored'] });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'paging_ignored', exit: 1 } });
     expect(run.error!.message).toMatch(

@@ -1,9 +1,7 @@
 /** One installation beside one sandbox, without sockets, on a clock that jumps ahead when nothing else is going on. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { sleep, type Random } from '../../../src/domain/clock.ts';
-import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
+import { sleep } from '../../../src/domain/clock.ts';
+import type { Settings } from '../../../src/settings/parse.ts';
 import { openInstallation, type Installation, type RunSummary } from '../../../src/app/installation.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
@@ -11,10 +9,11 @@ import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { PullOptions } from '../../../src/sync/run/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { memory } from '../memory.ts';
-import { ask, migrations, namedProcess, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { account, token } from '../names.ts';
+import { constantRandom } from '../random.ts';
+import { settingsIn, type SettingsOver } from '../settings.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
-
-export const account = '6BApk';
 
 /** A record of the service, as it stands on the wire. */
 export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: number };
@@ -23,7 +22,7 @@ export type Record_ = Readonly<Record<string, unknown>> & { readonly vendorid: n
 export const deadProcess = 'one that died';
 export const livingProcess = 'another that lives';
 
-export interface Bench {
+export interface AccountTestbed {
   readonly clock: VirtualClock;
   readonly sandbox: Sandbox;
   readonly database: string;
@@ -39,11 +38,11 @@ export interface Bench {
   close(): Promise<void>;
 }
 
-export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
+export interface AccountOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
   /** `key=value`, as in `sandbox --world`. */
   readonly world?: readonly string[];
   /** Laid over the defaults. */
-  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly settings?: SettingsOver;
   /** The accounts, which begin with as many vendors each; one unless told. */
   readonly accounts?: readonly string[];
   /** Changes what the service says on its way here: the text of every answer. */
@@ -53,13 +52,13 @@ export interface BenchOptions extends Partial<Omit<SandboxOptions, 'accounts' | 
   /** Milliseconds that each request takes. */
   readonly latency?: number;
   /** Called before each request to the service. */
-  readonly onRequest?: (bench: { sandbox: Sandbox; clock: VirtualClock }) => void;
+  readonly onRequest?: (at: { sandbox: Sandbox; clock: VirtualClock }) => void;
 }
 
 /** A fetch whose answers take their time, come from somebody else, or are changed on their way. */
 function bent(
   fetch: typeof globalThis.fetch,
-  { rewrite, answer: instead, latency = 0 }: BenchOptions,
+  { rewrite, answer: instead, latency = 0 }: AccountOptions,
   clock: VirtualClock,
 ): typeof fetch {
   return async (input, init) => {
@@ -71,10 +70,7 @@ function bent(
   };
 }
 
-/** Random numbers that are the same every time. */
-const random: Random = { bytes: (count) => new Uint8Array(count).fill(7), fraction: () => 0.5 };
-
-export async function bench(options: BenchOptions = {}): Promise<Bench> {
+export async function openAccount(options: AccountOptions): Promise<AccountTestbed> {
   const { accounts = [account] } = options;
   const clock = virtualClock({ auto: true });
   const folder = temporaryFolder(memory);
@@ -82,7 +78,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     {
       vendors: 40,
       rateLimits: null,
-      token: 'a-token',
+      token,
       ...options,
       accounts,
       world: parseWorld(options.world ?? []),
@@ -93,29 +89,19 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     const { onRequest } = options;
     sandbox.onRequest(() => onRequest({ sandbox, clock }));
   }
-  const database = join(folder, 'vendors.db');
-  const settings = parseSettings({
-    defaults: readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8'),
-    name: 'settings',
-    env: {},
-    readFile: String,
-    text: JSON.stringify({
-      accounts,
-      database,
-      secrets: join(folder, 'secrets.db'),
-      ...options.settings,
-      service: {
-        baseUrl: 'https://service.example',
-        auth: { accessToken: 'a-token' },
-        rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
-        ...(options.settings?.['service'] as object | undefined),
-      },
-    }),
+  const settings = settingsIn(folder, {
+    accounts,
+    ...options.settings,
+    service: {
+      rateLimit: { vendors: '1000000/1s', callbacks: '1000000/1s' },
+      ...(options.settings?.['service'] as object | undefined),
+    },
   });
+  const { database } = settings;
   const open = (): Promise<Installation> =>
     openInstallation(settings, {
       clock,
-      random,
+      random: constantRandom(),
       fetch: bent(directFetch(sandbox), options, clock),
       log: silentLog,
       lockProcess: namedProcess('this process', (name) => name !== deadProcess),

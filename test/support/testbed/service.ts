@@ -1,7 +1,9 @@
 /** A sandbox without sockets, on a clock that the test moves. */
+import { onTestFinished } from 'vitest';
 import type { Answer } from '../../../src/sandbox/core/reply.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { account, token } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 /** One POST that arrived at a callback. */
@@ -60,13 +62,16 @@ export interface Told {
   readonly answer: Answer;
 }
 
-export const account = '6BApk';
-const token = 'a-token';
 export const vendorsPath = `/accounting/account/${account}/bill_vendors/bill_vendors`;
 export const gatewaysPath = `/accounting/account/${account}/systems/gateways`;
 export const callbacksPath = `/events/account/${account}/events/callbacks`;
 
-export interface Bench {
+export interface ServiceOptions extends Partial<Omit<SandboxOptions, 'world'>> {
+  /** `key=value`, as in `sandbox --world`. */
+  readonly world?: readonly string[];
+}
+
+export interface ServiceTestbed {
   readonly sandbox: Sandbox;
   readonly clock: VirtualClock;
   readonly arrivals: Arrival[];
@@ -78,7 +83,7 @@ export interface Bench {
   readonly subscribe: (event?: string, uri?: string) => Promise<number>;
 }
 
-export function bench(world: readonly string[] = [], options: Partial<SandboxOptions> = {}): Bench {
+export function openService({ world = [], ...options }: ServiceOptions): Promise<ServiceTestbed> {
   const clock = virtualClock({ start: Date.UTC(2026, 0, 15, 12) });
   const arrivals: Arrival[] = [];
   let receiverStatus: number | undefined = 200;
@@ -100,7 +105,7 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
     },
     { clock, post },
   );
-  const ask: Bench['ask'] = async (method, target, body, headers = {}) => {
+  const ask: ServiceTestbed['ask'] = async (method, target, body, headers = {}) => {
     const [path = '', query = ''] = target.split('?');
     const answer = await sandbox.handle({
       method,
@@ -118,15 +123,16 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
     const { status } = answer;
     return { status, headers: answer.headers, text, answer, json: (isJson ? JSON.parse(text) : undefined) as Body };
   };
-  return {
+  onTestFinished(() => sandbox.stop());
+  return Promise.resolve({
     sandbox,
     clock,
     arrivals,
-    answerWith(status) {
+    answerWith(status: number | undefined) {
       receiverStatus = status;
     },
     ask,
-    get: (target) => ask('GET', target),
+    get: (target: string) => ask('GET', target),
     async subscribe(event = 'bill_vendor', uri = 'https://mirror.example/hook') {
       const registered = await ask('POST', callbacksPath, { callback: { event, uri } });
       const id = registered.json.response.result.callback.callbackid;
@@ -137,11 +143,14 @@ export function bench(world: readonly string[] = [], options: Partial<SandboxOpt
       arrivals.length = 0;
       return id;
     },
-  };
+  });
 }
 
 /** Every id that the list shows, page after page. */
-export async function walk({ get }: Bench, query = 'per_page=100'): Promise<{ ids: number[]; pages: Result[] }> {
+export async function walk(
+  { get }: ServiceTestbed,
+  query = 'per_page=100',
+): Promise<{ ids: number[]; pages: Result[] }> {
   const pages: Result[] = [];
   for (let page = 1; page <= (pages[0]?.pages ?? 1); page += 1)
     pages.push((await get(`${vendorsPath}?${query}&page=${page}`)).json.response.result);

@@ -18,7 +18,7 @@ export interface Clocks {
 }
 
 /** What is read of one account. */
-export interface AccountSupervisor {
+export interface AccountOfStore {
   /** Applies a page with these rows; tells what became of each. */
   page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
   /** Applies pages that came together. */
@@ -30,19 +30,19 @@ export interface AccountSupervisor {
 }
 
 /** The account `one`, and the file around it. */
-export interface Testbed extends AccountSupervisor {
+export interface StoreTestbed extends AccountOfStore {
   readonly mirror: Mirror;
   readonly clocks: Clocks;
   /** Takes the number of a request. */
   ask(): Promise<ReadStamp>;
   /** Another account in the same mirror. */
-  open(accountId: string): Promise<AccountSupervisor>;
+  open(accountId: string): Promise<AccountOfStore>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Closes the file and opens it anew. */
   reopen(): Promise<void>;
 }
 
-export async function openTestbed(): Promise<Testbed> {
+export async function openStore(): Promise<StoreTestbed> {
   const clocks: Clocks = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
   const clock: Clock = {
     now: () => clocks.wall,
@@ -61,11 +61,11 @@ export async function openTestbed(): Promise<Testbed> {
     });
   let mirror = await open();
   onTestFinished(() => mirror.close());
-  const openAccount = async (accountId: string): Promise<AccountSupervisor> => {
+  const openAccount = async (accountId: string): Promise<AccountOfStore> => {
     const run = await mirror.beginRun({ accountId, kind: 'pull', trigger: 'command' });
     const context = { accountId, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
     const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
-    const pages: Testbed['pages'] = async (stamp, ...lists) => {
+    const pages: StoreTestbed['pages'] = async (stamp, ...lists) => {
       const taken = lists.map((rows, index) => ({
         ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
         total: lists.flat().length,

@@ -1,0 +1,25 @@
+/** The one way to set up a test: `level` says how much stands. All of it is closed with the test. */
+
+const levels = {
+  /** The sandbox, reached without sockets. */
+  service: async () => (await import('./testbed/service.ts')).openService,
+  /** A mirror file to which readings are handed one by one. */
+  store: async () => (await import('./testbed/store.ts')).openStore,
+  /** An installation beside a sandbox: pulls of one or several accounts. */
+  account: async () => (await import('./testbed/account.ts')).openAccount,
+} as const;
+
+type Open<L extends Level> = Awaited<ReturnType<(typeof levels)[L]>>;
+export type Level = keyof typeof levels;
+/** What may be told of a testbed, besides its level. */
+export type TestbedOptions<L extends Level> = Parameters<Open<L>> extends [infer Options] ? Options : unknown;
+/** What stands at a level. */
+export type Testbed<L extends Level> = Awaited<ReturnType<Open<L>>>;
+
+export async function testbed<L extends Level>({
+  level,
+  ...options
+}: { readonly level: L } & TestbedOptions<L>): Promise<Testbed<L>> {
+  const open = (await levels[level]()) as unknown as (options: unknown) => Promise<Testbed<L>>;
+  return open(options);
+}
