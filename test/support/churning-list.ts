@@ -105,7 +105,7 @@ export class ChurningList {
       return { kind: 'unchanged', heldSince: held.since, visState: state };
     this.#held.set(vendorid, { state, updated, readSeq, since: this.#now });
     if (!held) return { kind: 'created', vendor };
-    const before = { vis_state: held.state, presence: 'present' } as const;
+    const before = { vis_state: held.state, presence: 'present', updated_at: null } as const;
     return {
       kind: 'updated',
       before,

@@ -21,7 +21,7 @@ export type Verdict =
 
 /** How a reading differs from what we hold. */
 export interface Difference {
-  readonly before: Pick<VendorTable, 'vis_state' | 'presence'>;
+  readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
   /** Lists in which the record named something twice. */

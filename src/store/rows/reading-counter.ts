@@ -2,7 +2,7 @@
  * The one counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, shared by all
  * processes, carried on over restarts: when the machine's clock begins anew, the offset rises so that it never falls back.
  */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -27,8 +27,7 @@ export function readingCounter(database: Database, clock: Clock): Counter {
       .updateTable('reading_counter')
       .set({
         read_seq: sql`read_seq + 1`,
-        offset_ms: sql`max(offset_ms, mirror_ms - ${at('now')})`,
-        mirror_ms: sql`max(mirror_ms, ${at('now')} + offset_ms)`,
+        ...mirrorTime(at('now')),
       })
       .returning(['read_seq', 'offset_ms', 'mirror_ms']),
   );
@@ -53,5 +52,13 @@ export function readingCounter(database: Database, clock: Clock): Counter {
       return Math.max(mirror_ms, now() + offset_ms);
     },
     current: () => row(look.get({})).read_seq,
+  };
+}
+
+/** Mirror time at that moment of the machine's clock, which begins anew with the machine. */
+export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirror_ms', RawBuilder<number>> {
+  return {
+    offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,
+    mirror_ms: sql`max(mirror_ms, ${now} + offset_ms)`,
   };
 }

@@ -1,9 +1,9 @@
 /** The rows of verifiers: every change of their state as one statement. */
-import { sql } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
-import type { VerifierTable } from '../tables/secret-tables.ts';
+import type { SecretTables, VerifierTable } from '../tables/secret-tables.ts';
 
 interface OfAccount {
   account_id: string;
@@ -41,12 +41,7 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
         .where('account_id', '=', at('account_id'))
-        .where((row) =>
-          row.or([
-            row('state', '=', 'proven'),
-            row.and([row('state', '=', 'previous'), row('expires_at', '>', at('now'))]),
-          ]),
-        )
+        .where((row) => isUsable(row, at('now')))
         .orderBy('state', 'desc'),
     ),
     proven: statement(sqlite, (at) =>
@@ -144,4 +139,12 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
     ),
     dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at('now'))),
   };
+}
+
+/** Whether a code is a key: the service said that it is right, and its last day is not over. */
+export function isUsable(
+  row: ExpressionBuilder<SecretTables, 'verifiers'>,
+  now: RawBuilder<string>,
+): Expression<SqlBool> {
+  return row.or([row('state', '=', 'proven'), row.and([row('state', '=', 'previous'), row('expires_at', '>', now)])]);
 }

@@ -59,7 +59,7 @@ export function verifierStore(database: Database, clock: Clock, random: Random):
   const end = (account_id: string, callbackid: number): void => {
     const now = clock.now();
     rows.dropExpired.run({ now: timestamp(now) });
-    rows.retire.run({ account_id, callbackid, expires_at: timestamp(now + day) });
+    rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUse(now)) });
     rows.dropCandidates.run({ account_id, callbackid });
     awaited.gone(account_id, callbackid);
   };
@@ -125,4 +125,9 @@ export function verifierStore(database: Database, clock: Clock, random: Random):
 
     mayRegister: (account_id, event) => database.write(() => awaited.register({ account_id, event }, clock.now())),
   };
+}
+
+/** Until when a key is usable that was retired at that moment: deliveries signed with it may still be on their way. */
+export function lastUse(retired: number): number {
+  return retired + day;
 }

@@ -2,6 +2,7 @@
  * The queue's other end. A mark is due; it is settled, deferred or parked by whoever read its vendor, but only if the vendor
  * was not marked again meanwhile: then the newer mark stands, and the vendor is read once more, after a rest if the reading came to nothing.
  */
+import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Deliveries, OpenDelivery, ParkedDeliveries, SettledOutcome } from '../rows/deliveries.ts';
@@ -9,7 +10,7 @@ import type { Database } from '../sqlite/database.ts';
 import type { Findings } from '../rows/findings.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 import type { Mark, Marks } from '../rows/marks.ts';
-import { boundLimit, mirrorSql, statement } from '../sqlite/statement.ts';
+import { boundLimit, mirrorSql, statement, type At } from '../sqlite/statement.ts';
 import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
 
 /** When and why a vendor is read once more. */
@@ -85,7 +86,7 @@ export function queueTransactions(
       .where('due_ms', 'is not', null),
   );
   const remove = statement<Key & { generation: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at('generation')),
+    asMarked(mirrorSql.deleteFrom('dirty_vendors'), at),
   );
   const change = statement<
     Pick<
@@ -93,7 +94,7 @@ export function queueTransactions(
       'account_id' | 'vendorid' | 'generation' | 'due_at' | 'due_ms' | 'attempts' | 'reason' | 'last_error'
     >
   >(sqlite, (at) =>
-    ofVendor(
+    asMarked(
       mirrorSql.updateTable('dirty_vendors').set({
         due_at: at('due_at'),
         due_ms: at('due_ms'),
@@ -102,7 +103,7 @@ export function queueTransactions(
         last_error: at('last_error'),
       }),
       at,
-    ).where('generation', '=', at('generation')),
+    ),
   );
   const conclude = (mark: Mark, outcome: SettledOutcome, open = deliveries.open(mark)): void => {
     // A delivery that brought nothing new tells late what a sweep had found; of several that brought something, one did not need to.
@@ -157,4 +158,13 @@ export function queueTransactions(
         deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', clock.now()),
       ),
   };
+}
+
+interface OneMark {
+  where(column: 'generation', operator: '=', value: RawBuilder<number>): this;
+}
+
+/** Narrows a query to one mark, unless its vendor was marked again meanwhile. */
+export function asMarked<Q extends object>(query: Q, at: At<Key & Pick<Mark, 'generation'>>): Q {
+  return (ofVendor(query, at) as Q & OneMark).where('generation', '=', at('generation'));
 }

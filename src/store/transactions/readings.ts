@@ -111,7 +111,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
     const difference = differ(held, row);
     if (!difference) return unchanged(held);
     const { vendor, changed } = difference;
-    const ruling = guard(held, stamp, context);
+    const ruling = guard(held, difference, stamp, context);
     if (ruling !== 'believed') return outcomeOf(ruling, difference);
 
     const changeContext = changeContextOf(context);
@@ -216,7 +216,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       } as const;
       const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
       const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-      const ruling = guard(held, stamp, context);
+      const ruling = guard(held, difference, stamp, context);
       if (ruling !== 'believed') return outcomeOf(ruling, difference);
       const changeContext = changeContextOf(context);
       rows.update({

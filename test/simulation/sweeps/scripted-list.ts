@@ -171,7 +171,7 @@ export class ScriptedList {
     if (!held) return { kind: 'created', vendor };
     return {
       kind: 'updated',
-      before: { vis_state: held.state, presence: 'present' },
+      before: { vis_state: held.state, presence: 'present', updated_at: null },
       after: { vis_state: state, presence: 'present', updated_at },
       changed: ['updated_at'],
     };

@@ -30,7 +30,7 @@ const vendorOf = (written: number): Vendor => ({
 
 const rowOf = (vendor: Vendor): VendorRow => ({ vendorid: 1, raw: '{}', vendor: () => vendor });
 
-const state = { vis_state: 0, presence: 'present' } as const;
+const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
 const updated = (vendor: Vendor): Verdict => ({
   kind: 'updated',
   before: state,

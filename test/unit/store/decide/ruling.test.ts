@@ -1,0 +1,29 @@
+/** Rule 4 on paper: which readings that differ from what we hold are believed. */
+import { expect, it } from 'vitest';
+import { ruling, type Contradiction } from '../../../../src/store/decide/ruling.ts';
+
+const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
+const difference = { before: state, after: state, changed: ['city'] };
+const lag = 5_000;
+/** We hold it since 100,000, and a sweep's request began as soon as no old copy can answer any more. */
+const late: Contradiction = {
+  difference,
+  isOvertaken: false,
+  begun: 105_000,
+  heldSince: 100_000,
+  source: 'pull',
+  lag,
+};
+
+it.each<[string, Partial<Contradiction>, ReturnType<typeof ruling>]>([
+  ['a reading that began when the lag was over', {}, 'believed'],
+  ['a reading that began a moment before that', { begun: 104_999 }, 'guarded'],
+  ['a read by id just as early', { begun: 104_999, source: 'delivery' }, 'guarded'],
+  ['the answer to our own write, however early', { begun: 100_000, source: 'write' }, 'believed'],
+  ['a reading that another one overtook', { isOvertaken: true }, 'stale'],
+  ['an early reading that another one overtook', { isOvertaken: true, begun: 0 }, 'stale'],
+  ['the answer to our own write that a reading overtook', { isOvertaken: true, source: 'write' }, 'stale'],
+  ['any reading where the service has no lag', { begun: 100_000, lag: 0 }, 'believed'],
+])('%s (%o) is %s', (_condition, facts, expected) => {
+  expect(ruling({ ...late, ...facts })).toBe(expected);
+});
