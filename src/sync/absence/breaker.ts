@@ -59,7 +59,7 @@ export class Breaker {
 }
 
 /** Whether so many suspects may not be acted on. */
-function trips(suspects: number, { present, approved }: BreakerScale, settings: BreakerSettings): boolean {
+export function trips(suspects: number, { present, approved }: BreakerScale, settings: BreakerSettings): boolean {
   const limit = Math.max(settings.vendors, Math.floor((present * settings.percent) / 100), approved);
   return suspects > limit;
 }
@@ -72,4 +72,12 @@ export function isBlank({ pages, shown, unreadable }: Complete, known: number): 
 /** What such a list does, in words. */
 export function blank({ pages, unreadable }: Complete): string {
   return `counts ${unreadable} vendors on ${pages} pages and shows none: all are hidden, or every page is answered as the first`;
+}
+
+/**
+ * Whether a list is believed that does not show so many suspects. An empty one is no proof of anything: it needs a person's word even for a
+ * single vendor, and even to be the first of two.
+ */
+export function isBelieved({ shown }: Complete, suspects: number, approved: number): boolean {
+  return shown > 0 || approved >= suspects;
 }

@@ -2,7 +2,7 @@
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
-import { Breaker } from '../absence/breaker.ts';
+import { Breaker, isBelieved } from '../absence/breaker.ts';
 import { sortUnseen } from '../absence/unseen.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
@@ -134,10 +134,7 @@ export class SweepRun {
     });
     const suspects = unseen.suspects.length;
     this.#counter.set({ suspects });
-    const { shown } = list.conclusion;
-    // An empty list is no proof of anything: it needs a person's word even for a single vendor, and even to be the first of two.
-    const isBelieved = shown > 0 || approved >= suspects;
-    return { began, marks, list, seen, unseen, isBelieved };
+    return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };
   }
 
   /** Whether vendors are read by id; undefined where nothing needs it. */

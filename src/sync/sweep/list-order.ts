@@ -73,9 +73,8 @@ export class ObservedOrder {
   candidates(): ListOrder[] {
     const keys = ['vendorid', ...timeKeys] as const;
     return keys.flatMap((key) => {
-      const { rising, falling } = this.#pairs[key];
-      const isKnown = !isRefuted(this.#pairs[key], key) && rising + falling >= this.#enough;
-      return isKnown ? [{ key, descending: falling > 0 }] : [];
+      const pairs = this.#pairs[key];
+      return isKnown(pairs, key, this.#enough) ? [{ key, descending: pairs.falling > 0 }] : [];
     });
   }
 
@@ -96,6 +95,11 @@ export class ObservedOrder {
     if (!isRefuted(this.#pairs.vendorid, 'vendorid')) return [];
     return timeKeys.filter((key) => !isRefuted(this.#pairs[key], key));
   }
+}
+
+/** Whether nothing refutes an order, and enough neighbours support it. */
+export function isKnown(pairs: Pairs, key: OrderKey, enough: number): boolean {
+  return !isRefuted(pairs, key) && pairs.rising + pairs.falling >= enough;
 }
 
 /** Numbers are unique, times are not. What is no time at all refutes its order. */

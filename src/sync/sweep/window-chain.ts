@@ -91,10 +91,10 @@ function joins(left: Window, right: Window, order: ListOrder, first: Window): bo
   if (order.key === 'vendorid') return sharesVendor(left, right, position.last(left), order.descending);
   // By last update, rows as young as the first window's own may have moved while it was read.
   const isOld = order.key !== 'updated_at' || position.last(left) > position.first(first);
-  return isOld && position.first(right) < position.last(left);
+  return isOld && holdsLastGroup(left, right, position);
 }
 
-function sharesVendor(left: Window, right: Window, last: number, descending: boolean): boolean {
+export function sharesVendor(left: Window, right: Window, last: number, descending: boolean): boolean {
   const shown = new Set(left.ids);
   for (const id of right.ids) {
     if ((descending ? -id : id) > last) return false;
@@ -103,8 +103,15 @@ function sharesVendor(left: Window, right: Window, last: number, descending: boo
   return false;
 }
 
+/** Whether all rows that bear the last time of `left` are in `right`: it begins before them. */
+export function holdsLastGroup(left: Window, right: Window, position: Position): boolean {
+  return position.first(right) < position.last(left);
+}
+
 /** Where a window begins and ends, in numbers that rise along the list. */
-function positionIn({ key, descending }: ListOrder): Record<'first' | 'last', (window: Window) => number> {
+type Position = Record<'first' | 'last', (window: Window) => number>;
+
+function positionIn({ key, descending }: ListOrder): Position {
   const sign = descending ? -1 : 1;
   if (key === 'vendorid')
     return { first: ({ ids }) => sign * (ids[0] ?? NaN), last: ({ ids }) => sign * (ids.at(-1) ?? NaN) };
