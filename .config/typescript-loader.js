@@ -1,12 +1,13 @@
 /**
  * Lets Node run this project's TypeScript as it stands: types are taken out file by file. For development only.
  *
- * A module that is imported with `?planted=` and a list of `{search, replace}` as JSON is loaded anew, with all that it imports, and
- * that text in place of the other: this is how a test plants a fault without touching the source.
+ * A module that is imported with `?planted=` is loaded anew, with all that it imports, and with a fault: that is how a test plants one
+ * without touching the source. What is planted is told as JSON: the module that lists the faults, the name of one, and the exports
+ * that it replaces (test/support/planted-fault.ts).
  */
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { transformSync } from 'rolldown/utils';
@@ -19,7 +20,8 @@ const source = join(import.meta.dirname, '../src/');
 export async function resolve(specifier, context, next) {
   const resolved = await next(specifier, context);
   const { search } = new URL(context.parentURL ?? resolved.url);
-  return search !== '' && resolved.url.endsWith('.ts') ? { ...resolved, url: resolved.url + search } : resolved;
+  const isAnew = search !== '' && resolved.url.endsWith('.ts');
+  return isAnew ? { ...resolved, url: resolved.url + search } : resolved;
 }
 
 /** @type {import('node:module').LoadHook} */
@@ -27,11 +29,29 @@ export async function load(url, context, next) {
   const { protocol, pathname, searchParams } = new URL(url);
   if (protocol !== 'file:' || !pathname.endsWith('.ts')) return next(url, context);
   const path = fileURLToPath(url);
-  const planted = path.startsWith(source) ? JSON.parse(searchParams.get('planted') ?? '[]') : [];
-  let text = await readFile(path, 'utf8');
-  for (const { search, replace } of planted) text = text.replace(search, () => replace);
+  const text = await readFile(path, 'utf8');
   // In a tagged template the transformer takes this for the end of the page it is part of, and asks for a helper that is not here.
   const { code, errors } = transformSync(path, text.replaceAll('</script', '<\\/script'));
   if (errors.length > 0) throw new SyntaxError(errors[0].message);
-  return { format: 'module', source: code, shortCircuit: true };
+  const planted = searchParams.get('planted');
+  return { format: 'module', source: planted ? code + replacing(path, JSON.parse(planted)) : code, shortCircuit: true };
+}
+
+/**
+ * What follows the code of a module: an assignment for each of its functions, and of its classes' methods, that a fault replaces. The
+ * module's own calls then meet the replacement, too.
+ */
+function replacing(path, { list, fault, seams }) {
+  const own = relative(source, path);
+  const assignments = seams.flatMap(({ module, name }, place) => {
+    const target = name.replace('.', '.prototype.');
+    return module === own ? [`${target} = replacements$[${place}].replace(${target});`] : [];
+  });
+  if (assignments.length === 0) return '';
+  return [
+    '',
+    `import { plantedFaults as faults$ } from ${JSON.stringify(list)};`,
+    `const { replacements: replacements$ } = faults$.find(({ name }) => name === ${JSON.stringify(fault)});`,
+    ...assignments,
+  ].join('\n');
 }

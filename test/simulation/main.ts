@@ -1,10 +1,10 @@
-/** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a sabotage, where nobody found it. */
+/** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, where nobody found it. */
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options/option-values.ts';
 import { launch } from './seed-processes.ts';
 import { drawnFrom, planOf } from './plan.ts';
 import { account } from './report.ts';
-import { sabotages } from './planted-faults.ts';
+import { plantedFaults } from './planted-faults.ts';
 
 const {
   seeds,
@@ -19,8 +19,8 @@ const {
   .option('--from <seed>', 'the first of them', wholeFrom(1), 1)
   .option('--jobs <count>', 'how many processes', wholeFrom(1), 2)
   .addOption(
-    new Option('--sabotage <name>', 'a fault to plant: ends with the seed that finds it').choices(
-      sabotages.map(({ name }) => name),
+    new Option('--fault <name>', 'a fault to plant: ends with the seed that finds it').choices(
+      plantedFaults.map(({ name }) => name),
     ),
   )
   .option('--knobs <words>', 'NAME=VALUE …: everything else is plain, and no seed draws its own', drawnFrom)
@@ -30,7 +30,7 @@ const {
     seeds: number;
     from: number;
     jobs: number;
-    sabotage?: string;
+    fault?: string;
     knobs?: ReturnType<typeof drawnFrom>;
     trace?: boolean;
   }>();
@@ -40,10 +40,10 @@ if (trace) {
   const { broken, hash } = await simulate(planOf(from, knobs), (line) => console.log(line));
   console.log(hash, broken);
 } else {
-  const sabotage = sabotages.find(({ name }) => name === asked.sabotage);
+  const fault = plantedFaults.find(({ name }) => name === asked.fault);
   const fleet = launch(jobs);
   try {
-    process.exitCode = (await account({ fleet, from, seeds, knobs, sabotage })) ? 0 : 1;
+    process.exitCode = (await account({ fleet, from, seeds, knobs, fault })) ? 0 : 1;
   } finally {
     fleet.close();
   }

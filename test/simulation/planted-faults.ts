@@ -1,146 +1,214 @@
-/** Faults that are planted into the program to see whether the simulation finds them: text in place of other text. */
+/** Faults that are planted in the program to see whether the simulation finds them. */
+import { sql } from 'kysely';
+import { MirrorError } from '../../src/domain/errors.ts';
+import { replacing, type PlantedFault } from '../support/planted-fault.ts';
+import type { SweepContext } from '../../src/store/transactions/apply-reading.ts';
+import { ofVendor } from '../../src/store/rows/stored-vendor.ts';
 import { keptSeeds } from './kept-seeds.ts';
-
-export interface Change {
-  /** Stands in the whole source exactly once. */
-  readonly search: string;
-  readonly replace: string;
-}
+import { accounts } from './names.ts';
 
 /** Which promise must find it: another one that breaks besides proves nothing. */
 type PromiseName = `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`;
 
-export interface Sabotage {
-  readonly name: string;
+export interface SimulatedFault extends PlantedFault {
   readonly promise: PromiseName;
-  readonly changes: readonly Change[];
   /** The first seed that is tried: it found it when it was written down. What the program does anew may move that to one of the next few. */
   readonly seed: number;
   /** As `--knobs` takes them, where the situation is rare and a seed's own knobs seldom meet it; without them, the seed draws its own. */
   readonly knobs?: string;
 }
 
+/** Where the faults are listed, for those who plant one. */
+export const list = import.meta.url;
+
 /** Whether its promise is among those that broke. */
 export function foundBy(promise: string, broken: readonly string[]): boolean {
   return broken.some((words) => words.startsWith(`${promise} `));
 }
 
-const sabotage = (name: string, promise: PromiseName, seed: number, search: string, replace: string): Sabotage => ({
-  name,
-  promise,
-  seed,
-  changes: [{ search, replace }],
-});
-
-const kept = (seed: number): Pick<Sabotage, 'seed' | 'knobs'> => keptSeeds.find((known) => known.seed === seed)!;
+const kept = (seed: number): Pick<SimulatedFault, 'seed' | 'knobs'> => keptSeeds.find((known) => known.seed === seed)!;
 
 /** A walk that proves less is only found out where the proof is content with it. */
-const contentProof: Change = {
-  search: 'if (shown === pass.total)',
-  replace: 'if (shown >= 0)',
-};
+const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
+  return function (pass) {
+    return add.call(this, pass.total === undefined ? pass : { ...pass, total: pass.ids.size });
+  };
+});
 
-export const sabotages: readonly Sabotage[] = [
+/** Requests are still numbered, and take no place in the rate that processes share. */
+const noSharedRate = replacing('store/rows/rate-ledger.ts', 'rateLedger', (rateLedger) => (...parts) => {
+  const takeTurn = rateLedger(...parts);
+  return (asked) => takeTurn({ ...asked, requests: Infinity });
+});
+
+export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'stamped when written',
     promise: 'P3',
     seed: 6,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
-    changes: [
-      {
-        search: 'return { stamp: turn.stamp, answer };',
-        replace: 'return { stamp: (await nextTurn(attempt)).stamp, answer };',
-      },
+    replacements: [
+      replacing('api/call/send-once.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
+        const answered = await sendOnce(attempt, (found) => found);
+        const { accountId, dependencies } = attempt;
+        const turn = { accountId, family: 'accounting', requests: Infinity, per: 0, longest: 0 } as const;
+        const now = await dependencies.takeTurn(turn);
+        return read('stamp' in now ? { ...answered, stamp: now.stamp } : answered);
+      }),
     ],
   },
-  sabotage(
-    'applied only where updated_at is newer',
-    'P1',
-    1,
-    'const { vendor, changed } = difference;',
-    "const { vendor, changed } = difference;\n    if ((vendor.updated_at ?? '') <= (held.updated_at ?? '')) return unchanged(held);",
-  ),
+  {
+    name: 'applied only where updated_at is newer',
+    promise: 'P1',
+    seed: 1,
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const { before, after } = contradiction.difference;
+        return (after.updated_at ?? '') > (before.updated_at ?? '') ? ruling(contradiction) : 'stale';
+      }),
+    ],
+  },
   {
     name: 'trusted wherever updated_at is not older',
     promise: 'P3',
-    seed: 6,
+    seed: 12,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes bursts=30 vendors=20 rows=100 minutes=22',
-    changes: [
-      {
-        search:
-          "const ruling = guard(held, stamp, context);\n    if (ruling !== 'believed') return outcomeOf(ruling, difference);\n\n",
-        replace:
-          "const ruling = (vendor.updated_at ?? '') >= (held.updated_at ?? '') ? 'believed' : guard(held, stamp, context);\n    if (ruling !== 'believed') return outcomeOf(ruling, difference);\n\n",
-      },
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const { before, after } = contradiction.difference;
+        return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'believed' : ruling(contradiction);
+      }),
     ],
   },
-  sabotage(
-    'lag too short',
-    'P3',
-    75,
-    'const wait = held.held_since_ms + lag - stamp.begun;',
-    'const wait = held.held_since_ms + lag / 10 - stamp.begun;',
-  ),
-  sabotage(
-    'deliveries told apart by content',
-    'P2',
-    1,
-    'this.#monitor.right(accountId);',
-    "this.#monitor.right(accountId);\n    const told = JSON.stringify(delivery);\n    const all = ((this as unknown as { told?: Set<string> }).told ??= new Set());\n    if (all.has(told)) return 'accepted';\n    all.add(told);",
-  ),
-  sabotage(
-    'acknowledged before the commit',
-    'P2',
-    7,
-    'await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });',
-    'this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() }).catch(() => undefined);',
-  ),
-  sabotage('acknowledged although the file is locked', 'P2', 4, 'unavailable: 503', 'unavailable: 200'),
+  {
+    name: 'lag too short',
+    promise: 'P3',
+    seed: 75,
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => ({ lag, ...others }) => {
+        return ruling({ ...others, lag: lag / 10 });
+      }),
+    ],
+  },
+  {
+    name: 'deliveries told apart by content',
+    promise: 'P2',
+    seed: 1,
+    replacements: [
+      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+        const known = new WeakMap<object, Set<string>>();
+        return async function (delivery) {
+          const all = known.get(this) ?? new Set();
+          known.set(this, all);
+          const content = JSON.stringify({ ...delivery, receivedAt: undefined });
+          if (all.has(content)) return;
+          all.add(content);
+          await add.call(this, delivery);
+        };
+      }),
+    ],
+  },
+  {
+    name: 'acknowledged before the commit',
+    promise: 'P2',
+    seed: 7,
+    replacements: [
+      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+        return function (delivery) {
+          add.call(this, delivery).catch(() => undefined);
+          return Promise.resolve();
+        };
+      }),
+    ],
+  },
+  {
+    name: 'acknowledged although the file is locked',
+    promise: 'P2',
+    seed: 4,
+    replacements: [
+      replacing('webhook/receive/delivery-receiver.ts', 'DeliveryReceiver.receive', (receive) => {
+        return async function (accountId, request) {
+          const outcome = await receive.call(this, accountId, request);
+          return outcome === 'unavailable' ? 'accepted' : outcome;
+        };
+      }),
+    ],
+  },
   {
     name: 'complete although a page was not there',
     promise: 'P4',
     seed: 8,
-    changes: [
+    replacements: [
       contentProof,
-      {
-        search: "if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;",
-        replace: '',
-      },
+      replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
+        const fetch = async (page: number): Promise<Awaited<ReturnType<typeof plan.fetch>>> => {
+          try {
+            return await plan.fetch(page);
+          } catch {
+            throw new MirrorError('not_found', 'This page is left out.');
+          }
+        };
+        return walk({ ...plan, fetch });
+      }),
     ],
   },
-  { name: 'one pass only', promise: 'P4', seed: 8, changes: [contentProof] },
+  { name: 'one pass only', promise: 'P4', seed: 8, replacements: [contentProof] },
   {
     name: 'first page only',
     promise: 'P7',
     seed: 5,
-    changes: [contentProof, { search: 'met.pages = Math.min(page.pages, mostPages);', replace: 'met.pages = 1;' }],
+    replacements: [
+      contentProof,
+      replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
+        return walk({ ...plan, first: { ...plan.first, pages: 1 } });
+      }),
+    ],
   },
-  sabotage(
-    'no second look',
-    'P1',
-    2,
-    "if (reason !== 'delivery') return { kind: 'settle', outcome: 'unchanged' };",
-    "if (reason !== ('never' as string)) return { kind: 'settle', outcome: 'unchanged' };",
-  ),
-  sabotage(
-    'no reconciliation',
-    'P1',
-    9,
-    "if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });",
-    "if (latest?.outcome !== 'complete' && trigger !== 'schedule') await this.#runs.request({ kind, trigger });",
-  ),
-  sabotage('the breaker is off', 'P4', 17, 'return suspects > limit;', 'return suspects > limit + 1e9;'),
+  {
+    name: 'no second look',
+    promise: 'P1',
+    seed: 2,
+    replacements: [
+      replacing('sync/queue/retry-policy.ts', 'next', (next) => (mark, result, secondLook) => {
+        if (result.kind === 'nothing_new') return { kind: 'settle', outcome: 'unchanged' };
+        return next(mark, result, secondLook);
+      }),
+    ],
+  },
+  {
+    name: 'no reconciliation',
+    promise: 'P1',
+    seed: 9,
+    replacements: [
+      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+        return function (wish) {
+          if (wish.trigger === 'schedule') return Promise.reject(new Error('Schedules are ignored.'));
+          return request.call(this, wish);
+        };
+      }),
+    ],
+  },
+  {
+    name: 'the breaker is off',
+    promise: 'P4',
+    seed: 17,
+    replacements: [replacing('sync/absence/breaker.ts', 'trips', () => () => false)],
+  },
   {
     name: 'an error inside HTTP 200 is an empty list',
     promise: 'P7',
     seed: 2,
     knobs: 'outage=errors_in_200 outageMinutes=6',
-    changes: [
-      {
-        search: 'if (!slices?.array) {\n    parseSuccess(bytes);',
-        replace:
-          'if (!slices?.array) {\n    if (bytes.length > 0) return { stamp, servedAt, page: asked, pages: 0, perPage: 15, total: 0, rows: [] };\n    parseSuccess(bytes);',
-      },
+    replacements: [
+      replacing('api/wire/vendor-pages.ts', 'readVendorPage', (readVendorPage) => (answered, asked) => {
+        try {
+          return readVendorPage(answered, asked);
+        } catch (error) {
+          const { bytes, stamp, servedAt } = answered;
+          if (bytes.length === 0) throw error;
+          return { stamp, servedAt, page: asked, pages: 0, perPage: 15, total: 0, rows: [] };
+        }
+      }),
     ],
   },
   {
@@ -148,211 +216,245 @@ export const sabotages: readonly Sabotage[] = [
     promise: 'P4',
     seed: 1,
     knobs: 'outage=empty_list outageMinutes=6 readOne=405 vendors=3',
-    changes: [
-      {
-        search: 'const isBelieved = shown > 0 || approved >= suspects;',
-        replace: 'const isBelieved = shown >= 0 || approved >= suspects;',
-      },
-    ],
+    replacements: [replacing('sync/absence/breaker.ts', 'isBelieved', () => () => true)],
   },
-  sabotage(
-    'the old key dropped at once',
-    'P2',
-    6,
-    'expires_at: timestamp(now + day)',
-    'expires_at: timestamp(now - 1)',
-  ),
+  {
+    name: 'the old key dropped at once',
+    promise: 'P2',
+    seed: 6,
+    replacements: [replacing('store/secrets/verifiers.ts', 'lastUse', () => (retired) => retired - 1)],
+  },
   {
     // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
     name: 'the callback never looked at again',
     promise: 'P1',
     seed: 6,
-    changes: [
-      {
-        search: 'await Promise.race([this.subscriptions.checkVendors(), enough]);',
-        replace: 'await Promise.race([Promise.resolve(), enough]);',
-      },
-      {
-        search: 'else void this.check();',
-        replace:
-          'else void this.#options.mirror.knownCallbacks(accountId).then((known) => known.length > 0 || this.check());',
-      },
+    replacements: [
+      replacing('webhook/subscribe/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
+        const { accountId, mirror, verifiers, renew, onVendorsCovered } = options;
+        const known = await mirror.knownCallbacks(accountId);
+        for (const { callbackid } of known) {
+          const codes = await verifiers.candidates(accountId, callbackid);
+          if (renew || codes.length > 0) return reconcileCallbacks(options);
+        }
+        if (known.length === 0) return reconcileCallbacks(options);
+        onVendorsCovered();
+        return true;
+      }),
     ],
   },
   {
     name: 'the counter begins anew after a crash',
     promise: 'P3',
     seed: 25,
-    changes: [
-      {
-        search: 'export function readingCounter(database: Database, clock: Clock): Counter {',
-        replace:
-          'let lives = 0;\nexport function readingCounter(database: Database, clock: Clock): Counter {\n  let own = -1_000 * lives++;',
-      },
-      {
-        search: 'const stamp = { readSeq: read_seq, begun: mirror_ms };',
-        replace: 'own += 1;\n    const stamp = { readSeq: own + 0 * read_seq, begun: mirror_ms };',
-      },
+    replacements: [
+      replacing('store/rows/reading-counter.ts', 'readingCounter', (readingCounter) => {
+        let processes = 0;
+        return (database, clock) => {
+          const counter = readingCounter(database, clock);
+          let own = -1_000 * processes++;
+          const advance: typeof counter.advance = () => {
+            const { stamp, ...others } = counter.advance();
+            own += 1;
+            return { ...others, stamp: { ...stamp, readSeq: own } };
+          };
+          return { ...counter, advance, take: () => database.writeInOrder(() => advance().stamp) };
+        };
+      }),
     ],
   },
-  sabotage(
-    'mirror time falls back with the machine',
-    'P1',
-    34,
-    "offset_ms: sql`max(offset_ms, mirror_ms - ${at('now')})`,\n        mirror_ms: sql`max(mirror_ms, ${at('now')} + offset_ms)`,",
-    "offset_ms: sql`0`,\n        mirror_ms: sql`${at('now')}`,",
-  ),
+  {
+    name: 'mirror time falls back with the machine',
+    promise: 'P1',
+    seed: 34,
+    replacements: [
+      replacing('store/rows/reading-counter.ts', 'mirrorTime', () => (now) => ({
+        offset_ms: sql`0`,
+        mirror_ms: now,
+      })),
+    ],
+  },
   {
     name: 'settled whatever came meanwhile',
     promise: 'P2',
     seed: 1,
     knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
-    changes: [
-      {
-        search: "mirrorSql.deleteFrom('dirty_vendors'), at).where('generation', '=', at('generation')),",
-        replace: "mirrorSql.deleteFrom('dirty_vendors'), at),",
-      },
-      { search: "at,\n    ).where('generation', '=', at('generation')),", replace: 'at,\n    ),' },
-    ],
+    replacements: [replacing('store/transactions/mark-queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at))],
   },
   {
     name: 'unseen once is gone',
     promise: 'P4',
     seed: 7,
-    changes: [
-      {
-        search: 'const read = await readUnseen(',
-        replace:
-          "const atOnce = unseen.suspects.map((vendorid) => ({ vendorid, absence: 'gone' as const, stamp: swept.began }));\n  await applyAbsences(engine, atOnce, attendance);\n  const read = await readUnseen(",
-      },
-      {
-        search: 'missingSince(began, unseen.again)',
-        replace: 'missingSince(began, unseen.suspects)',
-      },
+    replacements: [
+      replacing('sync/absence/by-id.ts', 'readUnseen', (readUnseen) => async (...args) => {
+        const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
+        const stamp = await mirror.takeStamp();
+        for (const vendorid of suspects)
+          onVerdict?.(await mirror.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
+        return readUnseen(...args);
+      }),
+      replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (engine, swept, options) => {
+        const { unseen } = swept;
+        return resolveBySweep(engine, { ...swept, unseen: { ...unseen, again: new Set(unseen.suspects) } }, options);
+      }),
     ],
   },
-  sabotage(
-    'not found once is gone',
-    'P4',
-    6,
-    'await conclude(engine, mark, resultOf(engine, sighting, told), told);',
-    "if (sighting.kind === 'absent')\n    await engine.mirror.applyAbsence(mark.vendorid, 'gone', sighting.stamp, attendance.context as never);\n  await conclude(engine, mark, resultOf(engine, sighting, told), told);",
-  ),
-  sabotage(
-    'a run under way is joined',
-    'P1',
-    3,
-    'this.#waiting = undefined;\n      this.#stopping.signal.throwIfAborted();\n      return this.#job({ ...begun, signal: this.#stopping.signal });',
-    'this.#stopping.signal.throwIfAborted();\n      const job = this.#job({ ...begun, signal: this.#stopping.signal });\n      return job.finally(() => (this.#waiting = undefined));',
-  ),
-  sabotage(
-    'a code trusted before it is confirmed',
-    'P6',
-    11,
-    "row('state', '=', 'proven'),\n            row.and(",
-    "row('state', 'in', ['proven', 'candidate']),\n            row.and(",
-  ),
+  {
+    name: 'not found once is gone',
+    promise: 'P4',
+    seed: 6,
+    replacements: [
+      replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, attendance) => {
+        const sighting = await sight(engine, vendorid, attendance);
+        if (sighting.kind === 'absent')
+          await engine.mirror.applyAbsence(vendorid, 'gone', sighting.stamp, attendance.context as SweepContext);
+        return sighting;
+      }),
+    ],
+  },
+  {
+    name: 'a run under way is joined',
+    promise: 'P1',
+    seed: 3,
+    replacements: [
+      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+        const underWay = new WeakMap<object, ReturnType<typeof request>>();
+        return function (wish) {
+          const joined = underWay.get(this);
+          if (joined) return joined;
+          const report = request.call(this, wish).finally(() => underWay.delete(this));
+          underWay.set(this, report);
+          return report;
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a code trusted before it is confirmed',
+    promise: 'P6',
+    seed: 11,
+    replacements: [
+      replacing('store/secrets/verifier-rows.ts', 'isUsable', (isUsable) => (row, now) => {
+        return row.or([isUsable(row, now), row('state', '=', 'candidate')]);
+      }),
+    ],
+  },
   {
     name: 'a nudge lost',
     promise: 'P1',
-    seed: 4,
+    seed: 6,
     knobs: 'vendors=20',
-    changes: [
-      {
-        search: '/** There may be something to do. */\n  nudge(): void {\n    this.#awake = true;\n    this.#wake?.();',
-        replace: 'nudge(): void {',
-      },
+    replacements: [replacing('sync/queue/worker.ts', 'Worker.nudge', () => () => undefined)],
+  },
+  {
+    name: 'the order of arrival lost',
+    promise: 'P1',
+    seed: 1,
+    replacements: [
+      replacing('webhook/receive/signature.ts', 'signedForms', (signedForms) => (pairs) => {
+        return signedForms([...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+      }),
     ],
   },
-  sabotage(
-    'the order of arrival lost',
-    'P1',
-    1,
-    'const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];',
-    'const orders = [sorted, inDocumentedOrder];',
-  ),
-  sabotage(
-    'signatures not looked at',
-    'P6',
-    3,
-    'if (!given) return false;',
-    'if (!given || verifiers.length > 0) return verifiers.length > 0;',
-  ),
-  sabotage('given up for good', 'P1', 4, "kind === 'reconcile' ? await wakeParked(engine) : []", '[]'),
+  {
+    name: 'signatures not looked at',
+    promise: 'P6',
+    seed: 3,
+    replacements: [
+      replacing('webhook/receive/signature.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
+        return verifiers.length > 0;
+      }),
+    ],
+  },
+  {
+    name: 'given up for good',
+    promise: 'P1',
+    seed: 4,
+    replacements: [replacing('sync/queue/parked-marks.ts', 'wakeParked', () => () => Promise.resolve([]))],
+  },
   {
     name: 'a vendor and its children in two transactions',
     promise: 'P5',
     seed: 19,
     knobs: 'crashes=4 changes=20',
-    changes: [
-      {
-        search: 'childRows.replace(held, vendor, false);',
-        replace: 'queueMicrotask(() => sqlite.open && childRows.replace(held, vendor, false));',
-      },
+    replacements: [
+      replacing('store/rows/stored-vendor.ts', 'children', (children) => (sqlite) => {
+        const rows = children(sqlite);
+        const replace: typeof rows.replace = (key, vendor, fresh) => {
+          if (fresh) rows.replace(key, vendor, fresh);
+          else queueMicrotask(() => sqlite.open && rows.replace(key, vendor, fresh));
+        };
+        return { ...rows, replace };
+      }),
     ],
   },
-  sabotage(
-    "everybody's callback is ours",
-    'P9',
-    1,
-    'return holdsToken(callback.uri, accountId, pathToken) ||',
-    "return callback.uri !== '' || holdsToken(callback.uri, accountId, pathToken) ||",
-  ),
+  {
+    name: "everybody's callback is ours",
+    promise: 'P9',
+    seed: 1,
+    replacements: [replacing('webhook/address.ts', 'holdsToken', () => () => true)],
+  },
   {
     name: 'no rate is kept',
     promise: 'P8',
     seed: 11,
-    changes: [
-      {
-        search: 'return this.#under + this.#resting.length >= this.limitOf(priority);',
-        replace: 'return this.#under < 0;',
-      },
-      { search: 'if (used >= requests)', replace: 'if (used < 0)' },
-    ],
+    replacements: [replacing('api/http/rate-limiter.ts', 'RateGate.limitOf', () => () => Infinity)],
   },
   {
     name: 'no rate is kept over restarts',
     promise: 'P8',
     seed: 2,
     knobs: 'vendors=45 rows=3 vendorsRate=60 crashes=4 downtime=2 crashOf=process restarts=1 extraWalks=auto',
-    changes: [{ search: 'if (used >= requests)', replace: 'if (used < 0)' }],
+    replacements: [noSharedRate],
   },
   {
     name: 'what came too late is news',
     promise: 'P1',
     ...kept(16646),
     seed: 16125,
-    changes: [{ search: 'isGuarded || isNews(verdict)', replace: "verdict.kind !== 'unchanged'" }],
+    replacements: [
+      replacing('sync/observe/accountant.ts', 'isNews', (isNews) => (verdict) => {
+        return verdict.kind === 'stale' || isNews(verdict);
+      }),
+    ],
   },
   {
     name: 'empty pages are a whole list',
     promise: 'P7',
     ...kept(12086),
-    changes: [{ search: 'pages > 1 && unreadable > known', replace: 'pages < 1 && unreadable > known' }],
+    replacements: [replacing('sync/absence/breaker.ts', 'isBlank', () => () => false)],
   },
   {
     name: 'what a page of any account confirmed is newer',
     promise: 'P7',
-    seed: 1,
+    seed: 53,
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
-    changes: [
-      {
-        search: ".select('read_seq')\n      .where('account_id', '=', at('account_id'))",
-        replace: ".select('read_seq')",
-      },
+    replacements: [
+      replacing('store/rows/confirmations.ts', 'pageConfirmations', (pageConfirmations) => (sqlite) => {
+        const confirmations = pageConfirmations(sqlite);
+        const passed: typeof confirmations.passed = (key, readSeq) =>
+          accounts.some((account_id) => confirmations.passed({ ...key, account_id }, readSeq));
+        return { ...confirmations, passed };
+      }),
     ],
   },
   {
     name: 'a mark and its deliveries settled in two transactions',
     promise: 'P2',
-    seed: 1,
+    seed: 8,
     knobs: 'changes=20 crashes=4',
-    changes: [
-      {
-        search: 'if (settled) conclude(mark, outcome);',
-        replace: 'if (settled) queueMicrotask(() => sqlite.open && conclude(mark, outcome));',
-      },
+    replacements: [
+      replacing('store/rows/deliveries.ts', 'deliveryJournal', (deliveryJournal) => (sqlite, ...parts) => {
+        const journal = deliveryJournal(sqlite, ...parts);
+        const settle: typeof journal.settle = (...args) => queueMicrotask(() => sqlite.open && journal.settle(...args));
+        return { ...journal, settle };
+      }),
     ],
   },
-  sabotage('the path token in the mirror', 'P6', 1, 'uri: withoutToken(callback.uri)', 'uri: callback.uri'),
+  {
+    name: 'the path token in the mirror',
+    promise: 'P6',
+    seed: 1,
+    replacements: [replacing('webhook/address.ts', 'withoutToken', () => (uri) => uri)],
+  },
 ];

@@ -4,7 +4,7 @@ import type { Fleet } from './seed-processes.ts';
 import { shortfalls } from './minimum-coverage.ts';
 import { drawnBy, wordsOf, type Drawn } from './plan.ts';
 import { joined, type Reach } from './reach.ts';
-import { foundBy, type Sabotage } from './planted-faults.ts';
+import { foundBy, type SimulatedFault } from './planted-faults.ts';
 import { shrink } from './shrink.ts';
 import type { Outcome } from './simulate.ts';
 
@@ -14,20 +14,20 @@ export interface Campaign {
   readonly seeds: number;
   /** The knobs to turn, where the seeds shall not draw their own. */
   readonly knobs: Drawn | undefined;
-  /** What is planted, if anything is: then the first broken promise ends it. */
-  readonly sabotage: Sabotage | undefined;
+  /** What is planted, if anything is: then the seed that finds it ends it. */
+  readonly fault: SimulatedFault | undefined;
 }
 
 /** Failing seeds that are made small; more of them seldom teach more. */
 const mostShrunk = 3;
 const noteEvery = 1_000;
 
-/** @returns whether all is well: nothing broke and enough was reached, or the sabotage was found. */
-export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign): Promise<boolean> {
+/** @returns whether all is well: nothing broke and enough was reached, or the planted fault was found. */
+export async function account({ fleet, from, seeds, knobs, fault }: Campaign): Promise<boolean> {
   const tasks = Array.from({ length: seeds }, (_, index) => ({
     seed: from + index,
     knobs,
-    planted: sabotage?.changes,
+    fault: fault?.name,
   }));
   const coverage = new Coverage();
   const failed: Outcome[] = [];
@@ -40,13 +40,13 @@ export async function account({ fleet, from, seeds, knobs, sabotage }: Campaign)
     if (outcome.broken.length > 0) {
       failed.push(outcome);
       console.log(`seed ${outcome.seed}`, outcome.broken);
-      if (sabotage && foundBy(sabotage.promise, outcome.broken)) break;
+      if (fault && foundBy(fault.promise, outcome.broken)) break;
     }
     if (done % noteEvery === 0) console.log(`${done} seeds, ${failed.length} failed`);
   }
-  if (sabotage) {
-    const finder = failed.find(({ broken }) => foundBy(sabotage.promise, broken));
-    console.log(finder ? `${sabotage.name}: found by seed ${finder.seed}` : `${sabotage.name}: NOT FOUND`);
+  if (fault) {
+    const finder = failed.find(({ broken }) => foundBy(fault.promise, broken));
+    console.log(finder ? `${fault.name}: found by seed ${finder.seed}` : `${fault.name}: NOT FOUND`);
     return finder !== undefined;
   }
   console.log(

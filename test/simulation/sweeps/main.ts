@@ -2,10 +2,11 @@
  * `npm run sweeps`: sweeps scripted lists, and exits with 1 where a sweep that calls itself complete missed a vendor that stood still.
  *
  * `--random N`: as many seeds, each of which draws a world and up to five changes. `--every N`: for as many worlds, every script of up to
- * three changes. `--planted NAME`: with a fault, which must be found.
+ * three changes. `--fault NAME`: with a planted fault, which must be found.
  */
 import { parseArgs } from 'node:util';
-import { planted } from './planted.ts';
+import { loadWith } from '../../support/planted-fault.ts';
+import { list, plantedFaults } from './planted.ts';
 import * as plain from './sweeps.ts';
 
 const { values } = parseArgs({
@@ -14,16 +15,14 @@ const { values } = parseArgs({
     every: { type: 'string', default: '0' },
     changes: { type: 'string', default: '3' },
     from: { type: 'string', default: '1' },
-    planted: { type: 'string' },
+    fault: { type: 'string' },
   },
 });
 
-const fault = planted.find(({ name }) => name === values.planted);
-if (values.planted !== undefined && !fault) throw new Error(`There is no planted fault “${values.planted}”.`);
+const fault = plantedFaults.find(({ name }) => name === values.fault);
+if (values.fault !== undefined && !fault) throw new Error(`There is no planted fault “${values.fault}”.`);
 const { everyScript, scriptOf, swept, worldOf } = fault
-  ? ((await import(
-      `./sweeps.ts?${new URLSearchParams({ planted: JSON.stringify(fault.changes) }).toString()}`
-    )) as typeof plain)
+  ? await loadWith<typeof plain>(new URL('sweeps.ts', import.meta.url), fault, list)
   : plain;
 
 const ends = { plain: 0, windows: 0, passes: 0, incomplete: 0 };

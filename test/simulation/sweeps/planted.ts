@@ -1,69 +1,57 @@
-/** Faults that are planted in the sweep to see whether scripted lists find them: text in place of other text. */
+/** Faults that are planted in the sweep to see whether scripted lists find them. */
+import { replacing, type PlantedFault } from '../../support/planted-fault.ts';
 
-export interface PlantedFault {
-  readonly name: string;
+export interface SweepFault extends PlantedFault {
   /** One of the seeds whose sweep finds it. */
   readonly seed: number;
-  /** Each `search` stands in the source exactly once. */
-  readonly changes: readonly { readonly search: string; readonly replace: string }[];
 }
 
-export const planted: readonly PlantedFault[] = [
+/** Where the faults are listed, for those who plant one. */
+export const list = import.meta.url;
+
+export const plantedFaults: readonly SweepFault[] = [
   {
     name: 'overlap not required',
     seed: 8439,
-    changes: [
-      {
-        search: "if (order.key === 'vendorid') return sharesVendor(",
-        replace: "if (order.key === 'vendorid') return true || sharesVendor(",
-      },
-    ],
+    replacements: [replacing('sync/sweep/window-chain.ts', 'sharesVendor', () => () => true)],
   },
   {
     name: 'order assumed',
     seed: 269,
-    changes: [
-      {
-        search: 'const isKnown = !isRefuted(this.#pairs[key], key) && rising + falling >= this.#enough;',
-        replace: 'const isKnown = true;',
-      },
-    ],
+    replacements: [replacing('sync/sweep/list-order.ts', 'isKnown', () => () => true)],
   },
   {
     name: 'groups of one time split',
     seed: 28791,
-    changes: [
-      {
-        search: 'isOld && position.first(right) < position.last(left)',
-        replace: 'isOld && position.first(right) <= position.last(left)',
-      },
+    replacements: [
+      replacing('sync/sweep/window-chain.ts', 'holdsLastGroup', () => (left, right, position) => {
+        return position.first(right) <= position.last(left);
+      }),
     ],
   },
   {
     name: 'not full taken for the end',
     seed: 474,
-    changes: [
-      {
-        search: 'return window.pages === window.page && left <= window.size / 2 && window.ids.length <= left;',
-        replace: 'return window.ids.length < window.size || left < 0;',
-      },
+    replacements: [
+      replacing('sync/sweep/window.ts', 'holdsEnd', () => ({ ids, size }) => {
+        return ids.length < size;
+      }),
     ],
   },
   {
     name: 'the front not walked again',
     seed: 1496,
-    changes: [
-      {
-        search: "if (direction === 'falling') return this.#readBeginning();",
-        replace: "if (direction === 'falling') return this.#left < 0 ? this.#readBeginning() : true;",
-      },
-    ],
+    replacements: [replacing('sync/sweep/list-order.ts', 'ObservedOrder.byUpdate', () => () => undefined)],
   },
   {
     name: 'the plain walk without entered',
     seed: 380,
-    changes: [
-      { search: 'if (pass.entered && !pass.atOnce) return', replace: 'if (pass.entered && pass.pages < 0) return' },
+    replacements: [
+      replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
+        return function (pass) {
+          return add.call(this, { ...pass, entered: false });
+        };
+      }),
     ],
   },
 ];
