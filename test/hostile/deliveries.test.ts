@@ -7,7 +7,9 @@ import { parseForm } from '../../src/webhook/receive/form.ts';
 import { isSigned } from '../../src/webhook/receive/signature.ts';
 import { asked } from '../support/test-size.ts';
 import { flood } from '../support/deliveries/flood.ts';
-import { account, delivery, hall, signed } from '../support/testbed/webhook-testbed.ts';
+import { delivery, signed } from '../support/deliveries/signed-delivery.ts';
+import { account } from '../support/names.ts';
+import { testbed } from '../support/testbed.ts';
 import { isMissing } from '../support/needed.ts';
 
 /** How many bad deliveries come; a million nightly. */
@@ -57,7 +59,7 @@ describe('H1 bad deliveries', () => {
   it(
     `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`,
     async () => {
-      const place = await hall({ clock: systemClock });
+      const place = await testbed({ level: 'listener', clock: systemClock });
       const throws = seededRandom(seedOf(seed, 'bad deliveries'));
       let answered = 0;
       while (answered < bad) {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
-import { until } from '../support/testbed/daemon.ts';
+import { until } from '../support/testbed/serving.ts';
 import { build, ended, place, service } from '../support/testbed/program.ts';
 
 beforeAll(build);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
-import { daemonPlace, flow, taken } from '../support/testbed/daemon.ts';
+import { daemonPlace, flow, taken } from '../support/testbed/serving.ts';
 import { build, service } from '../support/testbed/program.ts';
 import { drivers, hasShell, shells } from '../support/readers.ts';
 

@@ -1,9 +1,10 @@
 /** An account that was taken out of the settings. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed } from '../support/testbed.ts';
 
 it('K12 an account taken out of the settings is verified no more, and the start says how its callback is deleted', async () => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   const verified = () =>
     at.query(
       'SELECT account_id, callback_verified, not_served_since IS NULL AS served FROM freshness ORDER BY account_id',

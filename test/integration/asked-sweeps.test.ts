@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { seedOf } from '../../src/sandbox/core/random.ts';
 import { idOf } from '../../src/sandbox/vendors/invent.ts';
 import { connectWriter } from '../../src/store/sqlite/driver.ts';
-import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** A name that a vendor is given now, and whether the mirror shows it. */
 let marker = 0;
-function rename(at: Testbed, vendorid: number): () => boolean {
+function rename(at: Testbed<'daemon'>, vendorid: number): () => boolean {
   marker += 1;
   const name = `Renamed ${marker}`;
   at.sandbox.vendors(account).edit(vendorid, { vendor_name: name });
@@ -15,7 +16,8 @@ function rename(at: Testbed, vendorid: number): () => boolean {
 }
 
 /** The number of the vendor that stands there in the service's list. */
-const idAt = (at: Testbed, index: number): number => Number(at.sandbox.vendors(account).all()[index]?.['vendorid']);
+const idAt = (at: Testbed<'daemon'>, index: number): number =>
+  Number(at.sandbox.vendors(account).all()[index]?.['vendorid']);
 
 /** A service one of whose vendors has the number that its first callback gets. */
 const sameNumbers = {
@@ -25,13 +27,14 @@ const sameNumbers = {
   )!,
 };
 
-const sweeps = (at: Testbed): number => at.query(`SELECT 1 FROM runs WHERE "trigger" = 'queue'`).length;
-const unsettled = (at: Testbed): number => at.query("SELECT 1 FROM deliveries WHERE outcome = 'pending'").length;
-const open = (at: Testbed): unknown[] => at.query('SELECT * FROM _sweep_requests WHERE asked_at IS NOT NULL');
+const sweeps = (at: Testbed<'daemon'>): number => at.query(`SELECT 1 FROM runs WHERE "trigger" = 'queue'`).length;
+const unsettled = (at: Testbed<'daemon'>): number =>
+  at.query("SELECT 1 FROM deliveries WHERE outcome = 'pending'").length;
+const open = (at: Testbed<'daemon'>): unknown[] => at.query('SELECT * FROM _sweep_requests WHERE asked_at IS NOT NULL');
 
 describe('K33 object_id is the id of a callback of ours', () => {
   it('and the change is found by a sweep within two minutes, of which there is at most one a minute', async () => {
-    const at = await liveTestbed({ world: ['objectId=callback'] });
+    const at = await testbed({ level: 'daemon', world: ['objectId=callback'] });
     const shows = rename(at, idAt(at, 7));
     await at.clock.until('the change is there', shows, 120_000);
     const first = sweeps(at);
@@ -51,7 +54,7 @@ describe('K33 object_id is the id of a callback of ours', () => {
   });
 
   it('and status says so', async () => {
-    const at = await liveTestbed({ world: ['objectId=callback'] });
+    const at = await testbed({ level: 'daemon', world: ['objectId=callback'] });
     const shows = rename(at, idAt(at, 7));
     await at.clock.until('the change is there', shows, 120_000);
     const { accounts } = JSON.parse((await at.look('/api/status')).body) as {
@@ -62,7 +65,7 @@ describe('K33 object_id is the id of a callback of ours', () => {
   });
 
   it('C8 and a vendor has the same number: that one is read, and the one that changed is found too', async () => {
-    const at = await liveTestbed({ ...sameNumbers, world: ['objectId=callback'] });
+    const at = await testbed({ level: 'daemon', ...sameNumbers, world: ['objectId=callback'] });
     const callbackid = at.sandbox.callbacks(account).all()[0]?.id ?? 0;
     expect(at.query('SELECT 1 FROM vendors WHERE vendorid = ?', callbackid)).toHaveLength(1);
     const shows = rename(at, idAt(at, 7));
@@ -74,7 +77,7 @@ describe('K33 object_id is the id of a callback of ours', () => {
   });
 
   it('C8 where object_id is the vendor, and one has the number of our callback: it is read at once', async () => {
-    const at = await liveTestbed(sameNumbers);
+    const at = await testbed({ level: 'daemon', ...sameNumbers });
     const callbackid = at.sandbox.callbacks(account).all()[0]?.id ?? 0;
     await at.clock.until('the change is there', rename(at, callbackid), 10_000);
     expect(open(at)).toHaveLength(1);
@@ -84,7 +87,7 @@ describe('K33 object_id is the id of a callback of ours', () => {
 
 describe('K29 a burst marks more vendors than the queue may hold', () => {
   it('and is answered 200, journalled, and answered by a sweep that begins after it', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     // As many marks as may wait, far in the future, as those of a long pause do.
     await at.stop();
     const file = connectWriter(at.settings.database);

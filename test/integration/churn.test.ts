@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { balance } from '../support/bookkeeping.ts';
-import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed } from '../support/testbed.ts';
 
 const planted = 0.2;
 const changes = 20 * 300;
@@ -11,7 +12,8 @@ const changes = 20 * 300;
 it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
   'C1 C2 C10 B1 under churn, losses, repeats and faults every loss is found, and none invented (seed %i)',
   async (seed) => {
-    const at = await liveTestbed({
+    const at = await testbed({
+      level: 'daemon',
       seed: String(seed),
       // Few change twice between two sweeps: a later delivery would hide that an earlier one was lost.
       vendors: 10_000,

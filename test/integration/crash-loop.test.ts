@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { run as runRow, writeMirror } from '../support/mirror-file.ts';
 import { timestamp } from '../../src/domain/clock.ts';
-import { testbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Leaves runs that ended with their process this many milliseconds ago. */
-async function died(at: Testbed, ...ages: number[]): Promise<void> {
+async function died(at: Testbed<'daemon'>, ...ages: number[]): Promise<void> {
   const runs = ages.map((age, nth) => {
     const started_at = timestamp(at.clock.now() - age);
     return runRow(nth + 1, { outcome: 'abandoned', started_at, finished_at: started_at, safe_as_of: null });
@@ -15,7 +15,7 @@ async function died(at: Testbed, ...ages: number[]): Promise<void> {
 }
 
 /** How long after its start the daemon first asks for vendors, in seconds. */
-async function silence(at: Testbed): Promise<number> {
+async function silence(at: Testbed<'daemon'>): Promise<number> {
   const start = at.clock.monotonic();
   await at.start();
   await at.clock.until('it asks', () => at.requests.some((request) => request.includes('bill_vendors')));
@@ -29,7 +29,7 @@ it.each([
   ['thirty times', Array.from({ length: 30 }, (_, nth) => nth * 60_000), 300],
   ['five times, long ago', [2, 3, 4, 5, 6].map((hours) => hours * 3_600_000), 0],
 ])('J3 died %s: its next run waits', async (_, ages, seconds) => {
-  const at = await testbed();
+  const at = await testbed({ level: 'daemon', started: false });
   await died(at, ...ages);
   expect(await silence(at)).toBe(seconds);
 });

@@ -1,16 +1,17 @@
 /** What may come to the listener of a running daemon, and what it may cost. */
 import { describe, expect, it } from 'vitest';
-import type { Testbed } from '../support/testbed/daemon-testbed.ts';
-import { knock, recordingTestbed, type Letter } from '../support/deliveries/recorded-deliveries.ts';
+import { account } from '../support/names.ts';
+import { someVendor, type Delivery } from '../support/testbed/daemon.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Everything in the file that deliveries may move. */
-function contents(at: Testbed): unknown {
+function contents(at: Testbed<'daemon'>): unknown {
   return ['vendors', 'vendor_versions', 'deliveries', 'dirty_vendors', 'callbacks'].map((table) =>
     at.query(`SELECT * FROM ${table}`),
   );
 }
 
-async function counted(at: Testbed, outcome: string): Promise<number> {
+async function counted(at: Testbed<'daemon'>, outcome: string): Promise<number> {
   // An examination serves a second's callers.
   await at.clock.pass(1_000);
   const { body } = await at.look('/metrics');
@@ -19,46 +20,58 @@ async function counted(at: Testbed, outcome: string): Promise<number> {
   );
 }
 
+/** A running daemon at rest, and an event that the service has told it. */
+async function toldOnce(): Promise<{ at: Testbed<'daemon'>; delivery: Delivery }> {
+  const at = await testbed({ level: 'daemon' });
+  at.posted.length = 0;
+  at.sandbox.vendors(account).edit(someVendor(at), { city: 'Oslo' });
+  await at.clock.until('it was told', () => at.query('SELECT 1 FROM deliveries').length > 0);
+  await at.clock.pass(60_000);
+  await at.untilQuiet();
+  at.requests.length = 0;
+  return { at, delivery: at.posted[0]! };
+}
+
 const form = 'application/x-www-form-urlencoded';
 const strangersCode = 'name=callback.verify&verifier=abcdefghijklmnopqrstuvwxyz0123&object_id=2001&account_id=6BApk';
 
 describe('a running daemon refuses', () => {
-  const otherBody = ({ body, ...rest }: Letter, change: (body: string) => string): Letter => ({
+  const otherBody = ({ body, ...rest }: Delivery, change: (body: string) => string): Delivery => ({
     ...rest,
     body: change(body),
   });
-  const otherHeaders = ({ headers, ...rest }: Letter, change: Letter['headers']): Letter => ({
+  const otherHeaders = ({ headers, ...rest }: Delivery, change: Delivery['headers']): Delivery => ({
     ...rest,
     headers: { ...headers, ...change },
   });
 
-  it.each<[string, number, string, (letter: Letter) => Letter]>([
+  it.each<[string, number, string, (delivery: Delivery) => Delivery]>([
     [
       'H1 a forged one',
       401,
       'wrong_signature',
-      (letter) => otherHeaders(letter, { 'X-Service-Hmac-SHA256': Buffer.alloc(32, 7).toString('base64') }),
+      (delivery) => otherHeaders(delivery, { 'X-Service-Hmac-SHA256': Buffer.alloc(32, 7).toString('base64') }),
     ],
     [
       'H1 one whose signature is over something else',
       401,
       'wrong_signature',
-      (letter) => otherBody(letter, (body) => body.replace(/object_id=\d+/, 'object_id=1')),
+      (delivery) => otherBody(delivery, (body) => body.replace(/object_id=\d+/, 'object_id=1')),
     ],
-    ['a truncated one', 400, 'malformed', (letter) => otherBody(letter, (body) => body.slice(0, 30))],
+    ['a truncated one', 400, 'malformed', (delivery) => otherBody(delivery, (body) => body.slice(0, 30))],
     ['an unsigned one', 400, 'unsigned', ({ path, body }) => ({ path, body, headers: { 'content-type': form } })],
     [
       'H2 an oversized one',
       413,
       'too_large',
-      (letter) => otherBody(letter, (body) => body + '&note='.padEnd(20_000, 'x')),
+      (delivery) => otherBody(delivery, (body) => body + '&note='.padEnd(20_000, 'x')),
     ],
-    ['one of another type', 415, 'wrong_type', (letter) => otherHeaders(letter, { 'content-type': 'text/plain' })],
+    ['one of another type', 415, 'wrong_type', (delivery) => otherHeaders(delivery, { 'content-type': 'text/plain' })],
     [
       'H5 one for a path that nobody gave out',
       404,
       'unknown_path',
-      (letter) => ({ ...letter, path: letter.path.slice(0, -1) }),
+      (delivery) => ({ ...delivery, path: delivery.path.slice(0, -1) }),
     ],
     [
       "D2 a stranger's verification code",
@@ -67,9 +80,9 @@ describe('a running daemon refuses', () => {
       ({ path }) => ({ path, headers: { 'content-type': form }, body: strangersCode }),
     ],
   ])('%s with %i, counts it as %s, stores nothing and asks nothing', async (_, status, outcome, change) => {
-    const { at, letter } = await recordingTestbed();
+    const { at, delivery } = await toldOnce();
     const before = contents(at);
-    expect(await knock(at, change(letter))).toBe(status);
+    expect(await at.deliver(change(delivery))).toBe(status);
     await at.clock.pass(60_000);
     expect(await counted(at, outcome)).toBe(1);
     expect(contents(at)).toEqual(before);
@@ -78,11 +91,11 @@ describe('a running daemon refuses', () => {
 });
 
 it('E7 C1 C3 a true delivery replayed ten thousand times costs a handful of reads and changes nothing', async () => {
-  const { at, letter } = await recordingTestbed();
+  const { at, delivery } = await toldOnce();
   const vendors = at.query('SELECT * FROM vendors');
   const answers: Record<number, number> = {};
   for (let round = 0; round < 100; round += 1) {
-    const statuses = await Promise.all(Array.from({ length: 100 }, () => knock(at, letter)));
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => at.deliver(delivery)));
     for (const status of statuses) answers[status] = (answers[status] ?? 0) + 1;
     // Ten seconds of replays.
     await at.clock.pass(100);

@@ -6,13 +6,14 @@ import { Database } from '../../src/store/sqlite/database.ts';
 import { isDaemonAt } from '../../src/store/files/side-lock.ts';
 import { commandLine } from '../support/testbed/command-line.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
-import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 it.each<[string, (path: string) => void]>([
   ['deleted', (path) => rmSync(path)],
   ['moved', (path) => renameSync(path, `${path}.moved`)],
 ])('F9 the mirror %s while it is in use: within a minute going on is called wrong', async (_, take) => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   await at.clock.pass(60_000);
   expect(at.fatal).toEqual([]);
   take(at.settings.database);
@@ -36,7 +37,7 @@ it.each<[string, (path: string) => void]>([
     },
   ],
 ])('K25 the secrets %s while they are in use: within a minute going on is called wrong', async (_, take) => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   await at.clock.pass(60_000);
   expect(at.fatal).toEqual([]);
   expect((await at.look('/readyz')).status).toBe(200);
@@ -56,7 +57,7 @@ describe('K25 a command beside a daemon', () => {
     ['database', 'deleted', (path) => rmSync(path)],
     ['database', 'replaced', replace],
   ])('whose %s were %s refuses to work with another file, and makes none', async (which, _, take) => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const commands = commandsAt(at);
     expect((await commands.diagnosis())?.result).toBe('ok');
     take(at.settings[which]);
@@ -71,7 +72,7 @@ describe('K25 a command beside a daemon', () => {
   });
 
   it('works with new secrets once that daemon has stopped, and beside the next one', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const commands = commandsAt(at);
     replace(at.settings.secrets);
     await at.stop();
@@ -83,7 +84,7 @@ describe('K25 a command beside a daemon', () => {
 });
 
 it('the lock beside the mirror is given back only after both files are closed', async () => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   const { database } = at.settings;
   const locked: boolean[] = [];
   const close = Reflect.get<Database, 'close'>(Database.prototype, 'close');
@@ -110,7 +111,7 @@ interface Commands {
 }
 
 /** Commands on the files of an installation, from which no service can be reached. */
-function commandsAt({ folder, settings: { database, secrets } }: Testbed): Commands {
+function commandsAt({ folder, settings: { database, secrets } }: Testbed<'daemon'>): Commands {
   const file = join(folder, 'command.yaml');
   const service = { baseUrl: 'https://service.example', auth: { accessToken: 'a-token' } };
   writeFileSync(file, JSON.stringify({ accounts: [account], database, secrets, service }));

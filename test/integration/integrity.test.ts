@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkWholeFile } from '../../src/store/files/full-check.ts';
 import { ask } from '../support/mirror-file.ts';
-import { liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Makes an index disagree with its table, which nothing but a check of every entry finds. */
 function ruinIndex(path: string): void {
@@ -32,17 +32,17 @@ function forgetStop(path: string): void {
   sqlite.close();
 }
 
-const looked = ({ log }: Testbed): string[] =>
+const looked = ({ log }: Testbed<'daemon'>): string[] =>
   log.map(({ msg }) => msg).filter((msg) => msg.startsWith('looking') || msg === 'the mirror is sound');
 
 /** Waits for another process, for which no clock of ours moves. */
-async function until(at: Testbed, isSo: () => boolean): Promise<void> {
+async function until(at: Testbed<'daemon'>, isSo: () => boolean): Promise<void> {
   while (!isSo()) await at.clock.yield();
 }
 
 describe('K50 a daemon on a mirror that', () => {
   it('is new or was closed in good order does not look through it', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await at.reopen();
     await at.start();
     await at.untilRuns();
@@ -50,7 +50,7 @@ describe('K50 a daemon on a mirror that', () => {
   });
 
   it('was left by a daemon that was killed looks through it beside its open ports, once', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await at.stop();
     forgetStop(at.settings.database);
     await at.reopen();
@@ -66,7 +66,7 @@ describe('K50 a daemon on a mirror that', () => {
   });
 
   it('was left so, and is stopped before it was looked through, is looked through by the next', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await at.stop();
     forgetStop(at.settings.database);
     await at.reopen();
@@ -77,7 +77,7 @@ describe('K50 a daemon on a mirror that', () => {
   });
 
   it('is being looked through is let go at once where it stops', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const stop = new AbortController();
     const looking = checkWholeFile(at.settings.database, stop.signal);
     stop.abort();
@@ -85,7 +85,7 @@ describe('K50 a daemon on a mirror that', () => {
   });
 
   it('has an index that disagrees with its table ends for it, and the next daemon makes a new one', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await at.stop();
     ruinIndex(at.settings.database);
     forgetStop(at.settings.database);

@@ -1,12 +1,15 @@
 /** A daemon that is told of everything the service tells of: vendors come first. */
 import { expect, it } from 'vitest';
 import { registrableEvents } from '../../src/domain/events.ts';
-import { account, testbed, publicUrl } from '../support/testbed/daemon-testbed.ts';
+import { account, publicUrl } from '../support/names.ts';
+import { testbed } from '../support/testbed.ts';
 
 const nouns = registrableEvents.filter((event) => !event.includes('.'));
 
 it('K37 with fifteen events to register, bill_vendor is first, the first sweep next, and the rest follows, each with its line', async () => {
   const at = await testbed({
+    level: 'daemon',
+    started: false,
     settings: {
       listener: {
         host: '127.0.0.1',

@@ -1,26 +1,27 @@
 /** Who wins, when, and who is waited for: the exact interleavings, through the running daemon. */
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/domain/clock.ts';
-import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
-import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
+import { account } from '../support/names.ts';
+import { someVendor } from '../support/testbed/daemon.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 import { isPage, slowNetwork } from '../support/network/slow-network.ts';
 
-function nameOf(at: Testbed, vendorid: number): string | undefined {
+function nameOf(at: Testbed<'daemon'>, vendorid: number): string | undefined {
   return at.query<{ vendor_name: string }>('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)[0]
     ?.vendor_name;
 }
 
-function supervisor(at: Testbed): ReturnType<Testbed['sandbox']['vendors']> {
+function supervisor(at: Testbed<'daemon'>): ReturnType<Testbed<'daemon'>['sandbox']['vendors']> {
   return at.sandbox.vendors(account);
 }
 
-function untilNamed(at: Testbed, vendorid: number, name: string, atMost?: number): Promise<void> {
+function untilNamed(at: Testbed<'daemon'>, vendorid: number, name: string, atMost?: number): Promise<void> {
   return at.clock.until(`vendor ${vendorid} is ${name}`, () => nameOf(at, vendorid) === name, atMost);
 }
 
 describe('a change that was told', () => {
   it('is in the mirror within a second of its delivery', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const told = new Promise<number>((resolve) => {
       at.sandbox.onDelivery(({ kind }) => {
         if (kind === 'event') resolve(at.clock.monotonic());
@@ -33,7 +34,7 @@ describe('a change that was told', () => {
 
   it('A13 C2 a page that was read before its re-read, and is applied after it, never wins', async () => {
     const { network, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ network });
+    const at = await testbed({ level: 'daemon', network });
     const id = someVendor(at);
     hold(isPage);
     await at.clock.until('a page is under way', () => at.requests.some((line) => line.endsWith('/bill_vendors')));
@@ -47,7 +48,7 @@ describe('a change that was told', () => {
 
   it('C4 is read again where it comes while its vendor is being read', async () => {
     const { network, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ network });
+    const at = await testbed({ level: 'daemon', network });
     const id = someVendor(at);
     hold((url) => url.pathname.endsWith(`/${id}`));
     supervisor(at).edit(id, { vendor_name: 'First' });
@@ -63,7 +64,7 @@ describe('a change that was told', () => {
   it.each([[[]], [['readLag=2', 'listLag=2']], [['readOne=404', 'listLag=2']]])(
     'B1 B2 B3 two changes within one second both land, in the world %j',
     async (world) => {
-      const at = await liveTestbed({ world, deliveries: { delay: [50, 60] } });
+      const at = await testbed({ level: 'daemon', world, deliveries: { delay: [50, 60] } });
       const id = someVendor(at);
       supervisor(at).edit(id, { vendor_name: 'First' });
       await at.clock.pass(300);
@@ -78,7 +79,7 @@ describe('a change that was told', () => {
   );
 
   it.each(['readLag=2', 'readLag=20'])('C6 about a vendor that is not visible yet ends visible (%s)', async (lag) => {
-    const at = await liveTestbed({ world: [lag] });
+    const at = await testbed({ level: 'daemon', world: [lag] });
     const { vendorid } = supervisor(at).create({ vendor_name: 'Brand new', language: 'en', currency_code: 'USD' });
     await untilNamed(at, Number(vendorid), 'Brand new', 60_000);
     await at.untilQuiet();
@@ -90,7 +91,7 @@ describe('a change that was told', () => {
 describe('where the service reads no vendor by number', () => {
   it.each(['readOne=404', 'readOne=405'])('C9 one sweep serves all that are marked (%s)', async (readOne) => {
     const { network, hold, letGo } = slowNetwork();
-    const at = await liveTestbed({ world: [readOne], network });
+    const at = await testbed({ level: 'daemon', world: [readOne], network });
     const ids = supervisor(at)
       .all()
       .slice(0, 20)
@@ -112,7 +113,7 @@ describe('where the service reads no vendor by number', () => {
     ['nothing new, not by what the first has shown', 'unchanged'],
     ['a change, by what it shows', 'applied'],
   ])('the second sweep of a run answers what came before it: %s', async (_, outcome) => {
-    const at = await liveTestbed({ world: ['readOne=405'] });
+    const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
     const [edited = 0, vanished = 0, other = 0] = supervisor(at)
       .all()
       .map(({ vendorid }) => Number(vendorid));
@@ -127,7 +128,7 @@ describe('where the service reads no vendor by number', () => {
   });
 
   it('a sweep that met a balance, of which no event tells, is followed by a second look', async () => {
-    const at = await liveTestbed({ world: ['readOne=405'] });
+    const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
     const id = Number(supervisor(at).all()[0]!['vendorid']);
     supervisor(at).setBalance(id, 'outstanding', [{ amount: '77.00', code: 'USD' }]);
     at.sandbox.emit(account, 'bill_vendor.update', id);
@@ -140,7 +141,7 @@ describe('where the service reads no vendor by number', () => {
 
 describe('a delivery that leads nowhere', () => {
   it('C7 C8 C20 is given up after some tries, woken by a reconciliation, and then ends as not found', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     at.sandbox.emit(account, 'bill_vendor.update', 999_999);
     await at.clock.until(
       'it is parked',
@@ -159,7 +160,7 @@ describe('a delivery that leads nowhere', () => {
   it.each([[[]], [['readOne=404']]])(
     'C7 C8 C20 that was given up ends as not found by the next reconciliation although another followed, in the world %j',
     async (world) => {
-      const at = await liveTestbed({ world });
+      const at = await testbed({ level: 'daemon', world });
       const outcomes = (): string[] =>
         at.query<{ outcome: string }>('SELECT outcome FROM deliveries ORDER BY id').map(({ outcome }) => outcome);
       const emit = (): void => at.sandbox.emit(account, 'bill_vendor.update', 999_999);
@@ -176,7 +177,8 @@ describe('a delivery that leads nowhere', () => {
   it('C20 is not ended by a list alone where it was given up again while the list was read', async () => {
     let slow = false;
     let refused = false;
-    const at: Testbed = await liveTestbed({
+    const at: Testbed<'daemon'> = await testbed({
+      level: 'daemon',
       settings: {
         service: {
           baseUrl: 'https://service.example',
@@ -210,7 +212,7 @@ describe('a delivery that leads nowhere', () => {
   });
 
   it('C7 C8 names a callback where the service means it so: nothing is touched, and the change is found by a sweep', async () => {
-    const at = await liveTestbed({ world: ['objectId=callback'] });
+    const at = await testbed({ level: 'daemon', world: ['objectId=callback'] });
     const id = someVendor(at);
     supervisor(at).edit(id, { vendor_name: 'New' });
     await untilNamed(at, id, 'New', 16 * 60_000);
@@ -220,7 +222,7 @@ describe('a delivery that leads nowhere', () => {
 });
 
 it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   const ids = supervisor(at)
     .all()
     .slice(0, 10)
@@ -242,7 +244,8 @@ it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () =
 
 describe('K32 a second look that is set to come before the lag is over', () => {
   it('comes when it is: every change that was told is in the mirror', async () => {
-    const at = await liveTestbed({
+    const at = await testbed({
+      level: 'daemon',
       world: ['readLag=4'],
       settings: { sync: { secondLook: '1s', lag: '5s' } },
       deliveries: { delay: [50, 60] },

@@ -1,9 +1,12 @@
 /** What a delivery announces is read although a sweep uses up the rate. */
 import { expect, it } from 'vitest';
-import { account, testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed } from '../support/testbed.ts';
 
 it('K13 a delivery during a first sweep of 12,000 vendors at 15 a page is visible within 10 s', async () => {
   const at = await testbed({
+    level: 'daemon',
+    started: false,
     vendors: 12_000,
     deliveries: { delay: [0, 0] },
     settings: {

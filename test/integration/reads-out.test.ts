@@ -1,7 +1,8 @@
 /** Reads by id that fail for a while: what is learned from them, and for how long. */
 import { describe, expect, it } from 'vitest';
-import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
-import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
+import { account } from '../support/names.ts';
+import { someVendor } from '../support/testbed/daemon.ts';
+import { testbed } from '../support/testbed.ts';
 
 const isReading = (url: URL): boolean => /\/bill_vendors\/\d+$/.test(url.pathname);
 
@@ -10,7 +11,8 @@ describe('reads by id that a proxy refuses for four seconds', () => {
     'K5 with status %i: within 90 seconds each delivery costs one read again',
     async (status) => {
       let isOut = false;
-      const at = await liveTestbed({
+      const at = await testbed({
+        level: 'daemon',
         network: (fetch) => (input, init) => {
           const url = new URL(input instanceof Request ? input.url : input);
           return isOut && isReading(url)
@@ -44,7 +46,7 @@ describe('reads by id that a proxy refuses for four seconds', () => {
 
 describe('a service that reads no vendor by id', () => {
   it('K5 is asked no more after it has said so twice, a minute apart, and is doubted after minutes', async () => {
-    const at = await liveTestbed({ world: ['readOne=405'] });
+    const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
     const id = someVendor(at);
     const change = async (name: string): Promise<number> => {
       const before = at.requests.length;

@@ -1,6 +1,7 @@
 /** A service that lets the daemon in no more: who hears of it, and how soon. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 interface Status {
   readonly ready: boolean;
@@ -12,7 +13,8 @@ interface Status {
   }[];
 }
 
-const status = async (at: Testbed): Promise<Status> => JSON.parse((await at.look('/api/status')).body) as Status;
+const status = async (at: Testbed<'daemon'>): Promise<Status> =>
+  JSON.parse((await at.look('/api/status')).body) as Status;
 
 const [errorLevel, interval] = [50, 15 * 60_000];
 
@@ -20,7 +22,7 @@ it.each([
   ['unauthenticated', undefined, 'The token is unknown or expired; set a fresh one.'],
   ['access_denied', ['user:callbacks:read'], 'it needs the scope user:bill_vendors:read'],
 ])('K18 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   expect(await status(at)).toMatchObject({ ready: true, fresh: true, accounts: [{ last_error: null }] });
 
   at.sandbox.access.revoke('a-token');

@@ -3,10 +3,12 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { activeDifferences } from '../support/differences.ts';
-import { account, isFresh, liveTestbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { isFresh } from '../support/testbed/daemon.ts';
+import { testbed } from '../support/testbed.ts';
 
 it('F12 is not called fresh before it was swept, and then is as the source, deaf to nothing', async () => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   const supervisor = at.sandbox.vendors(account);
   const [first, second, third] = supervisor.all().map(({ vendorid }) => Number(vendorid));
   const backup = join(at.folder, 'backup.db');

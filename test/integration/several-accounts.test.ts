@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { parseInstant } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
-import { testbed } from '../support/testbed/daemon-testbed.ts';
+import { testbed } from '../support/testbed.ts';
 
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
@@ -28,6 +28,8 @@ it.each([
   async (_, hung) => {
     const silent = accounts.slice(0, hung);
     const at = await testbed({
+      level: 'daemon',
+      started: false,
       accounts,
       vendors: 3,
       network: hangs(silent),
@@ -56,7 +58,7 @@ it.each([
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {
     const write = vi.spyOn(Database.prototype, 'write');
-    const at = await testbed({ accounts: ids, network: hangs(ids) });
+    const at = await testbed({ level: 'daemon', started: false, accounts: ids, network: hangs(ids) });
     await at.start();
     const counted = write.mock.calls.length;
     write.mockRestore();
@@ -70,6 +72,8 @@ it('K24 the start of five hundred accounts commits no more often than that of on
 it('K24 the start of many accounts asks about few callbacks at once, while the service does not answer', async () => {
   const asked: string[] = [];
   const at = await testbed({
+    level: 'daemon',
+    started: false,
     accounts,
     network: (fetch) => {
       const silent = hangs(accounts)(fetch);

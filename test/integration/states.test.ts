@@ -1,7 +1,8 @@
 /** Deleted, archived and restored vendors, in all worlds of what the service says about it. */
 import { expect, it } from 'vitest';
-import { account, liveTestbed } from '../support/testbed/daemon-testbed.ts';
-import { someVendor } from '../support/deliveries/recorded-deliveries.ts';
+import { account } from '../support/names.ts';
+import { someVendor } from '../support/testbed/daemon.ts';
+import { testbed } from '../support/testbed.ts';
 
 const worlds = ['update', 'delete', 'both', 'none'].flatMap((deleted) =>
   ['update', 'delete', 'none'].flatMap((archived) =>
@@ -14,7 +15,8 @@ const pause = 20 * 60_000;
 it.each(worlds)(
   'B7 B9 each move stands in vis_state_changes once (deleting says %s, archiving %s, restoring %s)',
   async (deleted, archived, restored) => {
-    const at = await liveTestbed({
+    const at = await testbed({
+      level: 'daemon',
       vendors: 12,
       world: [`deleteEvent=${deleted}`, `archiveEvent=${archived}`, `restoreEvent=${restored}`],
     });
@@ -43,7 +45,8 @@ it.each(worlds)(
 );
 
 it('B7 B9 without reads by number a vendor that is listed no more is deleted by inference, and comes back', async () => {
-  const at = await liveTestbed({
+  const at = await testbed({
+    level: 'daemon',
     vendors: 12,
     world: ['readOne=404', 'visStateFilter=ignored', 'deleteEvent=none', 'restoreEvent=none'],
   });

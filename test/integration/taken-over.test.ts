@@ -7,7 +7,8 @@ import { systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { migrations, writeMirror } from '../support/mirror-file.ts';
 import { clock, place } from '../support/fresh-file.ts';
-import { account, liveTestbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Every row of every table. */
 function contentOf(path: string): Record<string, unknown[]> {
@@ -20,10 +21,10 @@ function contentOf(path: string): Record<string, unknown[]> {
   return content;
 }
 
-const contents = ({ settings: { database, secrets } }: Testbed) => [contentOf(database), contentOf(secrets)];
+const contents = ({ settings: { database, secrets } }: Testbed<'daemon'>) => [contentOf(database), contentOf(secrets)];
 
 /** Another daemon begins on the same files, as far as they can tell. */
-function takeOver(at: Testbed): Promise<void> {
+function takeOver(at: Testbed<'daemon'>): Promise<void> {
   rmSync(`${at.settings.database}.lock`);
   return at.beside(async ({ mirror, secrets }) => {
     const { epoch } = await mirror.beginDaemon(secrets.path);
@@ -33,7 +34,7 @@ function takeOver(at: Testbed): Promise<void> {
 
 describe('F8 a daemon whose files another daemon has taken over', () => {
   it('commits nothing any more while it is told of changes, sweeps, prunes and stops, and ends with 75', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const vendors = at.sandbox.vendors(account);
     const answers: (number | undefined)[] = [];
     at.sandbox.onDelivery(({ status }) => answers.push(status));
@@ -48,14 +49,14 @@ describe('F8 a daemon whose files another daemon has taken over', () => {
   });
 
   it('finds that within a minute where it has nothing to write', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await takeOver(at);
     await at.clock.pass(60_000);
     expect(at.fatal).toMatchObject([{ code: 'already_running', exit: 75 }]);
   });
 
   it('registers no callback any more', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     await takeOver(at);
     expect(await registrations(at)).toEqual([]);
   });
@@ -78,7 +79,7 @@ async function otherSecrets(): Promise<string> {
 }
 
 /** The same file as it was before this daemon began. */
-async function olderCopy(path: string, at: Testbed): Promise<string> {
+async function olderCopy(path: string, at: Testbed<'daemon'>): Promise<string> {
   await at.stop();
   const copy = join(dirname(place()), 'copy.db');
   copyFileSync(path, copy);
@@ -90,7 +91,7 @@ async function olderCopy(path: string, at: Testbed): Promise<string> {
 }
 
 /** Requests that register a callback, when one is missing at the service and the daemon looks after it. */
-async function registrations(at: Testbed): Promise<string[]> {
+async function registrations(at: Testbed<'daemon'>): Promise<string[]> {
   const callbacks = at.sandbox.callbacks(account);
   for (const { id } of callbacks.all()) callbacks.remove(id);
   at.requests.length = 0;
@@ -100,7 +101,7 @@ async function registrations(at: Testbed): Promise<string[]> {
 }
 
 describe('K25 a file that is written over while the daemon has it open', () => {
-  it.each<['database' | 'secrets', string, (at: Testbed) => Promise<string>]>([
+  it.each<['database' | 'secrets', string, (at: Testbed<'daemon'>) => Promise<string>]>([
     ['database', 'another mirror', otherMirror],
     ['secrets', 'another mirror’s secrets', otherSecrets],
     ['database', 'secrets', otherSecrets],
@@ -108,7 +109,7 @@ describe('K25 a file that is written over while the daemon has it open', () => {
     ['database', 'an older copy', (at) => olderCopy(at.settings.database, at)],
     ['secrets', 'an older copy', (at) => olderCopy(at.settings.secrets, at)],
   ])('%s with %s: the daemon ends with 74 within a minute, and registers nothing before', async (which, _, make) => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     const other = await make(at);
     await at.clock.pass(60_000);
     expect(at.fatal).toEqual([]);
@@ -125,7 +126,7 @@ describe('K25 a file that is written over while the daemon has it open', () => {
   });
 
   it('with nothing to register is found by the look of each minute alone', async () => {
-    const at = await liveTestbed();
+    const at = await testbed({ level: 'daemon' });
     copyFileSync(await otherSecrets(), at.settings.secrets);
     await at.clock.pass(60_000);
     expect(at.fatal).toMatchObject([{ code: 'database_unusable', exit: 74 }]);
@@ -133,6 +134,6 @@ describe('K25 a file that is written over while the daemon has it open', () => {
 });
 
 it('a callback that is missing at the service is registered anew while the files are the daemon’s own', async () => {
-  const at = await liveTestbed();
+  const at = await testbed({ level: 'daemon' });
   expect(await registrations(at)).toHaveLength(1);
 });

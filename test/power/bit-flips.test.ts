@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { noteDamage } from '../../src/store/files/damage-note.ts';
-import { account, testbed, type Testbed } from '../support/testbed/daemon-testbed.ts';
+import { account } from '../support/names.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 import { asked } from '../support/test-size.ts';
 import { ask } from '../support/mirror-file.ts';
 import { activeDifferences, differences } from '../support/differences.ts';
@@ -24,7 +25,7 @@ function flipped(sound: Buffer, seed: number): Buffer {
 }
 
 /** A daemon lives until it has swept and its queue is empty, or until it finds that it must end; then it is started again, once. */
-async function live(at: Testbed): Promise<void> {
+async function live(at: Testbed<'daemon'>): Promise<void> {
   for (let starts = 0; starts < 2; starts++) {
     const [runs, fatal] = [at.runs.length, at.fatal.length];
     await at.reopen();
@@ -45,10 +46,15 @@ function isSound(path: string): boolean {
   }
 }
 
-const pathTokens = ({ settings }: Testbed) => ask(settings.secrets, 'SELECT * FROM path_tokens');
+const pathTokens = ({ settings }: Testbed<'daemon'>) => ask(settings.secrets, 'SELECT * FROM path_tokens');
 
 it(`F7 a mirror in which one bit was turned over, at ${flips} places, ends equal to the service with its secrets kept, or differs in one text that SQLite cannot see`, async () => {
-  const at = await testbed({ vendors: 60, settings: { listener: { host: '127.0.0.1', port: 0 } } });
+  const at = await testbed({
+    level: 'daemon',
+    started: false,
+    vendors: 60,
+    settings: { listener: { host: '127.0.0.1', port: 0 } },
+  });
   const vendors = at.sandbox.vendors(account);
   await at.start();
   await at.untilRuns();

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { daemonPlace, until } from '../support/testbed/serving.ts';
 import { build, ended, place, service } from '../support/testbed/program.ts';
 import { lay } from './inspection.ts';
 import { filesIn, recorded, statesOf, type Recording, type State } from './recording.ts';

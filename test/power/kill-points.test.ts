@@ -8,7 +8,7 @@ import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { daemonPlace, until } from '../support/testbed/serving.ts';
 import { build, ended, place, service } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';

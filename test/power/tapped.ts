@@ -7,7 +7,8 @@ import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { migrations, packageRoot } from '../support/mirror-file.ts';
 import type { Place } from '../support/testbed/program.ts';
-import { account, delivery, knownVerifier, signed } from '../support/testbed/webhook-testbed.ts';
+import { delivery, knownVerifier, signed } from '../support/deliveries/signed-delivery.ts';
+import { account } from '../support/names.ts';
 import { tapEnvironment, type TapOptions } from './tap.ts';
 
 /** Ports of the machine's own choice, and nobody outside who would register: the key is known from the start. */

@@ -1,7 +1,7 @@
 /** Memory and descriptors, by limits that a leak would soon break. */
 import type { ChildProcess } from 'node:child_process';
 import { beforeAll, expect, it } from 'vitest';
-import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { daemonPlace, until } from '../support/testbed/serving.ts';
 import { build, ended, place, program, service, type Place } from '../support/testbed/program.ts';
 
 beforeAll(build);

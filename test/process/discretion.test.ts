@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { artefacts, leaks, type Told } from '../support/secret-probe.ts';
-import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { daemonPlace, until } from '../support/testbed/serving.ts';
 import { build, place, service, type Place } from '../support/testbed/program.ts';
 
 /** Each with characters that look otherwise in an address. */

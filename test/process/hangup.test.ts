@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { daemonPlace, until, type DaemonPlace } from '../support/testbed/daemon.ts';
+import { daemonPlace, until, type DaemonPlace } from '../support/testbed/serving.ts';
 import { build, program, service } from '../support/testbed/program.ts';
 
 beforeAll(build);

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, type Serving } from '../support/testbed/daemon.ts';
+import { daemonPlace, type Serving } from '../support/testbed/serving.ts';
 import { build, ended, place, program, service } from '../support/testbed/program.ts';
 
 beforeAll(build);

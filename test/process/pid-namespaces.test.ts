@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { daemonPlace, until, watched, type DaemonPlace, type Serving } from '../support/testbed/daemon.ts';
+import { daemonPlace, until, watched, type DaemonPlace, type Serving } from '../support/testbed/serving.ts';
 import { build, program, service } from '../support/testbed/program.ts';
 
 beforeAll(build);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { memory } from '../support/memory.ts';
 import { ask, temporaryFolder } from '../support/mirror-file.ts';
-import { freePort, until, watched, type Serving } from '../support/testbed/daemon.ts';
+import { freePort, until, watched, type Serving } from '../support/testbed/serving.ts';
 import { build, ended, program, type Ended } from '../support/testbed/program.ts';
 
 beforeAll(build);

@@ -6,7 +6,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, flow, isTaken, missing, taken } from '../support/testbed/daemon.ts';
+import { daemonPlace, flow, isTaken, missing, taken } from '../support/testbed/serving.ts';
 import { build, ended, service } from '../support/testbed/program.ts';
 
 /** Told where a test fails; SEED repeats it. */

@@ -1,9 +1,9 @@
-/** What a daemon notices only after a minute or more. Behind NIGHTLY=1; virtual clocks prove the same in test/daemon. */
+/** What a daemon notices only after a minute or more. Behind NIGHTLY=1; virtual clocks prove the same in test/integration. */
 import { renameSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, until } from '../support/testbed/daemon.ts';
+import { daemonPlace, until } from '../support/testbed/serving.ts';
 import { build, service } from '../support/testbed/program.ts';
 
 beforeAll(build);

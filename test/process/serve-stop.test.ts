@@ -1,6 +1,6 @@
 /** How long a stop takes, measured at the process: from the signal until the system says that the process has ended. */
 import { beforeAll, expect, it } from 'vitest';
-import { daemonPlace, until, type Serving } from '../support/testbed/daemon.ts';
+import { daemonPlace, until, type Serving } from '../support/testbed/serving.ts';
 import { build, service } from '../support/testbed/program.ts';
 import { tokenEndpoint } from '../support/network/token-endpoint.ts';
 

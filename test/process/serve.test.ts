@@ -8,7 +8,7 @@ import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { ask } from '../support/mirror-file.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { flood } from '../support/deliveries/flood.ts';
-import { delivery, signed } from '../support/testbed/webhook-testbed.ts';
+import { delivery, signed } from '../support/deliveries/signed-delivery.ts';
 import {
   daemonPlace,
   freePort,
@@ -18,7 +18,7 @@ import {
   until,
   watched,
   type DaemonPlace,
-} from '../support/testbed/daemon.ts';
+} from '../support/testbed/serving.ts';
 import { build, service } from '../support/testbed/program.ts';
 
 /** The service has no copies that lag, so that nothing must be waited for. */

@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, flow, missing } from '../support/testbed/daemon.ts';
+import { daemonPlace, flow, missing } from '../support/testbed/serving.ts';
 import { build, ended, service } from '../support/testbed/program.ts';
 
 const minutes = asked('SOAK', 0);

@@ -1,6 +1,6 @@
 /** Processes that renew one access token, of which only one may at a time, and what becomes of them when it is killed. */
 import { beforeAll, expect, it } from 'vitest';
-import { watched } from '../support/testbed/daemon.ts';
+import { watched } from '../support/testbed/serving.ts';
 import { build, ended, place, service } from '../support/testbed/program.ts';
 import { tokenEndpoint } from '../support/network/token-endpoint.ts';
 

@@ -1,6 +1,6 @@
 /** Books of what the service sent and lost, kept by the sandbox, and what of it a ledger can know. */
 import { parseInstant } from '../../src/domain/clock.ts';
-import type { Testbed } from './testbed/daemon-testbed.ts';
+import type { DaemonTestbed } from './testbed/daemon.ts';
 
 export interface Finding {
   readonly vendorid: number;
@@ -40,7 +40,7 @@ export interface Books {
 const afterglow = 60_000;
 
 /** Balances the books, once every delivery has come or been lost. */
-export function balance({ sandbox, query }: Pick<Testbed, 'sandbox' | 'query'>): Books {
+export function balance({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'query'>): Books {
   const letters = sandbox.deliveries().filter(({ kind }) => kind === 'event' || kind === 'repeat');
   const lost = letters.filter(({ outcome }) => outcome === 'lost');
   const journal = byVendor(

@@ -7,6 +7,12 @@ const levels = {
   store: async () => (await import('./testbed/store.ts')).openStore,
   /** An installation beside a sandbox: pulls of one or several accounts. */
   account: async () => (await import('./testbed/account.ts')).openAccount,
+  /** Files and a listener on a real socket; nobody outside. */
+  listener: async () => (await import('./testbed/listener.ts')).openListener,
+  /** The same with a subscription manager, and a sandbox behind real sockets. */
+  webhook: async () => (await import('./testbed/webhook.ts')).openWebhook,
+  /** A daemon beside a sandbox, in one process. */
+  daemon: async () => (await import('./testbed/daemon.ts')).openDaemonTestbed,
 } as const;
 
 type Open<L extends Level> = Awaited<ReturnType<(typeof levels)[L]>>;

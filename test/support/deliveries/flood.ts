@@ -1,40 +1,40 @@
 /** Many deliveries at once: pipelined, as no client of the service would send them, because that is the fastest way to send many. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { signed } from '../testbed/webhook-testbed.ts';
-import { type Hall } from '../testbed/webhook-testbed.ts';
+import type { ListenerTestbed } from '../testbed/listener.ts';
+import type { signed } from './signed-delivery.ts';
 
 /** As many as the listener takes on one connection. */
 const perSocket = 100;
 const sockets = 8;
 
-type Letter = ReturnType<typeof signed>;
+type Delivery = ReturnType<typeof signed>;
 
 /** Sends every delivery, some hundreds at a time. @returns how many answers there were of each status. */
 export async function flood(
-  place: Pick<Hall, 'address'>,
-  letters: readonly Letter[],
+  at: Pick<ListenerTestbed, 'address'>,
+  deliveries: readonly Delivery[],
   lanes = sockets,
 ): Promise<Record<number, number>> {
   const answers: Record<number, number> = {};
-  const groups = Array.from({ length: Math.ceil(letters.length / perSocket) }, (_, index) =>
-    letters.slice(index * perSocket, (index + 1) * perSocket),
+  const groups = Array.from({ length: Math.ceil(deliveries.length / perSocket) }, (_, index) =>
+    deliveries.slice(index * perSocket, (index + 1) * perSocket),
   )[Symbol.iterator]();
   const lane = async (): Promise<void> => {
     for (let next = groups.next(); !next.done; next = groups.next())
-      for (const status of await pipelined(place, next.value)) answers[status] = (answers[status] ?? 0) + 1;
+      for (const status of await pipelined(at, next.value)) answers[status] = (answers[status] ?? 0) + 1;
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return answers;
 }
 
-async function pipelined(place: Pick<Hall, 'address'>, letters: readonly Letter[]): Promise<number[]> {
-  const { hostname, port, pathname } = new URL(place.address);
+async function pipelined(at: Pick<ListenerTestbed, 'address'>, deliveries: readonly Delivery[]): Promise<number[]> {
+  const { hostname, port, pathname } = new URL(at.address);
   const socket = connect(Number(port), hostname);
   let answers = '';
   socket.on('data', (chunk) => (answers += chunk.toString('latin1')));
-  const last = letters.length - 1;
-  for (const [index, { headers, body }] of letters.entries()) {
+  const last = deliveries.length - 1;
+  for (const [index, { headers, body }] of deliveries.entries()) {
     const lines = Object.entries({ host: hostname, 'content-length': body.length, ...headers });
     const ending = index === last ? 'connection: close\r\n' : '';
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');

@@ -1,170 +1,210 @@
-/** `serve` in a process of its own: its settings, its ports, its log, and a service whose deliveries come to it. */
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { ChildProcess } from 'node:child_process';
-import { setTimeout as later } from 'node:timers/promises';
+/** A daemon beside a sandbox, in one process: the service is reached without sockets, deliveries come to the real listener over loopback. */
+import { Agent } from 'node:http';
 import { onTestFinished } from 'vitest';
-import type { SeededRandom } from '../../../src/sandbox/core/random.ts';
-import { changeSomething } from '../../../src/sandbox/account/churn.ts';
-import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
-import type { Attempt } from '../../../src/sandbox/delivery/delivery-sender.ts';
-import { place, type Place, type PlaceOptions } from './program.ts';
+import type { Settings } from '../../../src/settings/parse.ts';
+import { openDaemon, type Daemon } from '../../../src/app/daemon.ts';
+import type { MirrorError } from '../../../src/domain/errors.ts';
+import { openInstallation, type Installation } from '../../../src/app/installation.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
+import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
+import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import type { RunReport } from '../../../src/sync/run/run.ts';
+import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { account, publicUrl, token } from '../names.ts';
+import { directFetch } from '../network/direct-fetch.ts';
+import { post, type Posted } from '../network/post.ts';
+import { constantRandom } from '../random.ts';
+import { memory } from '../memory.ts';
+import { settingsIn, type SettingsOver } from '../settings.ts';
+import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
-export interface DaemonPlace extends Place {
-  readonly listenerPort: number;
-  readonly adminPort: number;
-  /** Starts `serve`. */
-  launch(): Serving;
-  /** Starts `serve`, and waits until it says that it serves. */
-  serve(): Promise<Serving>;
+export interface Entry {
+  readonly level: number;
+  readonly msg: string;
 }
 
-export interface Serving {
-  readonly child: ChildProcess;
-  /** What it wrote on standard error so far. */
-  readonly stderr: () => string;
-  /** Resolves once standard error holds the text; rejects if the process ends without. */
-  logged(text: string): Promise<void>;
-  /** Its exit status, once it has ended; null where a signal ended it. */
-  readonly ended: Promise<number | null>;
-  /** Sends the signal, unless the process has ended, and waits for its end. */
-  end(signal?: NodeJS.Signals): Promise<number | null>;
+/** One POST of the service, at this path of the listener. */
+export interface Delivery extends Posted {
+  readonly path: string;
 }
 
-/** A folder with settings for a daemon; `settings` are more of them. */
-export async function daemonPlace(
-  service: EmbeddedSandbox,
-  settings = '',
-  env: Readonly<Record<string, string>> = {},
-  more: Pick<PlaceOptions, 'rate' | 'auth'> = {},
-): Promise<DaemonPlace> {
-  const [listenerPort, adminPort] = [await freePort(), await freePort()];
-  const at = place(service, {
-    env,
-    ...more,
-    settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
-admin: { port: ${adminPort} }
-${settings}`,
+export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
+  /** Whether the daemon is started, and runs until it is subscribed, has swept once and rests; it is unless told otherwise. */
+  readonly started?: boolean;
+  /** `key=value`, as in `sandbox --world`. */
+  readonly world?: readonly string[];
+  /** Those of the service and of the settings; one unless told. */
+  readonly accounts?: readonly string[];
+  /** Laid over the defaults. */
+  readonly settings?: SettingsOver;
+  /** Stands between the daemon and the service. */
+  readonly network?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
+  /** Carries what the service posts, instead of the network. */
+  readonly post?: (post: Post) => Post;
+}
+
+export interface DaemonTestbed {
+  readonly clock: VirtualClock;
+  readonly sandbox: Sandbox;
+  readonly settings: Settings;
+  readonly folder: string;
+  readonly daemon: Daemon;
+  /** Runs that ended, oldest first. */
+  readonly runs: RunReport[];
+  readonly log: Entry[];
+  /** Requests that reached the service, as `GET /path`. */
+  readonly requests: string[];
+  /** What the service posted, oldest first. */
+  readonly posted: Delivery[];
+  readonly fatal: MirrorError[];
+  start(): Promise<void>;
+  /** Stops the daemon, as a signal would. */
+  stop(): Promise<void>;
+  /** Opens a new daemon on the same files, not started yet; with other settings if told. */
+  reopen(settings?: SettingsOver): Promise<void>;
+  /** Lets time pass until as many runs have ended since the call. */
+  untilRuns(count?: number): Promise<void>;
+  /** Lets time pass until nothing waits in the queue but what is parked. */
+  untilQuiet(): Promise<void>;
+  /** Asks the mirror file. */
+  query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Sends a delivery to the listener. @returns the status of the answer. */
+  deliver(delivery: Delivery): Promise<number>;
+  /** Looks at a page of the operator. */
+  look(path: string): Promise<{ status: number; body: string }>;
+  /** Does something with an installation of its own on the same files, as a one-shot command would. */
+  beside<T>(work: (installation: Installation) => Promise<T>): Promise<T>;
+}
+
+export async function openDaemonTestbed({ started = true, ...options }: DaemonOptions): Promise<DaemonTestbed> {
+  const clock = virtualClock();
+  const folder = temporaryFolder(memory);
+  const log: Entry[] = [];
+  const [runs, requests, posted, fatal]: [RunReport[], string[], Delivery[], MirrorError[]] = [[], [], [], []];
+  const agent = new Agent({ keepAlive: true });
+  const deliver: DaemonTestbed['deliver'] = ({ path, ...rest }) =>
+    clock.busy(post(daemon.addresses.listener + path, rest, agent));
+  const carry: Post = async (uri, headers, body) => ({
+    status: await deliver({ path: new URL(uri).pathname, headers, body }),
   });
-  const launch = (): Serving => watched(at.start('serve'));
-  return {
-    ...at,
-    listenerPort,
-    adminPort,
-    launch,
-    async serve() {
-      const serving = launch();
-      await serving.logged('"msg":"serving"');
-      return serving;
+  const carried = options.post?.(carry) ?? carry;
+  const sandbox = new Sandbox(
+    { vendors: 40, token, accounts: [account], ...options, world: parseWorld(options.world ?? []) },
+    {
+      clock,
+      post: (uri, headers, body, ...rest) => {
+        posted.push({ path: new URL(uri).pathname, headers, body });
+        return carried(uri, headers, body, ...rest);
+      },
     },
-  };
-}
-
-const given = new Set<number>();
-
-/**
- * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
- * that is started again must find it free.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_768);
-    if (given.has(port)) continue;
-    const server = createServer();
-    const isFree = once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.listen(port, '127.0.0.1');
-    if (!(await isFree)) continue;
-    await once(server.close(), 'close');
-    given.add(port);
-    return port;
-  }
-}
-
-/** What a daemon writes and how it ends. */
-export function watched(child: ChildProcess): Serving {
-  let stderr = '';
-  child.stdout?.resume();
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = once(child, 'close').then(() => child.exitCode);
-  return {
-    child,
-    stderr: () => stderr,
-    logged: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (stderr.includes(text)) resolve();
-        };
-        child.stderr?.on('data', look);
-        child.once('close', () => reject(new Error(`The daemon ended without saying ${text}:\n${stderr}`)));
-        look();
-      }),
-    ended,
-    end(signal = 'SIGTERM') {
-      if (child.exitCode === null) child.kill(signal);
-      return ended;
-    },
-  };
-}
-
-/** Resolves when `holds` does. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await later(10);
-}
-
-/** Life at the service: a change every `pace` milliseconds, until told to stop. */
-export function flow({ sandbox, account }: EmbeddedSandbox, throws: SeededRandom, pace = 10): () => void {
-  const life = new AbortController();
-  const stop = (): void => life.abort();
-  onTestFinished(stop);
-  void (async () => {
-    while (!life.signal.aborted) {
-      changeSomething(sandbox.vendors(account), throws);
-      await later(pace);
-    }
-  })();
-  return stop;
-}
-
-/** Whether a true delivery was answered with 2xx. */
-export function isTaken({ kind, outcome }: Attempt): boolean {
-  return outcome === 'acknowledged' && (kind === 'event' || kind === 'repeat');
-}
-
-/** Resolves with the nth delivery that the daemon takes from now on; rejects if it ends before. */
-export function taken(daemon: Serving, { sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let left = nth;
-    const stop = sandbox.onDelivery((attempt) => {
-      if (!isTaken(attempt) || --left > 0) return;
-      stop();
-      resolve();
-    });
-    void daemon.ended.then(() => {
-      stop();
-      reject(new Error(`The daemon ended by itself:\n${daemon.stderr()}`));
-    });
-  });
-}
-
-/** Deliveries that were answered with 2xx and do not stand in the journal, in words. */
-export function missing(at: Place, { sandbox }: EmbeddedSandbox): string[] {
-  const journal = new Map(
-    at
-      .query<{ what: string; n: number }>(
-        `SELECT name || ' ' || object_id AS what, count(*) AS n FROM deliveries GROUP BY 1`,
-      )
-      .map(({ what, n }) => [what, n]),
   );
-  const answered = new Map<string, number>();
-  for (const { event, objectId } of sandbox.deliveries().filter(isTaken)) {
-    const what = `${event} ${objectId}`;
-    answered.set(what, (answered.get(what) ?? 0) + 1);
-  }
-  return [...answered]
-    .filter(([what, n]) => (journal.get(what) ?? 0) < n)
-    .map(([what, n]) => `${what}: answered ${n} times, journalled ${journal.get(what) ?? 0} times`);
+  sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
+  const direct = directFetch(sandbox);
+  const settingsOf = (over?: SettingsOver): Settings =>
+    settingsIn(folder, {
+      accounts: options.accounts ?? [account],
+      listener: { host: '127.0.0.1', port: 0, publicUrl },
+      admin: { port: 0 },
+      ...options.settings,
+      ...over,
+    });
+  const dependencies = {
+    clock,
+    random: constantRandom(),
+    fetch: options.network?.(direct) ?? direct,
+    log: createLog('info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
+    lockProcess: namedProcess(),
+    migrations,
+  };
+  let settings = settingsOf();
+  const open = (): Promise<Daemon> =>
+    openDaemon(settings, {
+      ...dependencies,
+      version: '0.0.0',
+      machine: () => ({ rssBytes: 1, eventLoopLagSeconds: 0 }),
+      onRun: (_, report) => runs.push(report),
+      onFatal: (error) => fatal.push(error),
+    });
+  let daemon = await open();
+  const query: DaemonTestbed['query'] = (sql, ...values) => ask(settings.database, sql, ...values);
+  onTestFinished(async () => {
+    sandbox.stop();
+    agent.destroy();
+    await clock.during(daemon.stop());
+  });
+  const at: DaemonTestbed = {
+    clock,
+    sandbox,
+    folder,
+    runs,
+    log,
+    requests,
+    posted,
+    fatal,
+    query,
+    deliver,
+    get settings() {
+      return settings;
+    },
+    get daemon() {
+      return daemon;
+    },
+    start: () => daemon.start(),
+    stop: () => clock.during(daemon.stop()),
+    async reopen(more) {
+      if (more) settings = settingsOf(more);
+      await clock.during(daemon.stop());
+      daemon = await open();
+    },
+    untilRuns(count = 1) {
+      const before = runs.length;
+      return clock.until(`${count} more runs ended`, () => runs.length >= before + count);
+    },
+    untilQuiet: () =>
+      clock.until(
+        'the queue is empty',
+        () => query('SELECT 1 FROM dirty_vendors WHERE due_at IS NOT NULL').length === 0,
+      ),
+    look: (path) =>
+      clock.busy(
+        fetch(daemon.addresses.admin + path).then(async (answer) => ({
+          status: answer.status,
+          body: await answer.text(),
+        })),
+      ),
+    beside: (work) =>
+      clock.during(
+        (async () => {
+          const installation = await openInstallation(settings, dependencies);
+          try {
+            return await work(installation);
+          } finally {
+            await installation.close();
+          }
+        })(),
+      ),
+  };
+  if (started) await rest(at);
+  return at;
+}
+
+/** Starts the daemon, and lets time pass until it is subscribed, has swept once, and has nothing left to do. */
+async function rest(at: DaemonTestbed): Promise<void> {
+  await at.start();
+  await at.clock.until('the first sweep is over', () => at.runs.length > 0);
+  await at.untilQuiet();
+  // What was seen just now is guarded for a while.
+  await at.clock.pass(at.settings.sync.lag);
+  at.requests.length = 0;
+}
+
+/** Whether the daemon says that its accounts may be relied on. */
+export async function isFresh(at: DaemonTestbed): Promise<boolean> {
+  return (JSON.parse((await at.look('/api/status')).body) as { fresh: boolean }).fresh;
+}
+
+/** The number of a vendor, always the same one. */
+export function someVendor({ sandbox }: Pick<DaemonTestbed, 'sandbox'>): number {
+  return Number(sandbox.vendors(account).all()[7]?.['vendorid']);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sleep, type Clock, type Random } from '../../../src/domain/clock.ts';
+import { sleep, type Random } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
 import {
   checkCron,
@@ -166,32 +166,12 @@ describe('slots through daylight saving', () => {
   });
 });
 
-/** A clock whose wall time can be set, beside monotonic time that cannot. */
-interface TestClock extends Clock {
-  readonly virtual: VirtualClock;
-  /** Sets the wall clock forward, or back where negative. */
-  set(ms: number): void;
-}
-
-function testClock(): TestClock {
-  const virtual = virtualClock({ start });
-  let moved = 0;
-  return {
-    ...virtual,
-    virtual,
-    now: () => virtual.now() + moved,
-    set: (ms) => {
-      moved += ms;
-    },
-  };
-}
-
 describe('a schedule', () => {
   let running: Schedule | undefined;
   afterEach(() => running?.stop());
 
   /** Starts a schedule; `begun` holds the true minutes since the start at which it ran. */
-  async function scheduled(clock: TestClock, cron: string, options: Partial<ScheduleOptions> = {}) {
+  async function scheduled(clock: VirtualClock, cron: string, options: Partial<ScheduleOptions> = {}) {
     const begun: number[] = [];
     const { run = () => Promise.resolve(), ...others } = options;
     running = createSchedule({
@@ -212,51 +192,51 @@ describe('a schedule', () => {
   }
 
   it('runs at every slot, and says when the next one is', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun, schedule } = await scheduled(clock, '*/15 * * * *');
     expect(schedule.next).toBe(start + 15 * minute);
-    await clock.virtual.advance(46 * minute);
+    await clock.advance(46 * minute);
     expect(begun).toEqual([15, 30, 45]);
   });
 
   it('begins a little after the slot, at most thirty seconds or a tenth of the interval', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 * * * *', { random: random(0.999) });
-    await clock.virtual.advance(hour + minute);
+    await clock.advance(hour + minute);
     expect(begun).toEqual([60 + Math.floor(29_970) / minute]);
     await running?.stop();
     const short = await scheduled(clock, '*/1 * * * *', { random: random(0.999), lastRun: clock.now() });
-    await clock.virtual.advance(minute + 10 * second);
+    await clock.advance(minute + 10 * second);
     expect(short.begun).toHaveLength(1);
   });
 
   it('makes a slot up at the start that passed while the process was down, once', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', { lastRun: start - 3 * day });
-    await clock.virtual.advance(16 * minute);
+    await clock.advance(16 * minute);
     expect(begun).toEqual([0, 15]);
   });
 
   it('runs at the start when it never ran, and not when it just ran', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const never = await scheduled(clock, '0 3 * * *', { lastRun: undefined });
-    await clock.virtual.advance(0);
+    await clock.advance(0);
     expect(never.begun).toEqual([0]);
     await running?.stop();
     const fresh = await scheduled(clock, '0 3 * * *', { lastRun: start - hour });
-    await clock.virtual.advance(hour);
+    await clock.advance(hour);
     expect(fresh.begun).toEqual([]);
   });
 
   it('B4 runs at the start when the last run lies in the future: nobody knows how long ago that was', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 3 * * *', { lastRun: start + 400 * day });
-    await clock.virtual.advance(2 * hour);
+    await clock.advance(2 * hour);
     expect(begun).toEqual([0]);
   });
 
   it('A15 never overlaps: a slot that comes during a run waits until it ended', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     let open = 0;
     const { begun } = await scheduled(clock, '*/15 * * * *', {
       async run(signal) {
@@ -266,92 +246,92 @@ describe('a schedule', () => {
         open -= 1;
       },
     });
-    await clock.virtual.advance(55 * minute);
+    await clock.advance(55 * minute);
     expect(begun).toEqual([15, 50]);
   });
 
   it('A16 runs longer than their interval are each followed by a rest of one interval', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', {
       run: (signal) => sleep(clock, 29.9 * minute, signal),
     });
-    await clock.virtual.advance(3 * hour);
+    await clock.advance(3 * hour);
     const ends = begun.map((minutes) => minutes + 29.9);
     expect(begun.length).toBeGreaterThan(3);
     begun.slice(1).forEach((minutes, index) => expect(minutes - ends[index]!).toBeGreaterThanOrEqual(15));
   });
 
   it('B4 a clock set forward by a day makes up one run, not a day of them', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *');
-    await clock.virtual.advance(20 * minute);
-    clock.set(day);
-    await clock.virtual.advance(30 * minute);
+    await clock.advance(20 * minute);
+    clock.shiftWall(day);
+    await clock.advance(30 * minute);
     expect(begun).toEqual([15, 21, 30, 45]);
   });
 
   it('B4 a clock set back by a day skips nothing', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *');
-    await clock.virtual.advance(20 * minute);
-    clock.set(-day);
-    await clock.virtual.advance(30 * minute);
+    await clock.advance(20 * minute);
+    clock.shiftWall(-day);
+    await clock.advance(30 * minute);
     expect(begun).toEqual([15, 30, 45]);
   });
 
   it('B4 a daily slot runs again when the clock was set back by a day, and not when by an hour', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 13 * * *');
-    await clock.virtual.advance(70 * minute);
-    clock.set(-hour);
-    await clock.virtual.advance(2 * hour);
+    await clock.advance(70 * minute);
+    clock.shiftWall(-hour);
+    await clock.advance(2 * hour);
     expect(begun).toEqual([60]);
-    clock.set(-day);
-    await clock.virtual.advance(day);
+    clock.shiftWall(-day);
+    await clock.advance(day);
     expect(begun.map(Math.round)).toEqual([60, 60 + 60 + 24 * 60]);
   });
 
   it('B5 a clock rewound ten times across a slot runs it once', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '0 13 * * *');
-    await clock.virtual.advance(61 * minute);
+    await clock.advance(61 * minute);
     for (let rewind = 0; rewind < 10; rewind += 1) {
-      clock.set(-2 * minute);
-      await clock.virtual.advance(2 * minute);
+      clock.shiftWall(-2 * minute);
+      await clock.advance(2 * minute);
     }
     expect(begun).toEqual([60]);
   });
 
   it('B6 a machine that slept six hours catches up within a minute of waking', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *');
-    await clock.virtual.advance(5.5 * minute);
-    clock.set(6 * hour);
-    await clock.virtual.advance(minute);
+    await clock.advance(5.5 * minute);
+    clock.shiftWall(6 * hour);
+    await clock.advance(minute);
     expect(begun).toEqual([6]);
   });
 
   it('B10 never sleeps longer than a minute, nor for less than nothing', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     await scheduled(clock, '0 0 29 2 *');
     for (const jump of [0, 400 * day, -400 * day, 10 * minute]) {
-      clock.set(jump);
-      await clock.virtual.advance(minute);
-      expect(clock.virtual.pending()).toHaveLength(1);
-      expect(clock.virtual.pending()[0]).toBeLessThanOrEqual(minute);
-      expect(clock.virtual.pending()[0]).toBeGreaterThan(0);
+      clock.shiftWall(jump);
+      await clock.advance(minute);
+      expect(clock.pending()).toHaveLength(1);
+      expect(clock.pending()[0]).toBeLessThanOrEqual(minute);
+      expect(clock.pending()[0]).toBeGreaterThan(0);
     }
   });
 
   it('tries again at the next slot after a run that threw', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     const { begun } = await scheduled(clock, '*/15 * * * *', { run: () => Promise.reject(new Error('no luck')) });
-    await clock.virtual.advance(31 * minute);
+    await clock.advance(31 * minute);
     expect(begun).toEqual([15, 30]);
   });
 
   it('stop aborts the run under way and waits for its end', async () => {
-    const clock = testClock();
+    const clock = virtualClock({ start });
     let ended = false;
     const { schedule } = await scheduled(clock, '* * * * *', {
       run: (signal) =>
@@ -362,20 +342,20 @@ describe('a schedule', () => {
           }),
         ),
     });
-    await clock.virtual.advance(2 * minute);
+    await clock.advance(2 * minute);
     await schedule.stop();
     expect(ended).toBe(true);
-    expect(clock.virtual.pending()).toEqual([]);
+    expect(clock.pending()).toEqual([]);
     await schedule.stop();
   });
 
   it('stop is safe before start', async () => {
-    const { schedule } = await scheduled(testClock(), '* * * * *');
+    const { schedule } = await scheduled(virtualClock({ start }), '* * * * *');
     await schedule.stop();
     const idle = createSchedule({
       name: 'idle',
       slots: openSlots('* * * * *', 'UTC'),
-      clock: testClock(),
+      clock: virtualClock({ start }),
       random: random(0),
       log: silentLog,
       lastRun: undefined,

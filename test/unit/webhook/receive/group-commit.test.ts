@@ -5,7 +5,9 @@ import type { NewDelivery } from '../../../../src/store/rows/deliveries.ts';
 import { connectWriter } from '../../../../src/store/sqlite/driver.ts';
 import { GroupCommit } from '../../../../src/webhook/receive/group-commit.ts';
 import { flood } from '../../../support/deliveries/flood.ts';
-import { account, delivery, hall, signed, type Hall } from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const numbered = (vendorid: number): NewDelivery => ({
   accountId: account,
@@ -18,7 +20,7 @@ const numbered = (vendorid: number): NewDelivery => ({
   vendorid,
 });
 
-const post = async (place: Hall, objectId = 1001): Promise<number> =>
+const post = async (place: Testbed<'listener'>, objectId = 1001): Promise<number> =>
   (await fetch(place.address, signed({ ...delivery, object_id: String(objectId) }))).status;
 
 function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
@@ -80,7 +82,8 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
   it('and not while another program holds the file', async () => {
     const events: string[] = [];
     const tried = gate();
-    const place = await hall({
+    const place = await testbed({
+      level: 'listener',
       clock: systemClock,
       mirror: (mirror) => ({
         acceptDeliveries(list) {
@@ -103,7 +106,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
   });
 
   it('and every one of many is there when its answer comes', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const reader = connectWriter(place.mirror.path);
     const count = reader.prepare('SELECT count(*) FROM deliveries WHERE object_id = ?').pluck();
     const found = await Promise.all(
@@ -114,7 +117,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
   });
 
   it('C12, C19 and is refused with 503 soon where the file stays locked, so that it comes again', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const foreign = connectWriter(place.mirror.path);
     foreign.exec('BEGIN IMMEDIATE');
     expect(await post(place)).toBe(503);
@@ -126,7 +129,8 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
 });
 
 describe('C12 trouble with the disk', () => {
-  const failing = (error: Error) => hall({ mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
+  const failing = (error: Error) =>
+    testbed({ level: 'listener', mirror: () => ({ acceptDeliveries: () => Promise.reject(error) }) });
 
   it('answers 503 where the disk is full', async () => {
     const place = await failing(new MirrorError('disk_full', 'The disk is full.'));
@@ -135,7 +139,8 @@ describe('C12 trouble with the disk', () => {
 
   it('C11, C19 answers 503 at once to what comes while a thousand wait, and takes the thousand', async () => {
     const held = gate();
-    const place = await hall({
+    const place = await testbed({
+      level: 'listener',
       clock: systemClock,
       mirror: (mirror) => ({
         async acceptDeliveries(list) {
@@ -158,7 +163,7 @@ describe('C12 trouble with the disk', () => {
 
 describe('floods', () => {
   it('E7, C1, C15 a true delivery replayed ten thousand times is one mark', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     expect(
       await flood(
         place,
@@ -169,10 +174,10 @@ describe('floods', () => {
   });
 
   it('H1 ten thousand forged deliveries leave no row, and the subscription manager is told once that nothing genuine comes', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
     expect(await flood(place, forged)).toEqual({ 401: 10_000 });
     expect(await place.mirror.countMarks(account)).toBe(0);
-    expect(place.told).toEqual({ deliveries: 0, codes: 0, deaf: 1 });
+    expect(place.told).toEqual({ deliveries: 0, codes: 0, silences: 1 });
   });
 });

@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../../src/domain/log.ts';
-import {
-  account,
-  delivery,
-  hall,
-  knownVerifier,
-  signed,
-  type HallOptions,
-} from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, knownVerifier, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type TestbedOptions } from '../../../support/testbed.ts';
 
 const post = (to: string, init: RequestInit) => fetch(to, init);
 
@@ -16,11 +11,11 @@ describe('secrets', () => {
   it('path token, verifier, code and signature are in no log line, and not in the mirror', async () => {
     const lines: string[] = [];
     const log = createLog('trace', { write: (line) => void lines.push(line) });
-    const options: HallOptions = {
+    const options: TestbedOptions<'listener'> = {
       log,
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
     };
-    const place = await hall(options);
+    const place = await testbed({ level: 'listener', ...options });
     const letter = signed(delivery);
     await post(place.address, letter);
     await post(place.address, signed(delivery, 'wrong'));

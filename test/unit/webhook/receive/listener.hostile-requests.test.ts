@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { delivery, formType, hall, signed } from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, formType, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { testbed } from '../../../support/testbed.ts';
 import { isFine, open, pathOf, raw, request } from '../../../support/deliveries/raw-requests.ts';
 
 describe('malformed bodies', () => {
   it('two thousand of them: no crash, no 5xx, nothing stored', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const good = Buffer.from(signed(delivery).body);
     const piece = fc.constantFrom(
       '&',
@@ -60,7 +61,7 @@ describe('malformed bodies', () => {
 
 describe('H2 bodies without end', () => {
   it('are counted while they come, refused at 16 KB, and the connection is closed', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const chunk = `400\r\n${'a'.repeat(1_024)}\r\n`;
     const endless = `${request(place, ['transfer-encoding: chunked']).replace('connection: close', 'connection: keep-alive')}${chunk.repeat(20)}`;
     expect(await raw(place, endless)).toBe('HTTP/1.1 413 Payload Too Large');
@@ -83,7 +84,7 @@ describe('H5 ways around the path', () => {
     ['a broken escape', (path) => `${path}%zz`, 404],
     ['a path without end', (path) => path + 'a'.repeat(5_000), 404],
   ])('%s leads nowhere', async (_, bend, status) => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const { body } = signed(delivery);
     const text = request(place, [`content-length: ${body.length}`], body).replace(pathOf(place), bend(pathOf(place)));
     expect(await raw(place, text)).toMatch(new RegExp(`^HTTP/1\\.1 (${status}|400) `));
@@ -91,7 +92,7 @@ describe('H5 ways around the path', () => {
   });
 
   it('a false Host changes nothing', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const { body } = signed(delivery);
     const text = request(place, [`content-length: ${body.length}`], body).replace('host: x', 'host: 127.0.0.1:8788');
     expect(await raw(place, text)).toBe('HTTP/1.1 200 OK');
@@ -100,7 +101,7 @@ describe('H5 ways around the path', () => {
 
 describe('H3, C14 those who are slow', () => {
   it('H3 are closed, and the others are served meanwhile', { timeout: 20_000 }, async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const ended: string[] = [];
     const slow = [
       ['idle', ''],
@@ -126,7 +127,7 @@ describe('H3, C14 those who are slow', () => {
   });
 
   it('H3 keep nobody out, however many sit and wait: for each too many, the one that waited longest is closed', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const most = 256;
     const sockets = Array.from({ length: 300 }, () => open(place).on('error', () => undefined));
     let closed = 0;
@@ -143,7 +144,7 @@ describe('H3, C14 those who are slow', () => {
   });
 
   it('C14 and who leaves half-way leaves nothing behind', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const socket = open(place);
     socket.on('error', () => undefined);
     socket.write(request(place, ['content-length: 500'], signed(delivery).body));

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../../src/domain/log.ts';
-import { delivery, hall, signed, type Hall } from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 /** A listener whose log is kept, before a mirror that can be made to fail. */
-async function noted(): Promise<Hall & { lines: string[]; fail: (failing: boolean) => void }> {
+async function noted(): Promise<Testbed<'listener'> & { lines: string[]; fail: (failing: boolean) => void }> {
   const lines: string[] = [];
   let failing = false;
-  const place = await hall({
+  const place = await testbed({
+    level: 'listener',
     log: createLog('trace', { write: (line) => void lines.push(line) }),
     mirror: (mirror) => ({
       acceptDeliveries: (list) =>
@@ -16,7 +18,7 @@ async function noted(): Promise<Hall & { lines: string[]; fail: (failing: boolea
   return { ...place, lines, fail: (now) => (failing = now) };
 }
 
-async function send(place: Hall, count: number, ...letters: RequestInit[]): Promise<void> {
+async function send(place: Testbed<'listener'>, count: number, ...letters: RequestInit[]): Promise<void> {
   for (let nth = 0; nth < count; nth++)
     await Promise.all(letters.map(async (letter) => (await fetch(place.address, letter)).arrayBuffer()));
 }

@@ -1,10 +1,11 @@
 /** H4: requests that two readers would read differently. What is not plain HTTP/1.1 is refused, and ends its connection. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { delivery, hall, signed, type Hall } from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { isFine, pathOf, raw, request, send } from '../../../support/deliveries/raw-requests.ts';
 
-type Payload = readonly [title: string, bytes: (place: Hall) => string | Buffer];
+type Payload = readonly [title: string, bytes: (place: Testbed<'listener'>) => string | Buffer];
 
 const { body } = signed(delivery);
 const hex = body.length.toString(16);
@@ -16,20 +17,20 @@ const chunked = 'transfer-encoding: chunked';
 /** A delivery whose body is as long as it says, with more lines in its head. */
 const withLines =
   (...lines: string[]) =>
-  (place: Hall) =>
+  (place: Testbed<'listener'>) =>
     request(place, [...lines, length], body);
 
 /** A delivery whose body's length these lines tell. */
 const framed =
   (lines: readonly string[], text = body) =>
-  (place: Hall) =>
+  (place: Testbed<'listener'>) =>
     request(place, lines, text);
 
 /** A delivery in chunks like these. */
 const inChunks = (text: string) => framed([chunked], text);
 
 /** A delivery in good order, but for its first line. */
-const firstLine = (change: (path: string) => string) => (place: Hall) => {
+const firstLine = (change: (path: string) => string) => (place: Testbed<'listener'>) => {
   const [, ...rest] = request(place, [length], body).split('\r\n');
   return [change(pathOf(place)), ...rest].join('\r\n');
 };
@@ -146,7 +147,7 @@ function behind(count: number, text: string): string {
 it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...strangers])(
   'H4 %s: refused, the connection ends, nothing is stored, and the next delivery is taken',
   async (_, bytes) => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const answers = await send(place, bytes(place));
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     expect(statuses.filter((status) => status < 400 || status > 499)).toEqual([]);
@@ -163,13 +164,13 @@ describe('H4 what is plain HTTP/1.1 is read as one would read it', () => {
     ['K52 a delivery to the absolute form', firstLine((path) => `POST http://other.example${path} HTTP/1.1`)],
     ['K52 a delivery behind a hundred headers of proxies', (place) => behind(100, withLines()(place))],
   ])('%s is taken', async (_, bytes) => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     expect(await raw(place, bytes(place))).toBe('HTTP/1.1 200 OK');
     expect(place.told.deliveries).toBe(1);
   });
 
   it('a second request behind the first is one of its own', async () => {
-    const place = await hall({ clock: systemClock });
+    const place = await testbed({ level: 'listener', clock: systemClock });
     const first = request(place, ['content-length: 0']).replace('connection: close', 'connection: keep-alive');
     expect(await raw(place, first + request(place, [length], body))).toBe('HTTP/1.1 400 Bad Request');
     expect([place.outcomes, place.told.deliveries]).toEqual([['malformed', 'accepted'], 1]);

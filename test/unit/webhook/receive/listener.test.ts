@@ -2,21 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
 import { listDeliveries } from '../../../../src/store/reports/delivery-list.ts';
 import { readMirror } from '../../../support/mirror-file.ts';
-import { account, delivery, formType, hall, signed, type Hall } from '../../../support/testbed/webhook-testbed.ts';
+import { delivery, formType, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { account } from '../../../support/names.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
-const post = (place: Hall, init: RequestInit, to = place.address) => fetch(to, init);
+const post = (place: Testbed<'listener'>, init: RequestInit, to = place.address) => fetch(to, init);
 
 /** What the journal holds, the newest first, through a reader's connection. */
-function journal({ mirror }: Hall) {
+function journal({ mirror }: Testbed<'listener'>) {
   return listDeliveries(readMirror(mirror.path, virtualClock()).sqlite, {}).deliveries;
 }
 
-const marks = async ({ mirror }: Hall) => (await mirror.dueMarks(account, 100)).map(({ vendorid }) => vendorid);
+const marks = async ({ mirror }: Testbed<'listener'>) =>
+  (await mirror.dueMarks(account, 100)).map(({ vendorid }) => vendorid);
 
 describe('a genuine delivery', () => {
   it('is journalled, marks its vendor, wakes the worker, and is answered with nothing but 200', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const answer = await post(place, signed(delivery));
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     expect(journal(place)).toMatchObject([
@@ -36,7 +39,7 @@ describe('a genuine delivery', () => {
   });
 
   it('C7, C8 whose object is one of our callbacks is looked at as a vendor all the same', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     expect((await post(place, signed({ ...delivery, object_id: '77' }))).status).toBe(200);
     expect(await marks(place)).toEqual([77]);
   });
@@ -50,7 +53,7 @@ describe('a genuine delivery', () => {
     ['H7 an object_id that is a path', { object_id: '../../systems/gateways/1' }, null],
     ['an empty object_id', { object_id: '' }, null],
   ])('%s is journalled, ignored, and answered with 200', async (_, change, objectId) => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     expect((await post(place, signed({ ...delivery, ...change }))).status).toBe(200);
     expect(journal(place)).toMatchObject([{ outcome: 'ignored', object_id: objectId }]);
     expect(journal(place)[0]?.settled_at).not.toBeNull();
@@ -58,7 +61,7 @@ describe('a genuine delivery', () => {
   });
 
   it('C17, C19 with parameters that nobody knows, and without those that nobody needs', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const { name = '', object_id = '', account_id = '' } = delivery;
     expect((await post(place, signed({ name, object_id, account_id }))).status).toBe(200);
     expect((await post(place, signed({ zeal: 'a b', ...delivery, 'a[]': '' }))).status).toBe(200);
@@ -66,7 +69,7 @@ describe('a genuine delivery', () => {
 
   it('D9 signed with the key before this one is taken for a day after the change', async () => {
     const clock = virtualClock();
-    const place = await hall({ clock });
+    const place = await testbed({ level: 'listener', clock });
     const { verifiers } = place.secrets;
     const fresh = 'another-verifier-0123456789';
     await verifiers.expect(account, 'bill_vendor', 77);
@@ -79,7 +82,7 @@ describe('a genuine delivery', () => {
   });
 
   it('E6 may be signed in a header of a given name', async () => {
-    const place = await hall({ signatureHeader: 'X-Signature' });
+    const place = await testbed({ level: 'listener', signatureHeader: 'X-Signature' });
     const { headers, ...rest } = signed(delivery);
     const renamed = { 'content-type': formType, 'X-Signature': headers['x-service-hmac-sha256'] ?? '' };
     expect((await post(place, { ...rest, headers: renamed })).status).toBe(200);
@@ -153,16 +156,16 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
   ];
 
   it.each(cases)('%s', async (_, status, init, outcome) => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const answer = await post(place, init);
     expect([answer.status, await answer.text(), place.outcomes]).toEqual([status, '', [outcome]]);
     expect(answer.headers.get('allow')).toBe(status === 405 ? 'POST' : null);
     expect([journal(place), await marks(place)]).toEqual([[], []]);
-    expect(place.told).toEqual({ deliveries: 0, codes: 0, deaf: 0 });
+    expect(place.told).toEqual({ deliveries: 0, codes: 0, silences: 0 });
   });
 
   it('E8 a signature of one account is worth nothing at another', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const other = await place.secrets.verifiers.pathToken('Other');
     const address = `${place.base}/webhooks/Other/${other.reveal()}`;
     expect((await post(place, signed({ ...delivery, account_id: 'Other' }), address)).status).toBe(401);
@@ -170,7 +173,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
   });
 
   it('H11, H14 404 is the same for every way to be wrong: no body, no name, and before the body is read', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
     const other = (await place.secrets.verifiers.pathToken('Other')).reveal();
     const paths = [
@@ -210,7 +213,8 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
   });
 
   it('H11 no answer names a server or shows a fault', async () => {
-    const place = await hall({
+    const place = await testbed({
+      level: 'listener',
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new TypeError('secret stack')) }),
     });
     const answer = await post(place, signed(delivery));
@@ -219,7 +223,7 @@ describe('what is refused, each with its own status, and leaves no trace', () =>
   });
 
   it('GET /healthz answers, and no other method does', async () => {
-    const place = await hall();
+    const place = await testbed({ level: 'listener' });
     const answer = await fetch(`${place.base}/healthz`);
     expect([answer.status, await answer.text()]).toEqual([200, 'ok\n']);
     expect((await fetch(`${place.base}/healthz`, { method: 'POST' })).status).toBe(405);

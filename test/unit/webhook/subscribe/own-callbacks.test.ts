@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createLog, Secret } from '../../../../src/domain/log.ts';
 import { ask } from '../../../support/mirror-file.ts';
-import { account, testbed } from '../../../support/testbed/webhook-testbed.ts';
-import { base, hear, listed, subscribed, writes } from '../../../support/testbed/subscribed.ts';
+import { account } from '../../../support/names.ts';
+import { announce, base, listed, writes } from '../../../support/testbed/webhook.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 describe('other callbacks', () => {
   it('D11 ours is found on a later page, whatever filters do', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     for (let count = 0; count < 120; count += 1) book.add(0, 'bill_vendor', `https://other.example/${count}`);
     await place.subscriptions.check();
@@ -15,7 +16,7 @@ describe('other callbacks', () => {
   });
 
   it('D12 the public address changed: registered there, and the old one deleted after that', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
     book.add(0, 'bill_vendor', `https://old.example/webhooks/${account}/${token}`);
@@ -25,16 +26,16 @@ describe('other callbacks', () => {
   });
 
   it.each(['deleteStatus=200', 'deleteStatus=204'])('doubles of ours are deleted (%s)', async (deleteStatus) => {
-    const place = await subscribed({ world: ['duplicate=second', deleteStatus] });
+    const place = await testbed({ level: 'webhook', subscribed: true, world: ['duplicate=second', deleteStatus] });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     expect(await place.subscriptions.check()).toBe('verified');
     expect(writes(place)).toEqual([`DELETE ${base}/2002`]);
-    expect(await hear(place)).toBe(200);
+    expect(await announce(place)).toBe(200);
   });
 
   it('D13 two installations on one account leave each other alone', async () => {
-    const one = await subscribed();
-    const other = await testbed({ service: one.service });
+    const one = await testbed({ level: 'webhook', subscribed: true });
+    const other = await testbed({ level: 'webhook', service: one.service });
     expect(await other.subscriptions.check()).toBe('verified');
     expect([await one.subscriptions.check(), await other.subscriptions.check()]).toEqual(['verified', 'verified']);
     expect(listed(one)).toMatchObject([
@@ -46,7 +47,7 @@ describe('other callbacks', () => {
   });
 
   it('P9 D13 not even one at our own public address whose token is not ours', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     const strangers = [
       `${place.base}/webhooks/${account}/another-token`,
@@ -60,7 +61,7 @@ describe('other callbacks', () => {
   });
 
   it('unregistering leaves nothing of ours, and late deliveries are still believed', async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     expect([await place.subscriptions.unregister(), listed(place)]).toEqual([1, []]);
     expect([await place.mirror.knownCallbacks(account), await place.subscriptions.unregister()]).toEqual([[], 0]);
     expect((await place.secrets.verifiers.usable(account)).length).toBeGreaterThan(0);
@@ -77,16 +78,16 @@ describe('registering that is refused', () => {
       : undefined;
 
   it('D14 a noun: its verbs are registered one by one, and the noun is not tried again', async () => {
-    const place = await subscribed({ intercept: refusing('bill_vendor') });
+    const place = await testbed({ level: 'webhook', subscribed: true, intercept: refusing('bill_vendor') });
     expect(listed(place).map(({ event }) => event)).toEqual(
       ['create', 'update', 'delete'].map((verb) => `bill_vendor.${verb}`),
     );
     expect([await place.another().check(), writes(place)]).toEqual(['verified', []]);
-    for (const { event } of listed(place)) expect(await hear(place, event)).toBe(200);
+    for (const { event } of listed(place)) expect(await announce(place, event)).toBe(200);
   });
 
   it('D14 a noun, and one of its verbs was deleted: that one is registered anew', async () => {
-    const place = await subscribed({ intercept: refusing('bill_vendor') });
+    const place = await testbed({ level: 'webhook', subscribed: true, intercept: refusing('bill_vendor') });
     place.service.sandbox.callbacks(account).remove(2002);
     expect([await place.subscriptions.check(), writes(place)]).toEqual([
       'verified',
@@ -97,7 +98,12 @@ describe('registering that is refused', () => {
   it('an event that nobody knows: said in the log, without a secret, and no code is awaited', async () => {
     const lines: string[] = [];
     const log = createLog('trace', { write: (line) => lines.push(line) });
-    const place = await testbed({ log, events: ['bill_vendor.move'], intercept: refusing('bill_vendor.move') });
+    const place = await testbed({
+      level: 'webhook',
+      log,
+      events: ['bill_vendor.move'],
+      intercept: refusing('bill_vendor.move'),
+    });
     expect(await place.subscriptions.check()).toBe('unverified');
     expect(lines.join('')).toContain('Unrecognized event');
     expect(lines.join('')).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
@@ -108,7 +114,7 @@ describe('registering that is refused', () => {
     let refused = true;
     const intercept = (method: string, body: string) =>
       refused ? refusing('invoice.create')(method, body) : undefined;
-    const place = await testbed({ events: ['invoice.create', 'bill_vendor', 'client'], intercept });
+    const place = await testbed({ level: 'webhook', events: ['invoice.create', 'bill_vendor', 'client'], intercept });
     const refusals = () =>
       ask<Record<string, string>>(place.mirror.path, 'SELECT event, code, message FROM _registration_refusals');
     expect(await place.subscriptions.check()).toBe('unverified');
@@ -116,7 +122,7 @@ describe('registering that is refused', () => {
       ['bill_vendor', true],
       ['client', true],
     ]);
-    expect([await hear(place), place.verified]).toEqual([200, [account]]);
+    expect([await announce(place), place.verified]).toEqual([200, [account]]);
     expect(refusals()).toMatchObject([{ event: 'invoice.create', code: 'rejected' }]);
     expect(JSON.stringify(refusals())).not.toContain(place.address.slice(place.address.lastIndexOf('/') + 1));
     refused = false;
@@ -125,7 +131,7 @@ describe('registering that is refused', () => {
   });
 
   it('422 because it exists already, though the list did not show it: the list is asked again', async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     place.service.sandbox.faults.next({ kind: 'empty_list', match: ({ method }) => method === 'GET' });
     await place.mirror.replaceCallbacks(account, []);
     expect([await place.another().check(), writes(place)]).toEqual(['verified', [`POST ${base}`]]);
@@ -133,7 +139,7 @@ describe('registering that is refused', () => {
   });
 
   it('events that are not wanted any more are unsubscribed, and several wanted ones each have their callback', async () => {
-    const place = await subscribed({ events: ['bill_vendor', 'bill'] });
+    const place = await testbed({ level: 'webhook', subscribed: true, events: ['bill_vendor', 'bill'] });
     expect(listed(place).map(({ event }) => event)).toEqual(['bill_vendor', 'bill']);
     expect(await place.another({ events: ['bill_vendor.update'] }).check()).toBe('verified');
     expect(listed(place).map(({ event }) => event)).toEqual(['bill_vendor.update']);
@@ -142,20 +148,25 @@ describe('registering that is refused', () => {
 
 describe('signatures after a change of keys', () => {
   it('D9 what was signed with the old key before the change is believed', async () => {
-    const place = await subscribed({ world: ['signAt=event'], sandbox: { deliveries: { delay: [60_000, 60_000] } } });
-    const heard = hear(place);
+    const place = await testbed({
+      level: 'webhook',
+      subscribed: true,
+      world: ['signAt=event'],
+      sandbox: { deliveries: { delay: [60_000, 60_000] } },
+    });
+    const heard = announce(place);
     expect(await place.subscriptions.resendIfSilent()).toBe('verified');
     await place.clock.advance(60_000);
     expect(await heard).toBe(200);
   });
 
   it('E9 the key changed behind our back: after several wrong signatures it is noticed, and a renewal mends it', async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     const book = place.service.sandbox.callbacks(account);
     book.verify(0, book.renew(0, book.get(2001)!), book.get(2001)!.verifier);
-    for (let count = 0; count < 7; count += 1) expect(await hear(place)).toBe(401);
-    expect(place.told.deaf).toBe(1);
-    expect([await place.subscriptions.resendIfSilent(), await hear(place)]).toEqual(['verified', 200]);
+    for (let count = 0; count < 7; count += 1) expect(await announce(place)).toBe(401);
+    expect(place.told.silences).toBe(1);
+    expect([await place.subscriptions.resendIfSilent(), await announce(place)]).toEqual(['verified', 200]);
     expect(place.verified).toEqual([account]);
   });
 });

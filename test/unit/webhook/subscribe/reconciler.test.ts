@@ -2,45 +2,46 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
-import { account, testbed, type Testbed } from '../../../support/testbed/webhook-testbed.ts';
-import { base, hear, listed, subscribed, writes } from '../../../support/testbed/subscribed.ts';
+import { account } from '../../../support/names.ts';
+import { announce, base, listed, writes } from '../../../support/testbed/webhook.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 /** The same installation after a restart, on the same port, one of its files lost meanwhile if told. */
-async function restarted(before: Testbed, lost?: string): Promise<Testbed> {
+async function restarted(before: Testbed<'webhook'>, lost?: string): Promise<Testbed<'webhook'>> {
   await before.subscriptions.stop();
   await before.close();
   if (lost !== undefined) rmSync(join(before.folder, lost));
   const { service, folder, clock } = before;
-  return testbed({ service, folder, clock, port: Number(new URL(before.base).port) });
+  return testbed({ level: 'webhook', service, folder, clock, port: Number(new URL(before.base).port) });
 }
 
 describe('what goes wrong mends itself', () => {
   it('D5, D8 the verifier is lost: a new code is asked for, and a sweep follows', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     book.verify(0, book.add(0, 'bill_vendor', place.address), book.get(2001)!.verifier);
     expect(await place.subscriptions.check()).toBe('verified');
     expect(writes(place)).toEqual([`PUT ${base}/2001`, `PUT ${base}/2001`]);
-    expect([place.verified, await hear(place)]).toEqual([[account], 200]);
+    expect([place.verified, await announce(place)]).toEqual([[account], 200]);
   });
 
   it('D5, D6 after a restart all is as it was', async () => {
-    const before = await subscribed();
+    const before = await testbed({ level: 'webhook', subscribed: true });
     const after = await restarted(before);
-    expect([await after.subscriptions.check(), writes(after), await hear(after)]).toEqual(['verified', [], 200]);
+    expect([await after.subscriptions.check(), writes(after), await announce(after)]).toEqual(['verified', [], 200]);
   });
 
   it('D5, D12 the file of secrets is gone: there is a new address, and the old callback of ours is deleted', async () => {
-    const before = await subscribed();
+    const before = await testbed({ level: 'webhook', subscribed: true });
     const after = await restarted(before, 'secrets.db');
     expect(after.address).not.toBe(before.address);
     expect(await after.subscriptions.check()).toBe('verified');
     expect(listed(after)).toMatchObject([{ id: 2002, uri: after.address, verified: true }]);
-    expect([after.verified, await hear(after)]).toEqual([[account], 200]);
+    expect([after.verified, await announce(after)]).toEqual([[account], 200]);
   });
 
   it('D6 a crash between registering and its answer: the callback is found, the code that came is used', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const book = place.service.sandbox.callbacks(account);
     await place.secrets.verifiers.expect(account, 'bill_vendor', null);
     const { id, verifier } = book.add(0, 'bill_vendor', place.address);
@@ -50,7 +51,7 @@ describe('what goes wrong mends itself', () => {
   });
 
   it('D6 a crash before the code was proven: a new one is asked for', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     expect([await place.subscriptions.check(), listed(place).length]).toEqual(['verified', 1]);
   });
@@ -58,11 +59,11 @@ describe('what goes wrong mends itself', () => {
   it.each(['reset_after', 'truncated'] as const)(
     'D7 registered, but the answer is lost (%s): the list tells',
     async (kind) => {
-      const place = await testbed();
+      const place = await testbed({ level: 'webhook' });
       place.service.sandbox.faults.next({ kind, match: ({ method }) => method === 'POST' });
       expect(await place.subscriptions.check()).toBe('verified');
       expect(listed(place)).toHaveLength(1);
-      expect(await hear(place)).toBe(200);
+      expect(await announce(place)).toBe(200);
     },
   );
 
@@ -71,20 +72,24 @@ describe('what goes wrong mends itself', () => {
     ['absent', '422'],
     ['absent', 'second'],
   ])('D10 disabled (%s in lists, doubles: %s): asked for a new code', async (disabled, duplicate) => {
-    const place = await subscribed({ world: [`disabled=${disabled}`, `duplicate=${duplicate}`] });
+    const place = await testbed({
+      level: 'webhook',
+      subscribed: true,
+      world: [`disabled=${disabled}`, `duplicate=${duplicate}`],
+    });
     place.service.sandbox.callbacks(account).disable(0, 2001);
     expect(await place.subscriptions.check()).toBe('verified');
     expect([place.verified, listed(place)]).toMatchObject([[account], [{ id: 2001, verified: true, disabled: false }]]);
-    expect(await hear(place)).toBe(200);
+    expect(await announce(place)).toBe(200);
   });
 
   it('D10 disabled without a sign: renewed when told that it is silent, and the rarer the less it helps', async () => {
-    const place = await subscribed({ world: ['disabled=silent'] });
+    const place = await testbed({ level: 'webhook', subscribed: true, world: ['disabled=silent'] });
     place.service.sandbox.callbacks(account).disable(0, 2001);
     expect([await place.subscriptions.check(), writes(place)]).toEqual(['verified', []]);
     expect(await place.subscriptions.resendIfSilent()).toBe('verified');
     expect([writes(place).length, place.verified]).toEqual([2, [account]]);
-    expect(await hear(place)).toBe(200);
+    expect(await announce(place)).toBe(200);
     const renewals: number[] = [];
     for (let minute = 0; minute < 300; minute += 5) {
       place.requests.length = 0;
@@ -96,13 +101,17 @@ describe('what goes wrong mends itself', () => {
   });
 
   it.each([
-    ['silent', (place: Testbed) => place.subscriptions.resendIfSilent()],
-    ['unverified', (place: Testbed) => place.subscriptions.check()],
-    ['absent', (place: Testbed) => place.subscriptions.check()],
+    ['silent', (place: Testbed<'webhook'>) => place.subscriptions.resendIfSilent()],
+    ['unverified', (place: Testbed<'webhook'>) => place.subscriptions.check()],
+    ['absent', (place: Testbed<'webhook'>) => place.subscriptions.check()],
   ])(
     'K10 a resend that brings the same code as before, where disabled is %s: verified within 40 s',
     async (disabled, look) => {
-      const place = await subscribed({ world: ['resentCode=same', `disabled=${disabled}`] });
+      const place = await testbed({
+        level: 'webhook',
+        subscribed: true,
+        world: ['resentCode=same', `disabled=${disabled}`],
+      });
       const book = place.service.sandbox.callbacks(account);
       const { verifier } = book.get(2001)!;
       book.disable(0, 2001);
@@ -111,12 +120,12 @@ describe('what goes wrong mends itself', () => {
       expect(place.clock.monotonic() - begun).toBeLessThan(40_000);
       expect(listed(place)).toMatchObject([{ id: 2001, verified: true, disabled: false, verifier }]);
       expect(await place.secrets.verifiers.candidates(account, 2001)).toEqual([]);
-      expect(await hear(place)).toBe(200);
+      expect(await announce(place)).toBe(200);
     },
   );
 
   it('D3, D10 a list that does not show what was just registered: its number is not forgotten', async () => {
-    const place = await testbed({ world: ['disabled=absent', 'duplicate=422'] });
+    const place = await testbed({ level: 'webhook', world: ['disabled=absent', 'duplicate=422'] });
     const book = place.service.sandbox.callbacks(account);
     let listedOnce = false;
     const second = ({ method }: { method: string }): boolean =>
@@ -127,11 +136,11 @@ describe('what goes wrong mends itself', () => {
     expect(await checked).toBe('unverified');
     book.disable(0, 2001);
     expect(await place.subscriptions.check()).toBe('verified');
-    expect([await hear(place), listed(place)]).toMatchObject([200, [{ id: 2001, verified: true }]]);
+    expect([await announce(place), listed(place)]).toMatchObject([200, [{ id: 2001, verified: true }]]);
   });
 
   it('D10 deleted by somebody: registered anew', async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     place.service.sandbox.callbacks(account).remove(2001);
     expect(await place.subscriptions.check()).toBe('verified');
     expect(listed(place)).toMatchObject([{ id: 2002, verified: true }]);
@@ -139,14 +148,14 @@ describe('what goes wrong mends itself', () => {
   });
 
   it('the service is down: the look fails, says so, and the next one mends', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     place.service.sandbox.faults.next({ kind: '401' });
     expect([await place.subscriptions.check(), writes(place)]).toEqual(['unverified', []]);
     expect(await place.subscriptions.check()).toBe('verified');
   });
 
   it('D11 registrations are counted: after three in a day there is no fourth, and the day after there is', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     for (let count = 0; count < 5; count += 1) {
       await place.subscriptions.check();
       for (const { id } of listed(place)) place.service.sandbox.callbacks(account).remove(id);

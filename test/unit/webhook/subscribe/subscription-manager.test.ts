@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
-import { account, formType, testbed } from '../../../support/testbed/webhook-testbed.ts';
-import { base, hear, listed, subscribed, writes } from '../../../support/testbed/subscribed.ts';
+import { formType } from '../../../support/deliveries/signed-delivery.ts';
+import { account } from '../../../support/names.ts';
+import { announce, base, listed, writes } from '../../../support/testbed/webhook.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 describe('a first subscription', () => {
   it('lists, registers, waits for the code, sends it back, and lists again', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     expect(await place.subscriptions.check()).toBe('verified');
     expect(place.requests).toEqual([`GET ${base}`, `POST ${base}`, `PUT ${base}/2001`, `GET ${base}`]);
     expect(listed(place)).toMatchObject([{ event: 'bill_vendor', uri: place.address, verified: true }]);
@@ -13,7 +15,7 @@ describe('a first subscription', () => {
     expect(await place.mirror.knownCallbacks(account)).toEqual([
       { callbackid: 2001, event: 'bill_vendor', uri: `${place.base}/webhooks/${account}/`, verified: true },
     ]);
-    expect(await hear(place)).toBe(200);
+    expect(await announce(place)).toBe(200);
   });
 
   it.each([
@@ -32,19 +34,19 @@ describe('a first subscription', () => {
     ['E1, E2 both', ['keyOrder=sorted', 'escaping=utf8', 'extraParameter=present']],
     ['E2 parameters are more than documented', ['extraParameter=present']],
   ])('%s', async (_, world) => {
-    const place = await testbed({ world });
+    const place = await testbed({ level: 'webhook', world });
     expect([await place.subscriptions.check(), place.verified]).toEqual(['verified', [account]]);
-    for (let count = 0; count < 5; count += 1) expect(await hear(place)).toBe(200);
+    for (let count = 0; count < 5; count += 1) expect(await announce(place)).toBe(200);
   });
 
   it('is kept as it is: the next look asks for the list and nothing else', async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     expect([await place.subscriptions.check(), await place.another().check()]).toEqual(['verified', 'verified']);
     expect([place.requests, place.verified]).toEqual([[`GET ${base}`, `GET ${base}`], []]);
   });
 
   it('without a public address is none: idle, and nothing is asked', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const subscriptions = place.another({ publicUrl: null });
     await subscriptions.start();
     expect([await subscriptions.check(), await subscriptions.resendIfSilent(), place.requests]).toEqual([
@@ -57,7 +59,7 @@ describe('a first subscription', () => {
   });
 
   it('begins with the start, which does not wait for it; and one look serves all who ask', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     await place.subscriptions.start();
     expect(place.requests).toEqual([]);
     await Promise.all([place.subscriptions.check(), place.subscriptions.check()]);
@@ -65,7 +67,7 @@ describe('a first subscription', () => {
   });
 
   it('may be stopped while it waits', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     const silent = place.another({ publicUrl: 'http://127.0.0.1:9' });
     const check = silent.check();
     await place.clock.waiting();
@@ -76,7 +78,7 @@ describe('a first subscription', () => {
 
 describe('codes', () => {
   it('D1 a code that is long in coming is proven when it comes', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     // The first attempt to deliver it fails, the next one is minutes later.
     const deaf = place.another({ publicUrl: 'http://127.0.0.1:9' });
     const check = deaf.check();
@@ -90,30 +92,30 @@ describe('codes', () => {
   });
 
   it("D2 a stranger's code is refused while none is awaited, and no request is made", async () => {
-    const place = await subscribed();
+    const place = await testbed({ level: 'webhook', subscribed: true });
     const answer = await fetch(place.address, {
       method: 'POST',
       headers: { 'content-type': formType },
       body: 'name=callback.verify&verifier=a-strangers-code&object_id=2001&account_id=6BApk',
     });
     expect([answer.status, place.requests, place.outcomes.at(-1)]).toEqual([403, [], 'unexpected_code']);
-    expect(await hear(place)).toBe(200);
+    expect(await announce(place)).toBe(200);
   });
 
   it("D2, D3 strangers' codes that come while one is awaited are tried, found wrong, and forgotten", async () => {
     for (const world of [['wrongVerifier=4xx'], ['wrongVerifier=unverified']]) {
-      const place = await testbed({ world });
+      const place = await testbed({ level: 'webhook', world });
       await place.secrets.verifiers.expect(account, 'bill_vendor', null);
       for (let count = 0; count < 7; count += 1)
         await place.secrets.verifiers.offer(account, new Secret(`strangers-code-${count}`), null);
       expect(await place.subscriptions.check()).toBe('verified');
       expect(await place.secrets.verifiers.candidates(account, 2001)).toEqual([]);
-      expect(await hear(place)).toBe(200);
+      expect(await announce(place)).toBe(200);
     }
   });
 
   it('D2 a code that the answer calls right, and the list does not, proves nothing', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     place.service.sandbox.onRequest(({ method }) => {
       if (method !== 'GET' || listed(place).length === 0) return;
       const book = place.service.sandbox.callbacks(account);
@@ -126,7 +128,7 @@ describe('codes', () => {
   });
 
   it('D3 after many wrong codes the callback is replaced: the service may have locked it', async () => {
-    const place = await testbed();
+    const place = await testbed({ level: 'webhook' });
     place.service.sandbox.callbacks(account).add(0, 'bill_vendor', place.address);
     await place.secrets.verifiers.expect(account, 'bill_vendor', 2001);
     for (let count = 0; count < 7; count += 1)

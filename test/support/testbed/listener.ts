@@ -1,0 +1,84 @@
+/** Files and a listener of one installation; nobody outside. */
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import { silentLog, type Log } from '../../../src/domain/log.ts';
+import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
+import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
+import { createListener } from '../../../src/webhook/receive/listener.ts';
+import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
+import { knownVerifier } from '../deliveries/signed-delivery.ts';
+import { memory } from '../memory.ts';
+import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import { account } from '../names.ts';
+import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
+
+export interface ListenerTestbed {
+  readonly mirror: Mirror;
+  readonly secrets: Secrets;
+  readonly folder: string;
+  /** Where the listener listens. */
+  readonly base: string;
+  /** The address of the account's callback. */
+  readonly address: string;
+  readonly outcomes: Outcome[];
+  /** Stops the listener and closes the files, as a daemon does. */
+  readonly close: () => Promise<void>;
+  readonly told: { deliveries: number; codes: number; silences: number };
+}
+
+export interface ListenerOptions {
+  readonly clock?: Clock;
+  readonly folder?: string;
+  readonly port?: number;
+  readonly log?: Log;
+  readonly signatureHeader?: string;
+  readonly onCode?: () => void;
+  readonly mirror?: (mirror: Mirror) => Pick<Mirror, 'acceptDeliveries'>;
+}
+
+export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadline: 5_000 });
+
+/** Files and a listener; nobody outside. */
+export async function openListener(options: ListenerOptions): Promise<ListenerTestbed> {
+  const { clock = quickClock(), folder = temporaryFolder(memory), log = silentLog } = options;
+  const mirror = await openMirror({
+    path: join(folder, 'vendors.db'),
+    migrations,
+    clock,
+    random: systemRandom,
+    lockProcess: namedProcess(),
+  });
+  const secrets = await openSecrets({ path: join(folder, 'secrets.db'), migrations, clock, random: systemRandom });
+  await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
+  const tokens = await secrets.verifiers.pathTokens([account, 'Other']);
+  const outcomes: Outcome[] = [];
+  const told = { deliveries: 0, codes: 0, silences: 0 };
+  const listener = createListener({
+    host: '127.0.0.1',
+    port: options.port ?? 0,
+    clock,
+    log,
+    tokens,
+    mirror: options.mirror?.(mirror) ?? mirror,
+    verifiers: secrets.verifiers,
+    signatureHeader: options.signatureHeader ?? 'auto',
+    onDelivery: () => (told.deliveries += 1),
+    onCode: () => {
+      told.codes += 1;
+      options.onCode?.();
+    },
+    onSilence: () => (told.silences += 1),
+    observe: (outcome) => outcomes.push(outcome),
+  });
+  await listener.start();
+  const close = async (): Promise<void> => {
+    await listener.stop();
+    await secrets.close();
+    await mirror.close();
+  };
+  onTestFinished(close);
+  const base = `http://127.0.0.1:${listener.address.port}`;
+  const address = `${base}/webhooks/${account}/${tokens.get(account)?.reveal() ?? ''}`;
+  return { mirror, secrets, folder, base, address, outcomes, close, told };
+}

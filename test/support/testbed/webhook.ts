@@ -1,0 +1,128 @@
+/** Files, listener and subscription manager of one installation, and the sandbox that talks to them over real sockets. The manager is made, and not started. */
+import { expect, onTestFinished } from 'vitest';
+import { connect } from '../../../src/api/client.ts';
+import { fixedToken } from '../../../src/api/auth/token-source.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { Secret, silentLog } from '../../../src/domain/log.ts';
+import { startEmbeddedSandbox, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
+import type { SandboxOptions } from '../../../src/sandbox/service.ts';
+import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
+import { account } from '../names.ts';
+import type { VirtualClock } from '../virtual-clock.ts';
+import { openListener, quickClock, type ListenerOptions, type ListenerTestbed } from './listener.ts';
+
+export interface WebhookTestbed extends ListenerTestbed {
+  readonly service: EmbeddedSandbox;
+  readonly subscriptions: SubscriptionManager;
+  readonly clock: VirtualClock;
+  /** Accounts that `onVerified` was told of. */
+  readonly verified: string[];
+  /** Requests that reached the service, as `PUT /path`. */
+  readonly requests: string[];
+  /** Lets the subscription manager wait in vain: waits until it waits about `ms` milliseconds for something to come, and lets them pass. */
+  pass(ms: number): Promise<void>;
+  /** Another subscription manager on the same files, as after a restart, or with other settings. */
+  another(changes?: { publicUrl?: string | null; events?: readonly string[] }): SubscriptionManager;
+}
+
+export interface WebhookOptions extends ListenerOptions {
+  /** Whether the callback is verified; what that took is forgotten. */
+  readonly subscribed?: boolean;
+  readonly world?: readonly string[];
+  readonly sandbox?: Partial<SandboxOptions>;
+  /** The service that is there already. */
+  readonly service?: EmbeddedSandbox;
+  readonly events?: readonly string[];
+  /** Answers a request to the service in its place. */
+  readonly intercept?: (method: string, body: string) => Response | undefined;
+}
+
+export async function openWebhook(options: WebhookOptions): Promise<WebhookTestbed> {
+  const clock = (options.clock as VirtualClock | undefined) ?? quickClock();
+  let subscriptions: SubscriptionManager | undefined;
+  const listener = await openListener({ ...options, clock, onCode: () => subscriptions?.codeArrived() });
+  const service =
+    options.service ??
+    (await startEmbeddedSandbox({
+      vendors: 5,
+      rateLimits: null,
+      ...options.sandbox,
+      world: parseWorld(options.world ?? []),
+      account,
+      clock,
+      fetch: globalThis.fetch,
+    }));
+  if (!options.service) onTestFinished(() => service.stop());
+  const requests: string[] = [];
+  service.sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
+  const { callbacks } = connect(
+    {
+      baseUrl: service.baseUrl,
+      apiVersion: 'alpha',
+      paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 1 },
+      timeout: 90_000,
+      rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 1_000, per: 60_000 } },
+    },
+    account,
+    {
+      clock,
+      random: systemRandom,
+      fetch: async (url, init) => {
+        const body = typeof init?.body === 'string' ? init.body : '';
+        return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
+      },
+      log: silentLog,
+      takeTurn: listener.mirror.takeTurn,
+      tokens: fixedToken(new Secret(service.token)),
+    },
+  );
+  const verified: string[] = [];
+  const another: WebhookTestbed['another'] = (changes = {}) => {
+    const made = new SubscriptionManager({
+      accountId: account,
+      publicUrl: listener.base,
+      events: options.events ?? ['bill_vendor'],
+      callbacks,
+      mirror: listener.mirror,
+      verifiers: listener.secrets.verifiers,
+      clock,
+      log: options.log ?? silentLog,
+      inTurn: (work) => work(),
+      onVerified: (accountId) => verified.push(accountId),
+      ...changes,
+    });
+    onTestFinished(() => made.stop());
+    subscriptions = made;
+    return made;
+  };
+  const pass: WebhookTestbed['pass'] = async (ms) => {
+    while (!clock.pending().some((left) => left > ms - 1_000 && left <= ms)) await clock.yield();
+    await clock.advance(ms);
+  };
+  const at = { ...listener, clock, pass, service, verified, requests, another, subscriptions: another() };
+  if (options.subscribed) {
+    expect(await at.subscriptions.check()).toBe('verified');
+    requests.length = verified.length = 0;
+  }
+  return at;
+}
+
+/** The callbacks that the service holds. */
+export const listed = ({ service }: WebhookTestbed) => service.sandbox.callbacks(account).all();
+/** What was asked of the service besides lists. */
+export const writes = ({ requests }: WebhookTestbed) => requests.filter((request) => !request.startsWith('GET'));
+export const base = `/events/account/${account}/events/callbacks`;
+
+/** Lets the service tell of a change, and returns how its attempt went. */
+export async function announce({ service }: WebhookTestbed, event = 'bill_vendor.update'): Promise<number | undefined> {
+  const attempt = new Promise<number | undefined>((resolve) => {
+    const stop = service.sandbox.onDelivery(({ kind, status }) => {
+      if (kind !== 'event') return;
+      stop();
+      resolve(status);
+    });
+  });
+  service.sandbox.emit(account, event, 1001);
+  return attempt;
+}
