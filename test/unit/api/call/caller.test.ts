@@ -52,7 +52,7 @@ describe('every request', () => {
     );
   });
 
-  it.each(['../../', '..', '../../other', 'a/../b', '%2e%2e', '//evil.example/', 'a?b', 'a#b'])(
+  it.each(['../', '..', '../../other', 'a/../b', '%2e%2e', '//evil.example/', 'a?b', 'a#b'])(
     'H7 for the account %j never leaves for another address than that of the account',
     async (accountId) => {
       const { client, sent } = stage([one(5)], {}, accountId);
