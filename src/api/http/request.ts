@@ -46,19 +46,25 @@ export async function exchange(asked: Exchange, dependencies: ExchangeDependenci
   signal?.addEventListener('abort', onAbort, { once: true });
   const deadline = (what: string): (() => void) =>
     dependencies.clock.timer(dependencies.timeout, () => stopper.abort(tooSlow(url.host, what, dependencies.timeout)));
+  const stopped = rejectedOnAbort(stopper.signal);
   let disarm = deadline('did not answer');
   try {
-    const response = await dependencies.fetch(url, {
+    const answered = dependencies.fetch(url, {
       method: asked.method,
       headers: { ...asked.headers },
       ...(asked.body !== undefined && { body: asked.body }),
       redirect: 'manual',
       signal: stopper.signal,
     });
+    const response = await Promise.race([answered, stopped]);
     disarm();
     refuseRedirect(url, response);
     disarm = deadline('began its answer but did not end it');
-    return { status: response.status, headers: response.headers, bytes: await bodyOf(response, url.host) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      bytes: await Promise.race([bodyOf(response, url.host), stopped]),
+    };
   } catch (error) {
     if (stopper.signal.aborted) throw stopper.signal.reason;
     stopper.abort();
@@ -67,6 +73,18 @@ export async function exchange(asked: Exchange, dependencies: ExchangeDependenci
     disarm();
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/**
+ * Node's fetch may leave a read unsettled after a damaged gzip body, and then ignores its own signal. The wait must end
+ * all the same.
+ */
+function rejectedOnAbort(signal: AbortSignal): Promise<never> {
+  const rejected = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+  rejected.catch(() => undefined);
+  return rejected;
 }
 
 function tooSlow(host: string, what: string, timeout: number): MirrorError {

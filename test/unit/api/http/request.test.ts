@@ -168,6 +168,25 @@ describe('one request', () => {
     expect((await failureOf(get(url))).code).toBe('answer_unreadable');
   });
 
+  it('A25 a body that stays unsettled, as fetch leaves a damaged gzip body, ends by timeout and by abort', async () => {
+    const clock = virtualClock();
+    const ignoresItsSignal = (): Promise<Response> => Promise.resolve(new Response(new ReadableStream()));
+    const send = (signal?: AbortSignal): Promise<Answer> =>
+      exchange(
+        { url: new URL('http://127.0.0.1/'), method: 'GET', headers: {}, signal },
+        { fetch: ignoresItsSignal, clock, timeout: 5_000 },
+      );
+    const failure = failureOf(send());
+    await clock.advance(5_000);
+    expect(await failure).toMatchObject({ code: 'service_timeout' });
+
+    const controller = new AbortController();
+    const aborted = expect(send(controller.signal)).rejects.toThrow('shutting down');
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new Error('shutting down'));
+    await aborted;
+  });
+
   it('A26 a gzip bomb is refused at 8 MB decoded', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
