@@ -67,7 +67,10 @@ function rootCommand(context: ProcessContext): Command {
 }
 
 function usageError({ message }: CommanderError): MirrorError {
-  const plain = message.replace(/^error: /, '').replace(/\n/g, ' ');
+  const plain = message
+    .replace(/^error: /, '')
+    .replace(/\n/g, ' ')
+    .replace(/\.$/, '');
   return new MirrorError('usage', `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`);
 }
 

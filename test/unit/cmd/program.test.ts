@@ -102,16 +102,16 @@ describe('the command line', () => {
   it.each([
     [['--frobnicate'], "Unknown option '--frobnicate'."],
     [['sink'], "Unknown command 'sink' (Did you mean sync?)."],
-    [['vendors', 'list', '--limit', 'many'], 'It must be a whole number from 1.'],
+    [['vendors', 'list', '--limit', 'many'], 'It must be a whole number from 1.\n'],
     [['vendors', 'list', '--state', 'odd'], 'Allowed choices are active, deleted, archived, all.'],
     [['vendors', 'show'], "Missing required argument 'vendorid'."],
     [['export'], "Missing required argument 'file'."],
     [['sync', 'again'], 'Too many arguments'],
     [['vendors', 'edit'], "Missing required argument 'vendorid'."],
-    [['vendors', 'delete', '15a', '--yes'], 'It must be a whole number from 1.'],
+    [['vendors', 'delete', '15a', '--yes'], 'It must be a whole number from 1.\n'],
     [['callbacks', 'list', '--verified', 'maybe'], 'Allowed choices are true, false.'],
     [['deliveries', 'list', '--outcome', 'odd'], 'Allowed choices are pending, applied,'],
-    [['reconcile', '--approve-absences', 'all'], 'It must be a whole number from 0.'],
+    [['reconcile', '--approve-absences', 'all'], 'It must be a whole number from 0.\n'],
     [['status', '--log-level', 'loud'], 'Allowed choices are fatal,'],
   ])('%j exits with 64', async (argv, message) => {
     const { status, stdout, stderr } = await commandLine().runBare(...argv);
