@@ -41,9 +41,9 @@ export async function load(url, context, next) {
  * What follows the code of a module: an assignment for each of its functions, and of its classes' methods, that a fault replaces. The
  * module's own calls then meet the replacement, too.
  */
-function replacing(path, { list, fault, seams }) {
+function replacing(path, { list, fault, targets }) {
   const own = relative(source, path);
-  const assignments = seams.flatMap(({ module, name }, place) => {
+  const assignments = targets.flatMap(({ module, name }, place) => {
     const target = name.replace('.', '.prototype.');
     return module === own ? [`${target} = replacements$[${place}].replace(${target});`] : [];
   });

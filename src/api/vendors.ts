@@ -71,9 +71,9 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
 
   const one = (
     vendorid: number,
-    asked: Pick<Call, 'method' | 'body' | 'once' | 'priority' | 'signal'>,
+    request: Pick<Call, 'method' | 'body' | 'once' | 'priority' | 'signal'>,
   ): Promise<VendorReading> =>
-    call({ family: 'vendors', path: `${base}/${vendorid}`, ...asked }, (answered) =>
+    call({ family: 'vendors', path: `${base}/${vendorid}`, ...request }, (answered) =>
       about(vendorid, readVendor(answered)),
     );
 

@@ -88,7 +88,7 @@ export async function accountServices(options: AccountServicesOptions): Promise<
       ...schedules.pull,
       createClockJumpDetector({
         clock,
-        onGap: (ms) => {
+        onJump: (ms) => {
           const why = `At ${timestamp(clock.now())} the time had strayed by ${Math.round(ms / 1_000)} s.`;
           log.warn(`${why} Reconciling.`);
           for (const supervisor of supervisors.values()) supervisor.lost(why);

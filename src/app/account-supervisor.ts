@@ -8,7 +8,7 @@ import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { Watchdog } from '../admin/health/health.ts';
 import type { RunTrigger } from '../store/tables/mirror-tables.ts';
 import type { SweepPermits } from './sweep-permits.ts';
-import { AskedSweeps } from '../sync/run/requested-sweeps.ts';
+import { RequestedSweeps } from '../sync/run/requested-sweeps.ts';
 import { pullGateways } from '../sync/run/pull-gateways.ts';
 import { pull, type RunReport } from '../sync/run/run.ts';
 import { RunService, type RunRequest } from '../sync/run/run-service.ts';
@@ -45,7 +45,7 @@ export class AccountSupervisor implements Service {
   readonly #options: AccountSupervisorOptions;
   readonly #runs: RunService;
   readonly #worker: Worker;
-  readonly #askedSweeps: AskedSweeps;
+  readonly #requestedSweeps: RequestedSweeps;
   readonly #stopping = new AbortController();
   #watchdog: Watchdog;
   #doubt: string | null = null;
@@ -65,7 +65,7 @@ export class AccountSupervisor implements Service {
     this.#runs = new RunService((request) => this.#run(request));
     const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
     this.#worker = new Worker(account.engine, sweep);
-    this.#askedSweeps = new AskedSweeps(account.engine, sweep);
+    this.#requestedSweeps = new RequestedSweeps(account.engine, sweep);
     this.subscriptions = new SubscriptionManager({
       accountId: account.id,
       publicUrl,
@@ -75,7 +75,7 @@ export class AccountSupervisor implements Service {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
-      inTurn: (work, signal) => options.permits.during(() => onOwnFiles(installation, work), signal),
+      withPermit: (work, signal) => options.permits.during(() => onOwnFiles(installation, work), signal),
       onVerified: () => this.#request('verification'),
     });
   }
@@ -91,28 +91,28 @@ export class AccountSupervisor implements Service {
   }
 
   start(): Promise<void> {
-    return startAll([this.subscriptions, this.#worker, this.#askedSweeps]);
+    return startAll([this.subscriptions, this.#worker, this.#requestedSweeps]);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Stopping.'));
-    await Promise.all([this.#runs.stop(), stopAll([this.subscriptions, this.#worker, this.#askedSweeps])]);
+    await Promise.all([this.#runs.stop(), stopAll([this.subscriptions, this.#worker, this.#requestedSweeps])]);
   }
 
   /** Deliveries of this account are on disk. */
   delivered(): void {
     this.#watchdog = 'hearing';
     this.#worker.nudge();
-    this.#askedSweeps.nudge();
+    this.#requestedSweeps.nudge();
   }
 
   /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with it. */
   async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
-    const asked = this.#options.clock.monotonic();
+    const requested = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
       await this.#subscribed(signal);
       // The callback may have been verified just now, and a sweep have begun for that.
-      const latest = this.#latest && this.#latest.began >= asked ? await this.#latest.report : undefined;
+      const latest = this.#latest && this.#latest.began >= requested ? await this.#latest.report : undefined;
       if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
       await this.#watch();
     };

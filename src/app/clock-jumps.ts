@@ -5,7 +5,7 @@ import type { Service } from '../domain/lifecycle.ts';
 export interface ClockJumpOptions {
   readonly clock: Clock;
   /** Told how far the wall clock strayed from what it should show, in milliseconds; negative where it was set back. */
-  readonly onGap: (ms: number) => void;
+  readonly onJump: (ms: number) => void;
 }
 
 const tick = 30_000;
@@ -14,7 +14,7 @@ const tick = 30_000;
 const tolerance = 2 * tick;
 
 /** Sleeps half a minute at a time, and compares the wall clock with what it should then show. */
-export function createClockJumpDetector({ clock, onGap }: ClockJumpOptions): Service {
+export function createClockJumpDetector({ clock, onJump }: ClockJumpOptions): Service {
   let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
 
   const watch = async (signal: AbortSignal): Promise<void> => {
@@ -26,7 +26,7 @@ export function createClockJumpDetector({ clock, onGap }: ClockJumpOptions): Ser
       );
       if (!slept) return;
       const stray = clock.now() - expected;
-      if (Math.abs(stray) > tolerance) onGap(stray);
+      if (Math.abs(stray) > tolerance) onJump(stray);
     }
   };
 

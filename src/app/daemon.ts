@@ -152,7 +152,7 @@ async function openAlone(settings: Settings, dependencies: InstallationDependenc
   const lock = takeSideLock(path);
   try {
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
-      await makeRoom(path, dependencies);
+      await quarantineDamaged(path, dependencies);
     const installation = await openWhole(path, settings, dependencies);
     try {
       const { mirror, secrets } = installation;
@@ -181,7 +181,7 @@ async function openWhole(
   const open = (): Promise<Installation> =>
     openInstallation(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
   const installation = await open().catch(async (error: unknown) => {
-    if (!comesOfDamage(error) || !(await makeRoom(path, dependencies))) throw error;
+    if (!comesOfDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
     return open();
   });
   isOpen = true;
@@ -189,7 +189,7 @@ async function openWhole(
 }
 
 /** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
-async function makeRoom(path: string, { clock, log, migrations }: InstallationDependencies): Promise<boolean> {
+async function quarantineDamaged(path: string, { clock, log, migrations }: InstallationDependencies): Promise<boolean> {
   const damaged = await quarantineIfDamaged(path, clock, mirrorMigrations(migrations));
   if (damaged)
     log.error(

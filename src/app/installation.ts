@@ -159,7 +159,7 @@ export async function openInstallation(
     fetch,
     log,
     tokens,
-    takeTurn: mirror.takeTurn,
+    reserveRequest: mirror.reserveRequest,
     ...(!dependencies.anyService && {
       async onAnswer(id) {
         await adopt();

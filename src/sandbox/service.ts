@@ -15,7 +15,7 @@ import {
 import { answerCallbacks } from './endpoints/callback-endpoints.ts';
 import type { CallbackBook } from './delivery/callback-book.ts';
 import { seededRandom, seedOf, type SeededRandom } from './core/random.ts';
-import { churn, otherLife } from './account/churn.ts';
+import { churn, otherEventsAtRate } from './account/churn.ts';
 import type { FaultKind } from './faults/fault-kinds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts';
 import type { GatewayBook } from './account/gateway-book.ts';
@@ -73,7 +73,7 @@ export class Sandbox {
   readonly #clock: Clock;
   readonly #throws: SeededRandom;
   readonly #terms: TokenTerms;
-  readonly #office: DeliverySender;
+  readonly #sender: DeliverySender;
   readonly #accounts: ReadonlyMap<string, Account>;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
   readonly #changeListeners = new Set<(change: VendorChange) => void>();
@@ -92,13 +92,13 @@ export class Sandbox {
     this.#clock = outside.clock;
     this.#throws = seededRandom(fresh('service'));
     this.faults = new Faults(options.faults ?? {}, seededRandom(fresh('faults')));
-    this.#office = new DeliverySender(outside.clock, outside.post, world, (account, callbackId) =>
+    this.#sender = new DeliverySender(outside.clock, outside.post, world, (account, callbackId) =>
       this.#account(account).callbacks.disable(outside.clock.now(), callbackId),
     );
     const around = {
       world,
       clock: outside.clock,
-      office: this.#office,
+      sender: this.#sender,
       seed,
       vendors: options.vendors ?? 0,
       memory,
@@ -119,7 +119,7 @@ export class Sandbox {
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
     if (options.events)
       for (const account of this.#accounts.values())
-        void otherLife(
+        void otherEventsAtRate(
           { gateways: account.gateways, announce: (event, objectId) => account.announce(event, objectId) },
           options.events,
           outside.clock,
@@ -164,12 +164,12 @@ export class Sandbox {
 
   /** Every attempt to deliver something, oldest first. */
   deliveries(): readonly Attempt[] {
-    return this.#office.log;
+    return this.#sender.log;
   }
 
   /** Hears of each attempt when it has ended. Returns how to stop listening, as the other listeners do. */
   onDelivery(listener: (attempt: Attempt) => void): () => void {
-    return this.#office.onAttempt(listener);
+    return this.#sender.onAttempt(listener);
   }
 
   /** Hears of each request before it is answered, and may change the truth first. */
@@ -186,7 +186,7 @@ export class Sandbox {
   /** Nothing happens by itself any more. */
   stop(): void {
     this.#stopped.abort(new Error('The sandbox stops.'));
-    this.#office.close();
+    this.#sender.close();
   }
 
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Random } from '../domain/clock.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import type { ReadStamp } from '../domain/reading.ts';
-import type { TakeTurn } from '../domain/rate-turn.ts';
+import type { ReserveRequest } from '../domain/rate-reservation.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import { accountStates, type AccountState } from './reports/account-state.ts';
 import { vendorScan, type ScannedVendor, type VendorTraits } from './rows/vendor-scan.ts';
@@ -50,7 +50,7 @@ export interface Mirror
   readonly process: ProcessLock;
   takeStamp(): Promise<ReadStamp>;
   /** Takes the number of a request, and its place in the rate that all processes share. */
-  takeTurn: TakeTurn;
+  reserveRequest: ReserveRequest;
   readonly requestFailures: RequestFailures;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
@@ -165,7 +165,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     path: database.path,
     process,
     takeStamp: () => counter.take(),
-    takeTurn: rateLedger(database, counter, process),
+    reserveRequest: rateLedger(database, counter, process),
     requestFailures: requestFailures(database, clock),
     moment: () => counter.moment(),
     addAccounts: (accountIds, served = accountIds) =>

@@ -4,7 +4,7 @@ import Driver from 'better-sqlite3';
 import { inTurn, median, quantile, type Figures, type Row, type Sizes } from './figures.ts';
 import { withFolder } from './folder.ts';
 import { account, type Place } from './installation.ts';
-import { letter, letters, type ListenerTold } from './delivery-load.ts';
+import { delivery, deliveries, type ListenerTold } from './delivery-load.ts';
 import { Line, rush, stream } from './load.ts';
 import type { Host, Standing } from './host.ts';
 import { withService } from './pulls.ts';
@@ -36,7 +36,7 @@ export const deliveryRows: readonly Row[] = [
           job,
           { baseUrl: 'http://127.0.0.1:9', perPage: sizes.perPage, worker: false },
           async ({ told }) => {
-            const sent = letters(told, announced);
+            const sent = deliveries(told, announced);
             await rush(told.port, sent, connections, sizes.deliveries / 4);
             return rush(told.port, sent, connections, sizes.deliveries);
           },
@@ -80,7 +80,10 @@ function acknowledgements(sizes: Sizes): Promise<Figures> {
   return withService(sizes, async (service) => {
     const params = { baseUrl: service.told.baseUrl, perPage: sizes.perPage, worker: false };
     const p99 = async (told: ListenerTold, during: () => Promise<unknown>): Promise<number> =>
-      quantile(await stream(told.port, letters(told, hot), { connections: senders, perSecond: steady, during }), 0.99);
+      quantile(
+        await stream(told.port, deliveries(told, hot), { connections: senders, perSecond: steady, during }),
+        0.99,
+      );
     const ours: number[] = [];
     const floor: number[] = [];
     for (let sample = 0; sample < sizes.samples; sample += 1)
@@ -131,7 +134,7 @@ function visibility({ host, perPage, samples }: Sizes): Promise<Figures> {
           await service.ask({ edit: vendorid, edited: round % 2 === 1 });
           const before = source.get(account, vendorid);
           const begun = performance.now();
-          const sent = line.send(letter(listener.told, vendorid));
+          const sent = line.send(delivery(listener.told, vendorid));
           while (source.get(account, vendorid) === before) await pause(0);
           const ms = performance.now() - begun;
           await sent;

@@ -13,7 +13,7 @@ export interface ListenerTold {
 }
 
 /** One POST about a vendor, from its request line to its last byte. */
-export function letter({ port, path }: ListenerTold, vendorid: number): Buffer {
+export function delivery({ port, path }: ListenerTold, vendorid: number): Buffer {
   const parameters: Parameters = [
     ['user_id', '1'],
     ['name', 'bill_vendor.update'],
@@ -34,6 +34,6 @@ export function letter({ port, path }: ListenerTold, vendorid: number): Buffer {
 }
 
 /** Deliveries about some thousand vendors, again and again. */
-export function letters(to: ListenerTold, different: number): Buffer[] {
-  return Array.from({ length: different }, (_, index) => letter(to, firstId + index));
+export function deliveries(to: ListenerTold, different: number): Buffer[] {
+  return Array.from({ length: different }, (_, index) => delivery(to, firstId + index));
 }

@@ -12,8 +12,8 @@ export class Line {
   }
 
   /** Resolves when the delivery is acknowledged. @throws Error where it is refused. */
-  async send(letter: Buffer): Promise<void> {
-    const head = (await this.#exchange(letter)) ?? (await this.#exchange(letter));
+  async send(delivery: Buffer): Promise<void> {
+    const head = (await this.#exchange(delivery)) ?? (await this.#exchange(delivery));
     if (!head?.startsWith('HTTP/1.1 200')) throw new Error(`Not acknowledged: ${String(head)}`);
     if (/\r\nconnection: close\r\n/i.test(head)) this.end();
   }
@@ -24,7 +24,7 @@ export class Line {
   }
 
   /** The head of the answer; undefined where the connection was closed before there was one. */
-  async #exchange(letter: Buffer): Promise<string | undefined> {
+  async #exchange(delivery: Buffer): Promise<string | undefined> {
     if (!this.#socket?.writable) {
       this.#socket = connect(this.#port, '127.0.0.1').setNoDelay(true);
       await once(this.#socket, 'connect');
@@ -39,7 +39,7 @@ export class Line {
         socket.off('error', onClose);
         resolve(bytes.toString('latin1'));
       });
-      socket.write(letter);
+      socket.write(delivery);
     });
   }
 }
@@ -47,14 +47,14 @@ export class Line {
 /** Sends `count` deliveries as fast as they are acknowledged. @returns how many were, a second. */
 export async function rush(
   port: number,
-  letters: readonly Buffer[],
+  deliveries: readonly Buffer[],
   connections: number,
   count: number,
 ): Promise<number> {
   let sent = 0;
   const lane = async (): Promise<void> => {
     const line = new Line(port);
-    while (sent < count) await line.send(letters[sent++ % letters.length]!);
+    while (sent < count) await line.send(deliveries[sent++ % deliveries.length]!);
     line.end();
   };
   const begun = performance.now();
@@ -68,22 +68,22 @@ export async function rush(
  */
 export async function stream(
   port: number,
-  letters: readonly Buffer[],
+  deliveries: readonly Buffer[],
   { connections, perSecond, during }: { connections: number; perSecond: number; during: () => Promise<unknown> },
 ): Promise<number[]> {
   const waits: number[] = [];
   const lines = Array.from({ length: connections }, () => new Line(port));
-  await Promise.all(lines.map((line, index) => line.send(letters[index % letters.length]!)));
+  await Promise.all(lines.map((line, index) => line.send(deliveries[index % deliveries.length]!)));
   const state = { sent: 0, over: false };
   const over = during().finally(() => (state.over = true));
   const begun = performance.now();
   const lane = async (line: Line): Promise<void> => {
     while (!state.over) {
       const due = begun + state.sent * (1_000 / perSecond);
-      const letter = letters[state.sent++ % letters.length]!;
+      const delivery = deliveries[state.sent++ % deliveries.length]!;
       const early = due - performance.now();
       if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
-      await line.send(letter);
+      await line.send(delivery);
       waits.push(performance.now() - due);
     }
     line.end();

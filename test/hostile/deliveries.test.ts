@@ -19,40 +19,43 @@ const atOnce = 12_000;
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 
-type Letter = ReturnType<typeof signed>;
+type Delivery = ReturnType<typeof signed>;
 
 const characters = 'abc019 &=%+/\\"\'[]{}:,;.-_~!*()';
 const escapes = ['%00', '%FF', '%C3%28', '%ED%A0%80', '%F0%9F%98%80', '%', '%2', '%zz', '%0d%0a', '+', '%26', '%3D'];
 
 /** One way each to make a true delivery a bad one. */
-const spoilings: readonly ((letter: Letter, throws: SeededRandom) => Letter)[] = [
+const spoilings: readonly ((delivery: Delivery, throws: SeededRandom) => Delivery)[] = [
   (_, throws) => signed({ ...delivery, object_id: String(throws.below(1e6)) }, throws.text(32, 'abcdef0123456789')),
-  (letter, throws) => ({ ...letter, body: `${letter.body}&${throws.text(4, 'wxyz')}=${throws.pick(escapes)}` }),
-  (letter, throws) => ({ ...letter, body: letter.body.slice(0, throws.below(letter.body.length)) }),
-  (letter, throws) => ({ ...letter, body: throws.text(throws.below(300), characters) + throws.pick(escapes) }),
-  (letter) => ({ ...letter, body: letter.body.replace('object_id=', 'object_id=9') }),
-  (letter) => ({ ...letter, body: `${letter.body}&${letter.body}` }),
-  (letter, throws) => ({ ...letter, body: letter.body.replace(account, throws.pick(['Other', '', '../x', '6bapk'])) }),
-  (letter, throws) => sealed(letter, throws.text(44, `${characters}ABC`)),
-  (letter) => sealed(letter, signatureOf(letter).slice(0, -1)),
-  (letter) => sealed(letter, `${signatureOf(letter)}=`),
-  (letter) => sealed(letter, signatureOf(letter).replace(/=$/, '')),
-  (letter) => sealed(letter, ''),
-  (letter, throws) => ({
-    ...letter,
+  (delivery, throws) => ({ ...delivery, body: `${delivery.body}&${throws.text(4, 'wxyz')}=${throws.pick(escapes)}` }),
+  (delivery, throws) => ({ ...delivery, body: delivery.body.slice(0, throws.below(delivery.body.length)) }),
+  (delivery, throws) => ({ ...delivery, body: throws.text(throws.below(300), characters) + throws.pick(escapes) }),
+  (delivery) => ({ ...delivery, body: delivery.body.replace('object_id=', 'object_id=9') }),
+  (delivery) => ({ ...delivery, body: `${delivery.body}&${delivery.body}` }),
+  (delivery, throws) => ({
+    ...delivery,
+    body: delivery.body.replace(account, throws.pick(['Other', '', '../x', '6bapk'])),
+  }),
+  (delivery, throws) => sealed(delivery, throws.text(44, `${characters}ABC`)),
+  (delivery) => sealed(delivery, signatureOf(delivery).slice(0, -1)),
+  (delivery) => sealed(delivery, `${signatureOf(delivery)}=`),
+  (delivery) => sealed(delivery, signatureOf(delivery).replace(/=$/, '')),
+  (delivery) => sealed(delivery, ''),
+  (delivery, throws) => ({
+    ...delivery,
     body: Array.from({ length: 40 + throws.below(200) }, (_, n) => `k${n}=v`).join('&'),
   }),
-  (letter) => ({ ...letter, headers: { 'content-type': letter.headers['content-type'] ?? '' } }),
-  (letter) => ({ ...letter, headers: { ...letter.headers, 'content-type': 'application/json' } }),
+  (delivery) => ({ ...delivery, headers: { 'content-type': delivery.headers['content-type'] ?? '' } }),
+  (delivery) => ({ ...delivery, headers: { ...delivery.headers, 'content-type': 'application/json' } }),
   () =>
     signed({ name: 'callback.verify', verifier: 'x'.repeat(32), object_id: '77', account_id: account }, 'x'.repeat(32)),
 ];
 
-const signatureOf = ({ headers }: Letter): string => headers['x-service-hmac-sha256'] ?? '';
+const signatureOf = ({ headers }: Delivery): string => headers['x-service-hmac-sha256'] ?? '';
 
-const sealed = (letter: Letter, signature: string): Letter => ({
-  ...letter,
-  headers: { ...letter.headers, 'x-service-hmac-sha256': signature },
+const sealed = (delivery: Delivery, signature: string): Delivery => ({
+  ...delivery,
+  headers: { ...delivery.headers, 'x-service-hmac-sha256': signature },
 });
 
 describe('H1 bad deliveries', () => {
@@ -63,14 +66,14 @@ describe('H1 bad deliveries', () => {
       const throws = seededRandom(seedOf(seed, 'bad deliveries'));
       let answered = 0;
       while (answered < bad) {
-        const letters = Array.from({ length: Math.min(atOnce, bad - answered) }, (_, index) =>
+        const deliveries = Array.from({ length: Math.min(atOnce, bad - answered) }, (_, index) =>
           spoilings[index % spoilings.length]!(signed(delivery), throws),
         );
-        const answers = await flood(place, letters);
+        const answers = await flood(place, deliveries);
         const statuses = Object.keys(answers).map(Number);
         expect(statuses.filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
-        expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(letters.length);
-        answered += letters.length;
+        expect(Object.values(answers).reduce((sum, count) => sum + count, 0)).toBe(deliveries.length);
+        answered += deliveries.length;
       }
       expect(place.told).toMatchObject({ deliveries: 0, codes: 0 });
       expect(await place.mirror.countMarks(account)).toBe(0);

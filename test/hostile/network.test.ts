@@ -4,7 +4,7 @@ import { fixedToken } from '../../src/api/auth/token-source.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Secret, silentLog } from '../../src/domain/log.ts';
-import { freeTurns, loaded } from '../support/network/scripted-service.ts';
+import { freeReservations, loaded } from '../support/network/scripted-service.ts';
 import { build, place, service } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
@@ -37,7 +37,7 @@ describe('A25 an answer that is cut off', () => {
         random,
         fetch: (...sent) => globalThis.fetch(...sent),
         log: silentLog,
-        takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
+        reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
         tokens: fixedToken(new Secret(token)),
         retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
       },

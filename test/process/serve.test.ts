@@ -148,12 +148,12 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
     const { at, daemon } = await living(world);
     const callback = world.sandbox.callbacks(world.account).all()[0];
     if (!callback) throw new Error('There is no callback.');
-    const letters = idsAt(world)
+    const deliveries = idsAt(world)
       .slice(0, 5)
       .map((id) => signed({ ...delivery, object_id: String(id) }, callback.verifier));
     let reads = 0;
     world.sandbox.onRequest(({ path }) => (reads += Number(/\/\d+$/.test(path))));
-    const many = Array.from({ length: 10_000 }, (_, nth) => letters[nth % 5]!);
+    const many = Array.from({ length: 10_000 }, (_, nth) => deliveries[nth % 5]!);
     expect(await flood({ address: callback.uri }, many)).toEqual({ 200: 10_000 });
     const counted = (outcome: string): unknown =>
       at.query('SELECT count(*) AS n FROM deliveries WHERE outcome = ?', outcome)[0];

@@ -52,7 +52,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
         const answered = await sendOnce(attempt, (found) => found);
         const { accountId, dependencies } = attempt;
         const turn = { accountId, family: 'accounting', requests: Infinity, per: 0, longest: 0 } as const;
-        const now = await dependencies.takeTurn(turn);
+        const now = await dependencies.reserveRequest(turn);
         return read('stamp' in now ? { ...answered, stamp: now.stamp } : answered);
       }),
     ],

@@ -125,7 +125,7 @@ export async function live(options: LifeOptions): Promise<Life> {
 /** Listens to what readings do, without changing them. */
 function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
   const plain = { ...mirror };
-  const deeds: Pick<Mirror, 'applyPages' | 'applyReading'> = {
+  const overheard: Pick<Mirror, 'applyPages' | 'applyReading'> = {
     async applyPages(...values) {
       const applied = await plain.applyPages(...values);
       for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
@@ -137,5 +137,5 @@ function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
       return verdict;
     },
   };
-  Object.assign(mirror, deeds);
+  Object.assign(mirror, overheard);
 }

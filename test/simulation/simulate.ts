@@ -64,7 +64,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     },
     {
       clock: timeline.clock,
-      post: (...letter) => (letter[0] === foreignUri ? Promise.resolve({ status: 200 }) : mailbox.post(...letter)),
+      post: (...sent) => (sent[0] === foreignUri ? Promise.resolve({ status: 200 }) : mailbox.post(...sent)),
     },
   );
   const callbacks = sandbox.callbacks(sharedAccount);

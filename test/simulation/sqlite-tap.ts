@@ -58,13 +58,13 @@ prototype.exec = function (this: Sqlite, source) {
   return easing.has(source) && tapOf(this) ? this : exec.call(this, source);
 };
 
-prototype.transaction = function (this: Sqlite, deed: (...values: unknown[]) => unknown) {
+prototype.transaction = function (this: Sqlite, work: (...values: unknown[]) => unknown) {
   const tap = tapOf(this);
-  if (!tap) return transaction.call(this, deed);
+  if (!tap) return transaction.call(this, work);
   const carryOut = (how: 'immediate' | 'deferred') => (): unknown => {
     const writes = how === 'immediate';
     tap.before(this, writes);
-    const result = within(this, how, deed);
+    const result = within(this, how, work);
     tap.after(this, writes);
     return result;
   };
@@ -75,7 +75,7 @@ type Edges = Readonly<Record<'immediate' | 'deferred' | 'commit' | 'rollback', D
 const edges = new WeakMap<Sqlite, Edges>();
 
 /** What the driver's own transactions do, without the making of four functions for each. */
-function within(sqlite: Sqlite, how: 'immediate' | 'deferred', deed: () => unknown): unknown {
+function within(sqlite: Sqlite, how: 'immediate' | 'deferred', work: () => unknown): unknown {
   const known = edges.get(sqlite) ?? {
     immediate: sqlite.prepare('BEGIN IMMEDIATE'),
     deferred: sqlite.prepare('BEGIN DEFERRED'),
@@ -85,7 +85,7 @@ function within(sqlite: Sqlite, how: 'immediate' | 'deferred', deed: () => unkno
   edges.set(sqlite, known);
   known[how].run();
   try {
-    const result = deed();
+    const result = work();
     known.commit.run();
     return result;
   } catch (error) {

@@ -41,8 +41,8 @@ const afterglow = 60_000;
 
 /** Balances the books, once every delivery has come or been lost. */
 export function balance({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'query'>): Books {
-  const letters = sandbox.deliveries().filter(({ kind }) => kind === 'event' || kind === 'repeat');
-  const lost = letters.filter(({ outcome }) => outcome === 'lost');
+  const deliveries = sandbox.deliveries().filter(({ kind }) => kind === 'event' || kind === 'repeat');
+  const lost = deliveries.filter(({ outcome }) => outcome === 'lost');
   const journal = byVendor(
     query<Journalled>(`SELECT object_id, received_at, settled_at FROM deliveries WHERE outcome <> 'ignored'`),
     ({ object_id }) => object_id,
@@ -79,7 +79,7 @@ export function balance({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'que
     .filter(([vendorid, open]) => open.length > (losses.get(vendorid) ?? []).length)
     .map(([vendorid, open]) => `${vendorid}: ${open.map(({ kind, found_at }) => `${kind} at ${found_at}`).join(', ')}`);
 
-  const delivered = letters.filter(({ kind, outcome }) => kind === 'event' && outcome === 'acknowledged').length;
+  const delivered = deliveries.filter(({ kind, outcome }) => kind === 'event' && outcome === 'acknowledged').length;
   return { detectable, missing, invented, delivered };
 }
 

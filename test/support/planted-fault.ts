@@ -76,7 +76,7 @@ type MethodsOf<Instance> = {
   string;
 
 /** The names of a module's functions, and of its classes' methods, as `Class.method`. */
-type SeamsOf<Module> = {
+type ExportsOf<Module> = {
   [Name in keyof Module & string]: Module[Name] extends AnyFunction
     ? Name
     : Module[Name] extends { readonly prototype: infer Instance }
@@ -85,7 +85,7 @@ type SeamsOf<Module> = {
 }[keyof Module & string];
 
 /** The function, or the method with its `this`, of that name. */
-type SeamOf<Module, Name> = Name extends `${infer Class}.${infer Method}`
+type ExportOf<Module, Name> = Name extends `${infer Class}.${infer Method}`
   ? Class extends keyof Module
     ? Module[Class] extends { readonly prototype: infer Instance }
       ? Method extends keyof Instance
@@ -114,10 +114,10 @@ export interface PlantedFault {
 }
 
 /** In place of an export, what `replace` makes of it. */
-export function replacing<Path extends keyof Modules, Name extends SeamsOf<Modules[Path]>>(
+export function replacing<Path extends keyof Modules, Name extends ExportsOf<Modules[Path]>>(
   module: Path,
   name: Name,
-  replace: (original: SeamOf<Modules[Path], Name>) => SeamOf<Modules[Path], Name>,
+  replace: (original: ExportOf<Modules[Path], Name>) => ExportOf<Modules[Path], Name>,
 ): Replacement {
   return { module, name, replace };
 }
@@ -131,8 +131,8 @@ export async function loadWith<Module>(
   { name, replacements }: PlantedFault,
   list: string,
 ): Promise<Module> {
-  const seams = replacements.map((replacement) => ({ module: replacement.module, name: replacement.name }));
+  const targets = replacements.map((replacement) => ({ module: replacement.module, name: replacement.name }));
   const planted = new URL(address);
-  planted.searchParams.set('planted', JSON.stringify({ list, fault: name, seams }));
+  planted.searchParams.set('planted', JSON.stringify({ list, fault: name, targets }));
   return (await import(planted.href)) as Module;
 }

@@ -106,7 +106,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
 }
 
 /** The accounts in most need of a person first. */
-export function worstFirst(accounts: readonly AccountHealth[]): AccountHealth[] {
+export function bySeverity(accounts: readonly AccountHealth[]): AccountHealth[] {
   const need = ({ ready, error }: AccountHealth): number => (ready ? 0 : 2) + (error ? 1 : 0);
   const age = ({ staleness }: AccountHealth): number => staleness ?? Number.MAX_VALUE;
   return [...accounts].sort((a, b) => need(b) - need(a) || age(b) - age(a));

@@ -1,7 +1,7 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { inSlices } from './in-slices.ts';
-import { worstFirst, type AccountHealth, type Health, type Readiness } from './readiness.ts';
+import { bySeverity, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { vendorCounts } from './vendor-counts.ts';
 
 /** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days, on one line. */
@@ -12,7 +12,7 @@ const wholeAccounts = 50;
  * never was is null.
  */
 export async function statusText(health: Health, clock: Pick<Clock, 'yield'>): Promise<string> {
-  const whole = new Set(worstFirst(health.accounts).slice(0, wholeAccounts));
+  const whole = new Set(bySeverity(health.accounts).slice(0, wholeAccounts));
   const accounts = await inSlices(clock, health.accounts, atOnce, (account) =>
     whole.has(account)
       ? JSON.stringify(accountDocument(account, true), null, 2).replaceAll('\n', '\n    ')

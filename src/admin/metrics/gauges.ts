@@ -1,7 +1,7 @@
 /** What is measured at the moment somebody asks: the state of the mirror and of the process. */
 import { Gauge, type Registry } from 'prom-client';
 import { parseInstant } from '../../domain/clock.ts';
-import { worstFirst, type AccountHealth, type Health } from '../health/readiness.ts';
+import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
 
 /** Labels of more accounts would swamp the one who collects them; the worst are named, and the totals speak for all. */
 const mostLabels = 50;
@@ -155,10 +155,10 @@ export function createGauges(registry: Registry): (health: Health) => void {
   return (health) => {
     version.set({ version: health.facts.version }, 1);
     for (const set of totals) set(health);
-    const worst = worstFirst(health.accounts).slice(0, mostLabels);
-    for (const set of ofAccounts) set(worst, health.now);
+    const labelled = bySeverity(health.accounts).slice(0, mostLabels);
+    for (const set of ofAccounts) set(labelled, health.now);
     lastRunFailed.reset();
-    for (const { facts, error } of worst)
+    for (const { facts, error } of labelled)
       if (error) lastRunFailed.set({ account: facts.account, code: error.code ?? error.run.outcome }, 1);
   };
 }

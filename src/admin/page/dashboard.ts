@@ -2,7 +2,7 @@
 import { inWords } from '../../domain/age.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { inSlices } from '../health/in-slices.ts';
-import { worstFirst, type Health } from '../health/readiness.ts';
+import { bySeverity, type Health } from '../health/readiness.ts';
 import { accountCard } from './account-card.ts';
 import { html, type Html } from './html.ts';
 import { ago, bytes, count } from './format.ts';
@@ -16,7 +16,7 @@ const atOnce = 5;
 /** The whole page. Parts that are marked are exchanged by the script when they change. */
 export async function dashboard(health: Health, clock: Pick<Clock, 'yield'>): Promise<string> {
   const { facts, accounts, now } = health;
-  const cards = worstFirst(accounts).slice(0, mostCards);
+  const cards = bySeverity(accounts).slice(0, mostCards);
   const left = accounts.length - cards.length;
   const shown = await inSlices(clock, cards, atOnce, (account) => accountCard(account, now));
   const page = html`<!doctype html>

@@ -11,7 +11,7 @@ const oneDay = 86_400_000;
 const scales = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 
 const [width, height] = [430, 116];
-const [left, right, ceiling, floor] = [34, 420, 12, 94];
+const [left, right, ceiling, base] = [34, 420, 12, 94];
 const slot = (right - left) / daysShown;
 const bar = 16;
 
@@ -36,11 +36,11 @@ export function lossChart(days: readonly WebhookDay[], now: number): Html {
     aria-label="Share of changes that no delivery announced, last ${daysShown} days"
   >
     <line x1="${left}" y1="${ceiling}" x2="${right}" y2="${ceiling}" class="grid" />
-    <line x1="${left}" y1="${(ceiling + floor) / 2}" x2="${right}" y2="${(ceiling + floor) / 2}" class="grid" />
-    <line x1="${left}" y1="${floor}" x2="${right}" y2="${floor}" class="base" />
+    <line x1="${left}" y1="${(ceiling + base) / 2}" x2="${right}" y2="${(ceiling + base) / 2}" class="grid" />
+    <line x1="${left}" y1="${base}" x2="${right}" y2="${base}" class="base" />
     <text x="${left - 6}" y="${ceiling + 4}" class="scale">${percent(top)}</text>
-    <text x="${left - 6}" y="${(ceiling + floor) / 2 + 4}" class="scale">${percent(top / 2)}</text>
-    <text x="${left - 6}" y="${floor + 4}" class="scale">0</text>
+    <text x="${left - 6}" y="${(ceiling + base) / 2 + 4}" class="scale">${percent(top / 2)}</text>
+    <text x="${left - 6}" y="${base + 4}" class="scale">0</text>
     ${bars}${labels}
   </svg>`;
 }
@@ -48,14 +48,14 @@ export function lossChart(days: readonly WebhookDay[], now: number): Html {
 function mark(day: WebhookDay | undefined, name: string, x: number, top: number): Html {
   const rate = day?.loss_rate ?? null;
   if (!day || rate === null)
-    return html`<circle cx="${round(x)}" cy="${floor}" r="1.5" class="quiet"
+    return html`<circle cx="${round(x)}" cy="${base}" r="1.5" class="quiet"
       ><title>${date(name)}: nothing</title></circle
     >`;
-  const tall = Math.max(2, (rate / top) * (floor - ceiling));
+  const tall = Math.max(2, (rate / top) * (base - ceiling));
   const kind = rate === 0 ? 'heard' : 'lost';
   return html`<rect
     x="${round(x - bar / 2)}"
-    y="${round(floor - tall)}"
+    y="${round(base - tall)}"
     width="${bar}"
     height="${round(tall)}"
     rx="2"

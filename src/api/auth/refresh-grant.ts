@@ -29,9 +29,9 @@ export interface TokenPair {
 }
 
 /** Life of an access token where the answer does not tell. */
-const usualLife = 43_200;
+const defaultLifetime = 43_200;
 /** A shorter life than this is not believed: it would mean a refresh before every request. A 401 still renews. */
-const shortestLife = 120;
+const shortestLifetime = 120;
 
 /**
  * A new pair for a refresh token. Nothing of the answer is kept in an error: it may hold tokens.
@@ -63,12 +63,12 @@ export async function refreshGrant(
     });
   }
   const tokens = await processed(server, client, response);
-  const life = Math.max(tokens.expires_in ?? usualLife, shortestLife);
+  const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, shortestLifetime);
   return {
     access: usableToken(tokens.access_token, 'The answer of the token endpoint'),
     refresh: tokens.refresh_token === undefined ? refresh : new Secret(tokens.refresh_token),
     // Counted by this machine's clock: the pair is a moment old, and the service's created_at may be of another time.
-    expiresAt: begun + life * 1_000,
+    expiresAt: begun + lifetime * 1_000,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../domain/clock.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
-import type { TakeTurn } from '../../domain/rate-turn.ts';
+import type { ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { RetryLimits } from '../http/retry.ts';
 import type { Priority } from '../http/rate-limiter.ts';
 import type { Fetch } from '../http/request.ts';
@@ -26,7 +26,7 @@ export interface ApiDependencies {
   readonly random: Random;
   readonly fetch: Fetch;
   readonly log: Log;
-  readonly takeTurn: TakeTurn;
+  readonly reserveRequest: ReserveRequest;
   readonly tokens: TokenSource;
   /** Awaited after each answer of success, before anything is made of it. @throws MirrorError where nothing may be. */
   readonly onAnswer?: (accountId: string) => Promise<void>;

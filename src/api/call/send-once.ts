@@ -3,7 +3,7 @@ import { parseInstant, sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { refusal } from '../wire/error-forms.ts';
-import type { Turn } from '../../domain/rate-turn.ts';
+import type { Reservation } from '../../domain/rate-reservation.ts';
 import type { ApiDependencies, Call, Service } from './call.ts';
 import { withMessage } from '../../domain/with-message.ts';
 import type { RateGate } from '../http/rate-limiter.ts';
@@ -33,15 +33,15 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
   try {
     const { answer, stamp } = await gate.through(
       async () => {
-        const turn = await nextTurn(attempt);
+        const reserved = await reservation(attempt);
         // A request that nobody waits for any more may still be on its way.
         let late = attempt.service.timeout;
         try {
           const answer = await leave(attempt);
           late = 0;
-          return { stamp: turn.stamp, answer };
+          return { stamp: reserved.stamp, answer };
         } finally {
-          await turn.end(late);
+          await reserved.end(late);
         }
       },
       call.priority,
@@ -57,8 +57,8 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
 }
 
 /** Waits for a place in the rate that all processes share. */
-async function nextTurn({ accountId, call, gate, dependencies, service }: Attempt): Promise<Turn> {
-  const asked = {
+async function reservation({ accountId, call, gate, dependencies, service }: Attempt): Promise<Reservation> {
+  const demand = {
     accountId,
     family: call.family === 'callbacks' ? 'events' : 'accounting',
     requests: gate.limitOf(call.priority),
@@ -67,9 +67,9 @@ async function nextTurn({ accountId, call, gate, dependencies, service }: Attemp
     longest: 2 * service.timeout,
   } as const;
   for (;;) {
-    const turn = await dependencies.takeTurn(asked);
-    if ('stamp' in turn) return turn;
-    await sleep(dependencies.clock, turn.wait, call.signal);
+    const reserved = await dependencies.reserveRequest(demand);
+    if ('stamp' in reserved) return reserved;
+    await sleep(dependencies.clock, reserved.wait, call.signal);
   }
 }
 
@@ -127,7 +127,8 @@ function accepted(answer: Answer, clock: Clock): Uint8Array {
   const isJson = type === 'application/json' || type.endsWith('+json');
   if (status >= 400) {
     const refused = refusal(status, isJson ? documentOrNothing(bytes) : undefined);
-    if (refused) throw status === 429 || status === 503 ? asking(refused, retryAfter(headers, clock.now())) : refused;
+    if (refused)
+      throw status === 429 || status === 503 ? withRetryAfter(refused, retryAfter(headers, clock.now())) : refused;
   }
   if (bytes.length > 0 && !isJson)
     throw new MirrorError('answer_unreadable', `The service answered with ${type} instead of JSON.`, { status });
@@ -142,7 +143,7 @@ function documentOrNothing(bytes: Uint8Array): unknown {
   }
 }
 
-function asking(error: MirrorError, wait: number | undefined): MirrorError {
+function withRetryAfter(error: MirrorError, wait: number | undefined): MirrorError {
   return wait === undefined ? error : withMessage(error, error.message, wait);
 }
 

@@ -43,7 +43,7 @@ export class RateGate {
 
   /** Runs `send` as soon as its turn has come. Rejects with the signal's reason if aborted before that. */
   async through<T>(send: () => Promise<T>, priority: Priority = 'prompt', signal?: AbortSignal): Promise<T> {
-    await this.#turn(priority, signal);
+    await this.#admission(priority, signal);
     try {
       return await send();
     } finally {
@@ -60,7 +60,7 @@ export class RateGate {
     this.#heldUntil = Math.max(this.#heldUntil, this.#clock.monotonic() + Math.min(ms, this.rate.per));
   }
 
-  async #turn(priority: Priority, signal: AbortSignal | undefined): Promise<void> {
+  async #admission(priority: Priority, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     const queue = this.#queues[priority];
     await new Promise<void>((resolve, reject) => {

@@ -38,8 +38,8 @@ export interface Answer {
  * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or
  * `answer_unreadable` where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
  */
-export async function exchange(asked: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
-  const { url, signal } = asked;
+export async function exchange(request: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
+  const { url, signal } = request;
   signal?.throwIfAborted();
   const stopper = new AbortController();
   const onAbort = (): void => stopper.abort(signal?.reason);
@@ -50,9 +50,9 @@ export async function exchange(asked: Exchange, dependencies: ExchangeDependenci
   let disarm = deadline('did not answer');
   try {
     const answered = dependencies.fetch(url, {
-      method: asked.method,
-      headers: { ...asked.headers },
-      ...(asked.body !== undefined && { body: asked.body }),
+      method: request.method,
+      headers: { ...request.headers },
+      ...(request.body !== undefined && { body: request.body }),
       redirect: 'manual',
       signal: stopper.signal,
     });
@@ -92,11 +92,11 @@ function tooSlow(host: string, what: string, timeout: number): MirrorError {
 }
 
 /** A redirect is never followed: it would carry the token to wherever it points. */
-function refuseRedirect(asked: URL, response: Response): void {
+function refuseRedirect(request: URL, response: Response): void {
   if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return;
   const location = response.headers.get('location') ?? '';
-  const target = URL.canParse(location, asked.href) ? ` to ${new URL(location, asked).origin}` : '';
-  throw new MirrorError('redirected', `${asked.host} answered with a redirect${target}, which was not followed.`, {
+  const target = URL.canParse(location, request.href) ? ` to ${new URL(location, request).origin}` : '';
+  throw new MirrorError('redirected', `${request.host} answered with a redirect${target}, which was not followed.`, {
     status: response.status,
   });
 }

@@ -46,7 +46,7 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
     if (!(error instanceof MirrorError) || !policy.mayRetry(error)) return false;
     const wait = error.retryAfter ?? backoff(attempts, policy);
     if (error.retryAfter !== undefined && wait > Math.min(retryLimits.longestWait, retryLimits.totalWait - waited))
-      throw askedTooMuch(error, wait);
+      throw rateExceeded(error, wait);
     if (waited + wait > retryLimits.totalWait) return false;
     policy.onWait(error, wait);
     waited += wait;
@@ -85,7 +85,7 @@ function backoff(attempts: number, { random, retryLimits }: RetryPolicy): number
   return random.fraction() * Math.min(retryLimits.longestWait, retryLimits.firstWait * 2 ** (attempts - 1));
 }
 
-function askedTooMuch(error: MirrorError, wait: number): MirrorError {
+function rateExceeded(error: MirrorError, wait: number): MirrorError {
   return withMessage(
     error,
     `${error.message} It asks for a wait of ${Math.round(wait / 1_000)} s, which is longer than a request may wait.`,

@@ -5,7 +5,7 @@ import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { list, member, wholeNumber } from './json.ts';
 
 /** What the service says is wrong, as far as it says so. */
-interface Complaint {
+interface RefusalForm {
   readonly errno?: number;
   readonly field?: string;
   readonly messages: readonly string[];
@@ -24,21 +24,16 @@ const valueNumbers = new Set([1001, 1004, 1013, 1014, 1017]);
  * same.
  */
 export function refusal(status: number, document: unknown): MirrorError | undefined {
-  const complaint = complaintOf(document);
-  if (!complaint && status < 400) return undefined;
-  const code = codeFor(status, complaint?.errno);
-  const said =
-    complaint && complaint.messages.length > 0
-      ? `: ${presentable(complaint.messages.join(' '))}`
-      : ` with status ${status}.`;
-  const facts = [
-    complaint?.field && `field ${presentable(complaint.field)}`,
-    complaint?.errno !== undefined && `errno ${complaint.errno}`,
-  ];
-  const aside = facts.filter(Boolean).join(', ');
-  return new MirrorError(code, `${openings[code] ?? 'The service refused'}${said}${aside && ` (${aside})`}`, {
+  const form = readForm(document);
+  if (!form && status < 400) return undefined;
+  const code = codeFor(status, form?.errno);
+  const sentence =
+    form && form.messages.length > 0 ? `: ${presentable(form.messages.join(' '))}` : ` with status ${status}.`;
+  const facts = [form?.field && `field ${presentable(form.field)}`, form?.errno !== undefined && `errno ${form.errno}`];
+  const details = facts.filter(Boolean).join(', ');
+  return new MirrorError(code, `${openings[code] ?? 'The service refused'}${sentence}${details && ` (${details})`}`, {
     status,
-    ...(complaint?.errno !== undefined && { errno: complaint.errno }),
+    ...(form?.errno !== undefined && { errno: form.errno }),
   });
 }
 
@@ -50,15 +45,15 @@ const openings: Partial<Record<ErrorCode, string>> = {
   service_unavailable: 'The service failed',
 };
 
-function complaintOf(document: unknown): Complaint | undefined {
+function readForm(document: unknown): RefusalForm | undefined {
   return accountingForm(document) ?? rpcForm(document) ?? eventsForm(document) ?? oauthForm(document);
 }
 
 /** `{"response": {"errors": [{"errno", "field", "message", "object", "value"}]}}` */
-function accountingForm(document: unknown): Complaint | undefined {
+function accountingForm(document: unknown): RefusalForm | undefined {
   const errors = list(member(member(document, 'response'), 'errors'));
   return errors && errors.length > 0
-    ? complaint(
+    ? form(
         member(errors[0], 'errno'),
         member(errors[0], 'field'),
         errors.map((error) => member(error, 'message')),
@@ -67,31 +62,31 @@ function accountingForm(document: unknown): Complaint | undefined {
 }
 
 /** `{"code", "message", "details": [{"reason", "metadata": {"field", "message"}}]}` */
-function rpcForm(document: unknown): Complaint | undefined {
+function rpcForm(document: unknown): RefusalForm | undefined {
   if (member(document, 'code') === undefined || member(document, 'message') === undefined) return undefined;
   const detail = list(member(document, 'details'))?.[0];
   const metadata = member(detail, 'metadata');
-  return complaint(member(detail, 'reason'), member(metadata, 'field'), [
+  return form(member(detail, 'reason'), member(metadata, 'field'), [
     member(metadata, 'message') ?? member(document, 'message'),
   ]);
 }
 
 /** `{"errno", "message", "details": ["field: words", …]}` */
-function eventsForm(document: unknown): Complaint | undefined {
+function eventsForm(document: unknown): RefusalForm | undefined {
   const errno = member(document, 'errno');
   if (wholeNumber(errno) === undefined) return undefined;
-  return complaint(errno, undefined, [member(document, 'message'), ...(list(member(document, 'details')) ?? [])]);
+  return form(errno, undefined, [member(document, 'message'), ...(list(member(document, 'details')) ?? [])]);
 }
 
 /** `{"error", "error_description"}` */
-function oauthForm(document: unknown): Complaint | undefined {
+function oauthForm(document: unknown): RefusalForm | undefined {
   const error = member(document, 'error');
   return typeof error === 'string'
-    ? complaint(undefined, undefined, [member(document, 'error_description') ?? error])
+    ? form(undefined, undefined, [member(document, 'error_description') ?? error])
     : undefined;
 }
 
-function complaint(errno: unknown, field: unknown, messages: readonly unknown[]): Complaint {
+function form(errno: unknown, field: unknown, messages: readonly unknown[]): RefusalForm {
   const number = wholeNumber(errno);
   return {
     ...(number !== undefined && { errno: number }),

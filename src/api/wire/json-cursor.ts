@@ -139,7 +139,7 @@ export class JsonCursor {
   /** The hot loop of a sweep: every byte of its rows passes here once, so it keeps to local variables. */
   #stepOverNest(name: Uint8Array | undefined): readonly number[] {
     const bytes = this.#bytes;
-    const room = deepest - this.#depth;
+    const levelsLeft = deepest - this.#depth;
     let found = nowhere;
     let depth = 0;
     let keyStart = 0;
@@ -154,7 +154,7 @@ export class JsonCursor {
         if (at === 0) throw this.#cut();
       } else if (meaning === opening) {
         depth += 1;
-        if (depth > room) throw tooDeep();
+        if (depth > levelsLeft) throw tooDeep();
       } else if (meaning === closing) depth -= 1;
       else if (depth === 1 && name && isNamed(bytes, keyStart, name)) found = [...found, at];
     } while (depth > 0);

@@ -11,12 +11,12 @@ export interface Listing<T> {
   readonly items: readonly T[];
 }
 
-export function readGateways({ bytes }: Answered, asked: number): Listing<Gateway> {
-  return readListing(bytes, 'gateways', asked, gateway);
+export function readGateways({ bytes }: Answered, requested: number): Listing<Gateway> {
+  return readListing(bytes, 'gateways', requested, gateway);
 }
 
-export function readCallbacks({ bytes }: Answered, asked: number): Listing<Callback> {
-  return readListing(bytes, 'callbacks', asked, callback);
+export function readCallbacks({ bytes }: Answered, requested: number): Listing<Callback> {
+  return readListing(bytes, 'callbacks', requested, callback);
 }
 
 /** The callback of an answer to register, verify or resend. */
@@ -33,11 +33,11 @@ function resultOf(bytes: Uint8Array): unknown {
   return member(member(parseSuccess(bytes), 'response'), 'result');
 }
 
-function readListing<T>(bytes: Uint8Array, name: string, asked: number, read: (item: unknown) => T): Listing<T> {
+function readListing<T>(bytes: Uint8Array, name: string, requested: number, read: (item: unknown) => T): Listing<T> {
   const result = resultOf(bytes);
   const items = list(member(result, name));
   if (!items) throw new MirrorError('answer_unreadable', `The answer holds no response.result.${name}.`);
-  return { paging: readPaging(result, asked), items: items.map(read) };
+  return { paging: readPaging(result, requested), items: items.map(read) };
 }
 
 function gateway(item: unknown): Gateway {

@@ -46,7 +46,7 @@ class SlicedRow implements VendorRow {
  * A record without a usable id is told beside the others.
  * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
  */
-export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: number): VendorPage {
+export function readVendorPage({ bytes, stamp, servedAt }: Answered, requested: number): VendorPage {
   const from = startOfText(bytes);
   const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
   if (!slices?.array) {
@@ -57,12 +57,15 @@ export function readVendorPage({ bytes, stamp, servedAt }: Answered, asked: numb
     );
   }
   const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);
-  const paging = readPaging(member(member(unlessRefused(parseJson(envelope.toString())), 'response'), 'result'), asked);
+  const paging = readPaging(
+    member(member(unlessRefused(parseJson(envelope.toString())), 'response'), 'result'),
+    requested,
+  );
   const rows: SlicedRow[] = [];
   const rejected: string[] = [];
   for (const [index, slice] of slices.records.entries()) {
     try {
-      rows.push(sliced(bytes, slice, `Row ${index + 1} of page ${asked}`));
+      rows.push(sliced(bytes, slice, `Row ${index + 1} of page ${requested}`));
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       rejected.push(error.message);
@@ -104,7 +107,7 @@ export interface Paging {
 }
 
 /** The envelope of any list. `per_page` may be missing, and `page`, for which `asked` then stands. */
-export function readPaging(result: unknown, asked: number): Paging {
+export function readPaging(result: unknown, requested: number): Paging {
   const number = (name: string): number | undefined => {
     const value = member(result, name);
     const whole = wholeNumber(value);
@@ -112,7 +115,12 @@ export function readPaging(result: unknown, asked: number): Paging {
       throw new MirrorError('answer_unreadable', `The answer's ${name} is no whole number from 0 up.`);
     return whole;
   };
-  const [page = asked, pages, perPage, total] = [number('page'), number('pages'), number('per_page'), number('total')];
+  const [page = requested, pages, perPage, total] = [
+    number('page'),
+    number('pages'),
+    number('per_page'),
+    number('total'),
+  ];
   if (pages === undefined || total === undefined)
     throw new MirrorError('answer_unreadable', 'The answer does not say how many pages and rows there are.');
   return { page, pages, perPage, total };

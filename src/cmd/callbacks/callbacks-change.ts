@@ -3,7 +3,7 @@ import type { CallbacksApi } from '../../api/callbacks.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import { ask, isAnybodyThere, readInput } from '../terminal/prompt.ts';
+import { prompt, isAnybodyThere, readInput } from '../terminal/prompt.ts';
 import { callbackTable, shownCallback } from './callback-text.ts';
 import type { Call, Run } from '../process/command.ts';
 import { oneAccount } from '../setup/one-account.ts';
@@ -99,5 +99,5 @@ async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promis
 }
 
 function codeFromInput(context: Call['context']): Promise<string> {
-  return isAnybodyThere(context) ? ask(context, 'The verification code:', { hidden: true }) : readInput(context);
+  return isAnybodyThere(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
 }

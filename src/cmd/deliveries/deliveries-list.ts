@@ -5,7 +5,7 @@ import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-
 import type { DeliveryOutcome } from '../../store/tables/mirror-tables.ts';
 import type { Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { momentSince } from '../options/since.ts';
@@ -22,7 +22,7 @@ export const deliveriesList: Run<ListOptions> = async (call) => {
   const { context, options } = call;
   const { account, outcome, vendor: vendorid, limit } = options;
   const since = options.since === undefined ? undefined : momentSince(options.since, context.clock.now());
-  const found = await askMirror(context, loadSettings(call), (sqlite) =>
+  const found = await queryMirror(context, loadSettings(call), (sqlite) =>
     listDeliveries(sqlite, { account, outcome, vendorid, since, limit }),
   );
   if (options.json) printJson(context, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });

@@ -1,7 +1,7 @@
 /** `deliveries retry`: what was given up is marked to be read again. */
 import { exitStatus } from '../../domain/errors.ts';
 import type { Run } from '../process/command.ts';
-import { askMirror, changeMirror } from '../setup/open-mirror.ts';
+import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -13,7 +13,7 @@ interface RetryOptions {
 export const deliveriesRetry: Run<RetryOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const isThere = await askMirror(context, settings, () => true);
+  const isThere = await queryMirror(context, settings, () => true);
   const marked = isThere
     ? await changeMirror(context, settings, async (mirror) => {
         let count = 0;

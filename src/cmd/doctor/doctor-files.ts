@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, catalogue, MirrorError } from '../../domain/errors.ts';
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
-import { freeBytes, roomForDeliveries } from '../../store/sqlite/file-systems.ts';
+import { freeBytes, spaceForDeliveries } from '../../store/sqlite/file-systems.ts';
 import { faultsOf } from '../../store/sqlite/integrity.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -57,7 +57,7 @@ function disk({ database: path }: Settings): Checkup {
   const check = 'disk';
   const free = freeBytes(nearestFolder(resolve(path)));
   const message = `${megabytes(free)} are free beside the database.`;
-  if (free < roomForDeliveries) return problem(check, new MirrorError('disk_full', message));
+  if (free < spaceForDeliveries) return problem(check, new MirrorError('disk_full', message));
   return free < little ? warning(check, message, catalogue.disk_full.hint) : fine(check, message);
 }
 

@@ -26,9 +26,9 @@ export async function listenerCheckup(context: ProcessContext, { listener }: Set
 
 /** Why an address does not answer as a listener does; undefined where it does. */
 async function healthOf({ fetch, clock, interrupted }: ProcessContext, base: string): Promise<MirrorError | undefined> {
-  const asked = { url: new URL(`${base}/healthz`), method: 'GET', headers: {}, signal: interrupted };
+  const request = { url: new URL(`${base}/healthz`), method: 'GET', headers: {}, signal: interrupted };
   try {
-    const { status } = await exchange(asked, { fetch, clock, timeout: requestTimeout });
+    const { status } = await exchange(request, { fetch, clock, timeout: requestTimeout });
     return status === 200
       ? undefined
       : new MirrorError('service_unreachable', `${base}/healthz answers with ${status} instead of 200.`);

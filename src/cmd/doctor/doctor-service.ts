@@ -33,9 +33,9 @@ export async function* serviceCheckups(
   if (objects) yield objects;
 }
 
-async function attempt(check: string, look: () => Promise<Checkup>): Promise<Checkup> {
+async function attempt(check: string, examine: () => Promise<Checkup>): Promise<Checkup> {
   try {
-    return await look();
+    return await examine();
   } catch (error) {
     return problem(check, asMirrorError(error));
   }

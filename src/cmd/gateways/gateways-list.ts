@@ -3,14 +3,14 @@ import { exitStatus } from '../../domain/errors.ts';
 import { listGateways } from '../../store/reports/gateway-list.ts';
 import { age } from '../../domain/age.ts';
 import type { Run } from '../process/command.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { table } from '../terminal/table.ts';
 
 export const gatewaysList: Run = async (call) => {
   const { context, options } = call;
-  const found = await askMirror(context, loadSettings(call), (sqlite) => listGateways(sqlite, options.account));
+  const found = await queryMirror(context, loadSettings(call), (sqlite) => listGateways(sqlite, options.account));
   const gateways = found ?? [];
   if (options.json) printJson(context, { ok: true, gateways });
   else if (gateways.length > 0)

@@ -3,7 +3,7 @@ import { sleep } from '../../domain/clock.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { readChanges } from '../../store/reports/change-feed.ts';
 import type { Run } from '../process/command.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
@@ -25,7 +25,7 @@ export const changes: Run<ChangesOptions> = async (call) => {
   while (left > 0 && !context.interrupted.aborted) {
     const limit = Math.min(left, batch);
     // Opened for each look, so that following keeps no other process from closing the mirror in good order.
-    const found = await askMirror(context, settings, (sqlite) =>
+    const found = await queryMirror(context, settings, (sqlite) =>
       readChanges(sqlite, { account: options.account, since, limit }),
     );
     if (!found) break;

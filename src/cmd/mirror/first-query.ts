@@ -2,7 +2,7 @@
 import type { Settings } from '../../settings/parse.ts';
 import { listVendors } from '../../store/reports/vendor-list.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { shellWord } from '../process/settings-option.ts';
 import { print } from '../terminal/print.ts';
 import { vendorTable } from '../vendors/vendors-list.ts';
@@ -17,7 +17,7 @@ export async function printFirstQuery(
 ): Promise<void> {
   const { accounts, database } = settings;
   const account = accounts.length === 1 ? accounts[0] : undefined;
-  const found = await askMirror(context, settings, (sqlite) =>
+  const found = await queryMirror(context, settings, (sqlite) =>
     listVendors(sqlite, { account, visState: 0, presence: 'present', limit: firstRows }),
   );
   if (!found) return;

@@ -87,13 +87,13 @@ function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: Account
   const { oldest_unsettled_delivery: open } = freshness;
   if (receivedDeliveries.lastDelivery === null) return 'none ever came';
   const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
-  const asked = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
+  const requested = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
   const ids = sweepRequest.callback_ids;
   const named =
     ids === 0
       ? ''
       : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
-  return `the last came ${ago(receivedDeliveries.lastDelivery)}; ${unsettled}${asked}${named}`;
+  return `the last came ${ago(receivedDeliveries.lastDelivery)}; ${unsettled}${requested}${named}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

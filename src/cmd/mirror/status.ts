@@ -6,7 +6,7 @@ import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
 import type { Call, Run } from '../process/command.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -20,7 +20,7 @@ export const status: Run = async (call) => {
   const settings = loadSettings(call);
   const now = call.context.clock.now();
   const { account, json } = call.options;
-  const told = await askMirror(call.context, settings, (sqlite) => {
+  const told = await queryMirror(call.context, settings, (sqlite) => {
     const days = webhookDays(sqlite);
     return accountStatuses(sqlite, account, latestRuns).map((report) => ({
       report,

@@ -163,10 +163,10 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
 
 /** Says once, to somebody who tries the program, what there is to see. */
 function welcome(settings: Settings, context: ProcessContext): DaemonDependencies['onRun'] {
-  let said = false;
+  let printed = false;
   return (_, { outcome }) => {
-    if (said || outcome !== 'complete') return;
-    said = true;
+    if (printed || outcome !== 'complete') return;
+    printed = true;
     const { host, port, publicUrl } = settings.admin;
     void printFirstQuery(context, settings, { rows: true }).then(() =>
       print(

@@ -28,7 +28,7 @@ interface Address {
 }
 
 /** How often a command looks whether the world is free, when it says that it waits, and when it gives up, in milliseconds. */
-const [lookEvery, saidAfter, givenUpAfter] = [50, 2_000, 60_000];
+const [pollEvery, noticeAfter, givenUpAfter] = [50, 2_000, 60_000];
 
 /**
  * The service of these settings: the real one, or the sandbox, which is started here where it does not stay open elsewhere.
@@ -44,7 +44,7 @@ export async function serviceOf(
   const world = `${settings.database}.world`;
   makeFolder(world);
   const begun = context.clock.monotonic();
-  for (let said = false; ;) {
+  for (let noticed = false; ;) {
     const lock = lockFile(`${world}.lock`);
     if (lock) return await open(settings, settings.sandbox, context, world, { stays, unlock: () => void lock.close() });
     const address = readAddress(world);
@@ -52,11 +52,11 @@ export async function serviceOf(
     const waited = context.clock.monotonic() - begun;
     if (waited > givenUpAfter)
       throw new MirrorError('database_locked', `Another command works with the sandbox of ${settings.database}.`);
-    if (waited > saidAfter && !said) {
-      said = true;
+    if (waited > noticeAfter && !noticed) {
+      noticed = true;
       printNotice(context, `Another command works with the sandbox of ${settings.database}; waiting for it.`);
     }
-    await sleep(context.clock, lookEvery, context.interrupted);
+    await sleep(context.clock, pollEvery, context.interrupted);
   }
 }
 

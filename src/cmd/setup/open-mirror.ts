@@ -25,10 +25,10 @@ export function openMirror(context: ProcessContext, settings: Settings): Databas
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `openMirror`.
  */
-export async function askMirror<T>(
+export async function queryMirror<T>(
   context: ProcessContext,
   settings: Settings,
-  ask: (sqlite: Sqlite) => T,
+  query: (sqlite: Sqlite) => T,
 ): Promise<T | undefined> {
   const mirror = openMirror(context, settings);
   if (!mirror) {
@@ -36,7 +36,7 @@ export async function askMirror<T>(
     return undefined;
   }
   try {
-    return await mirror.read(() => ask(mirror.sqlite));
+    return await mirror.read(() => query(mirror.sqlite));
   } finally {
     await mirror.close();
   }

@@ -43,7 +43,7 @@ export async function ownCallback(
     mirror,
     verifiers,
   });
-  await ownCallbacks.look(signal);
+  await ownCallbacks.refresh(signal);
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);
   if (!callback) return undefined;
   const see = async (verified: boolean): Promise<void> => {

@@ -52,7 +52,7 @@ function lines(account: string, context: ProgressContext): Progress {
   return {
     show(progress) {
       const { seen, total } = progress;
-      const said = speed.text(progress);
+      const measured = speed.text(progress);
       const share = total > 0 ? seen / total : 1;
       const now = { at: context.clock.monotonic(), tenth: Math.floor(share * 10) };
       const quiet = now.at - last.at;
@@ -60,7 +60,7 @@ function lines(account: string, context: ProgressContext): Progress {
       last = now;
       printNotice(
         context,
-        `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %)${said}${passText(progress)}`,
+        `${account}: ${seen} of ${total} vendors (${Math.floor(share * 100)} %)${measured}${passText(progress)}`,
       );
     },
     end: () => undefined,

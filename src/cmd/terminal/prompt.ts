@@ -29,7 +29,11 @@ export async function readInput({ stdin, interrupted }: PromptContext): Promise<
  * One line from the person at the terminal; what they type is not shown where it is `hidden`.
  * @throws MirrorError `interrupted` where they would not answer (Ctrl-C, Ctrl-D).
  */
-export async function ask(context: PromptContext, question: string, { hidden }: { hidden: boolean }): Promise<string> {
+export async function prompt(
+  context: PromptContext,
+  question: string,
+  { hidden }: { hidden: boolean },
+): Promise<string> {
   const { stdin, stderr, interrupted } = context;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   stderr.write(`${visible(question)} `);
@@ -62,5 +66,5 @@ export async function isConfirmed(
   if (yes) return true;
   if (!isAnybodyThere(context))
     throw new MirrorError('usage', 'This waits for a confirmation, and there is no terminal to ask on: say --yes.');
-  return /^y(es)?$/i.test((await ask(context, `${await question()} [y/N]`, { hidden: false })).trim());
+  return /^y(es)?$/i.test((await prompt(context, `${await question()} [y/N]`, { hidden: false })).trim());
 }

@@ -39,8 +39,8 @@ export async function table<Row>(
 }
 
 /** Takes from the widest columns, cell by cell, until the line fits. */
-function squeeze(widths: number[], columns: readonly Column<never>[], room: number): void {
-  const over = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - room;
+function squeeze(widths: number[], columns: readonly Column<never>[], space: number): void {
+  const over = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - space;
   for (let left = over(); left > 0; left -= 1) {
     const widest = Math.max(...widths.filter((_, at) => !columns[at]?.right));
     if (widest <= narrowest) return;

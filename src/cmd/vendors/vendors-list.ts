@@ -6,7 +6,7 @@ import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
 import type { CommonOptions, Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -23,7 +23,7 @@ const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as cons
 
 export const vendorsList: Run<ListOptions> = async (call) => {
   const { context, options } = call;
-  const found = await askMirror(context, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
+  const found = await queryMirror(context, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
   const { total, vendors } = found ?? { total: 0, vendors: [] };
   if (options.json) printJson(context, { ok: true, total, vendors });
   else if (vendors.length > 0) print(context, await vendorTable(context, vendors));
@@ -34,11 +34,11 @@ export const vendorsList: Run<ListOptions> = async (call) => {
 /** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
 function filterOf(options: CommonOptions & ListOptions): VendorFilter {
   const { account, state, presence, search, limit } = options;
-  const asked = state ?? (presence ? 'all' : 'active');
+  const wanted = state ?? (presence ? 'all' : 'active');
   return {
     account,
-    visState: visStates[asked],
-    presence: presence ?? (asked === 'active' ? 'present' : undefined),
+    visState: visStates[wanted],
+    presence: presence ?? (wanted === 'active' ? 'present' : undefined),
     search,
     limit,
   };

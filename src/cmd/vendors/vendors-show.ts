@@ -7,7 +7,7 @@ import { age } from '../../domain/age.ts';
 import type { Call, Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { errorReport, print, printJson } from '../terminal/print.ts';
@@ -19,7 +19,7 @@ import { stateName } from './vendors-list.ts';
 export const vendorsShow: Run = async (call) => {
   const { context, options } = call;
   const vendorid = Number(call.args[0]);
-  const found = await askMirror(context, loadSettings(call), (sqlite) =>
+  const found = await queryMirror(context, loadSettings(call), (sqlite) =>
     vendorDetails(sqlite, vendorid, options.account),
   );
   if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
@@ -46,7 +46,7 @@ function detailDocument(detail: VendorDetail): object {
 
 async function detailText(context: ProcessContext, detail: VendorDetail): Promise<string> {
   const { record, mirror, outstanding, overdue, taxDefaults } = vendorRecord(detail);
-  const said = new Map<string, unknown>([
+  const fields = new Map<string, unknown>([
     ...record,
     ['vis_state', visStateText(detail.vendor.vis_state)],
     ['tax_defaults', taxDefaults.map(taxText).join('; ') || null],
@@ -55,7 +55,7 @@ async function detailText(context: ProcessContext, detail: VendorDetail): Promis
   ]);
   return [
     heading(context, visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
-    fieldLines(context, said),
+    fieldLines(context, fields),
     '',
     heading(context, 'In the mirror'),
     fieldLines(context, mirror),

@@ -9,7 +9,7 @@ import { editVendor } from '../../sync/write/edit.ts';
 import type { WriteOptions } from '../../sync/write/write-options.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import type { Call, Run } from '../process/command.ts';
-import { askMirror } from '../setup/open-mirror.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { printError, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -68,7 +68,7 @@ function idOf({ args }: Pick<Call, 'args'>): number {
 async function deleteQuestion(call: Call): Promise<string> {
   const settings = loadSettings(call);
   const account = oneAccount(settings);
-  const found = await askMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
+  const found = await queryMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
   const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
@@ -81,7 +81,7 @@ async function write(call: Call, work: (engine: Engine) => Promise<WriteReport>)
     work(installation.account(account).engine),
   );
   for (const note of notes) printNotice(context, note);
-  const found = await askMirror(context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  const found = await queryMirror(context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
   const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;
   await printDetails(call, found ?? [], error);
   if (!error) return exitStatus.done;

@@ -15,7 +15,7 @@ import type { World } from '../core/worlds.ts';
 export interface Surroundings {
   readonly world: World;
   readonly clock: Clock;
-  readonly office: DeliverySender;
+  readonly sender: DeliverySender;
   readonly seed: number;
   /** Vendors that a new account begins with. */
   readonly vendors: number;
@@ -52,7 +52,7 @@ export class Account {
   readonly #around: Surroundings;
 
   constructor(id: string, around: Surroundings) {
-    const { world, clock, office, rateLimits } = around;
+    const { world, clock, sender, rateLimits } = around;
     const seed = seedOf(around.seed, id);
     const throws = (what: string) => seededRandom(seedOf(seed, what));
     const fresh = (what: string) =>
@@ -72,7 +72,7 @@ export class Account {
     this.#dispatcher = new EventDispatcher(
       this.#sender,
       this.callbacks,
-      office,
+      sender,
       around.plan,
       fresh('deliveries'),
       world,
@@ -106,9 +106,9 @@ export class Account {
 
   /** Sends a callback its code: in some worlds before this resolves, in the others soon after. */
   async sendVerification(callbackId: number): Promise<void> {
-    const { office, world } = this.#around;
+    const { sender, world } = this.#around;
     const delivery = verificationDelivery(this.#sender, this.callbacks, callbackId, world);
-    if (world.handshakeWhen === 'before') await office.send(delivery);
-    else office.sendLater(delivery, verificationDelay);
+    if (world.handshakeWhen === 'before') await sender.send(delivery);
+    else sender.sendLater(delivery, verificationDelay);
   }
 }

@@ -18,7 +18,7 @@ export async function churn(
 }
 
 /** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
-export async function otherLife(
+export async function otherEventsAtRate(
   { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
   perSecond: number,
   clock: Clock,

@@ -19,11 +19,12 @@ const largestPerPage = 100;
 
 /** The page of `total` rows that the query asks for, as this world understands it. Refuses numbers that are none. */
 export function pageOf(query: URLSearchParams, total: number, world: World): Page {
-  const asked = world.paging === 'ignored' ? 1 : positive(query, 'page', 1, 1014);
+  const requested = world.paging === 'ignored' ? 1 : positive(query, 'page', 1, 1014);
   const perPage = perPageOf(query, total, world);
   const pages = Math.ceil(total / perPage);
-  if (asked > Math.max(pages, 1) && world.pastEnd === '404') throw unknownResource('page', 'page', String(asked));
-  const page = asked > pages && world.pastEnd === 'last' ? Math.max(pages, 1) : asked;
+  if (requested > Math.max(pages, 1) && world.pastEnd === '404')
+    throw unknownResource('page', 'page', String(requested));
+  const page = requested > pages && world.pastEnd === 'last' ? Math.max(pages, 1) : requested;
   const shown = world.paging === 'echoed' ? 1 : page;
   return {
     offset: (shown - 1) * perPage,

@@ -28,10 +28,10 @@ export function answerToken(
 ): Reply {
   if (request.method !== 'POST')
     return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };
-  const asked = parametersOf(request);
-  if (asked.get('grant_type') !== 'refresh_token')
+  const parameters = parametersOf(request);
+  if (parameters.get('grant_type') !== 'refresh_token')
     return refused(400, 'unsupported_grant_type', 'The authorization grant type is not supported.');
-  if (!access.takeRefresh(asked.get('refresh_token') ?? ''))
+  if (!access.takeRefresh(parameters.get('refresh_token') ?? ''))
     return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
 
   const [accessToken, refreshToken] = [throws.text(64, hex), throws.text(64, hex)];

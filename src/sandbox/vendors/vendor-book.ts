@@ -61,7 +61,7 @@ export class VendorBook {
     for (let nth = 0; nth < Math.min(options.unreadable, count); nth += 1)
       this.#marks[Math.floor((nth + 0.5) * step)] = unreadable;
     for (const [index, entry] of options.changed ?? []) {
-      this.#makeRoom(index);
+      this.#extend(index);
       if (entry) this.#put(index, entry);
       else this.#marks[index] = gone;
     }
@@ -102,7 +102,7 @@ export class VendorBook {
     const index = this.#length;
     const record = make(idOf(this.#options.seed, index));
     this.#remember(at, index);
-    this.#makeRoom(index);
+    this.#extend(index);
     this.#write(index, record, 1);
     return { index, record };
   }
@@ -148,7 +148,7 @@ export class VendorBook {
   }
 
   /** There are vendors up to this number. */
-  #makeRoom(index: number): void {
+  #extend(index: number): void {
     this.#length = Math.max(this.#length, index + 1);
     if (this.#length <= this.#marks.length) return;
     const larger = new Uint8Array(this.#length * 2).fill(gone);

@@ -198,9 +198,9 @@ export class VendorService {
   #eventsOf(id: number, state: State): readonly string[] {
     const held = this.find(id, 0);
     if (typeof held !== 'object' || held.state === state) return ['update'];
-    const said = [this.#world.restoreEvent, this.#world.deleteEvent, this.#world.archiveEvent][state];
-    if (said === undefined || said === 'none') return [];
-    return said === 'both' ? ['update', 'delete'] : [said];
+    const announced = [this.#world.restoreEvent, this.#world.deleteEvent, this.#world.archiveEvent][state];
+    if (announced === undefined || announced === 'none') return [];
+    return announced === 'both' ? ['update', 'delete'] : [announced];
   }
 }
 

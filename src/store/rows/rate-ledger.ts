@@ -2,7 +2,7 @@
  * Who has used how much of the rate limits, in all processes of a mirror and their lives before. A row is written before its request
  * leaves, in the transaction that numbers it, and counts until a whole period after the answer came.
  */
-import type { AskedTurn, TakeTurn } from '../../domain/rate-turn.ts';
+import type { RateDemand, ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
@@ -18,7 +18,7 @@ export function rateLedger(
   database: Database,
   counter: Counter,
   process: Pick<ProcessLock, 'name' | 'isAlive'>,
-): TakeTurn {
+): ReserveRequest {
   const { sqlite } = database;
   const add = statement<RequestTable>(sqlite, (at) =>
     mirrorSql.insertInto('_requests').values({
@@ -77,7 +77,7 @@ export function rateLedger(
       if (name !== null && !process.isAlive(name)) remove.run({ ...scope, read_seq });
   };
 
-  const take = ({ accountId, family, requests, per, longest }: AskedTurn) => {
+  const take = ({ accountId, family, requests, per, longest }: RateDemand) => {
     const scope = { account_id: accountId, family };
     const { stamp, sinceRestart } = counter.advance();
     const now = stamp.begun;

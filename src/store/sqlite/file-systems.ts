@@ -16,7 +16,7 @@ export function networkAround(path: string): string | undefined {
 }
 
 /** With less than this free beside the mirror, in bytes, what is left is for deliveries. */
-export const roomForDeliveries = 64 * 1024 ** 2;
+export const spaceForDeliveries = 64 * 1024 ** 2;
 
 /** Bytes that are free on the file system of `path`, which exists. */
 export function freeBytes(path: string): number {

@@ -25,7 +25,7 @@ export interface ReadOptions {
 }
 
 /** Listed vendors that are asked for to find out whether the service reads vendors by id. */
-const asked = 3;
+const attempts = 3;
 
 /** A service that does not must say so twice, this long apart; what was learned is doubted after a pause that doubles, in milliseconds. */
 const apart = 60_000;
@@ -61,7 +61,7 @@ export class OneReader {
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
     const sightings: (Sighting | 'not_supported')[] = [];
     for (const vendorid of listed) {
-      if (sightings.length === asked) break;
+      if (sightings.length === attempts) break;
       const sighting = await this.#attempt(vendorid, options);
       if (sighting !== 'not_supported' && sighting.kind === 'record') return this.#learnOffered();
       sightings.push(sighting);

@@ -61,14 +61,14 @@ export function next(
   result: Result,
   secondLook: number,
 ): NextStep {
-  const lookAgain = { delay: secondLook, reason: 'second_look', error: null } as const;
+  const again = { delay: secondLook, reason: 'second_look', error: null } as const;
   switch (result.kind) {
     case 'news':
       if (result.deliveries <= 1) return { kind: 'settle', outcome: 'applied' };
-      return { kind: 'defer', deferral: { ...lookAgain, attempts: 0 }, outcome: 'applied' };
+      return { kind: 'defer', deferral: { ...again, attempts: 0 }, outcome: 'applied' };
     case 'nothing_new':
       if (reason !== 'delivery') return { kind: 'settle', outcome: 'unchanged' };
-      return { kind: 'defer', deferral: { ...lookAgain, attempts: attempts + 1 } };
+      return { kind: 'defer', deferral: { ...again, attempts: attempts + 1 } };
     case 'guarded':
       return { kind: 'keep' };
     case 'absent': {

@@ -7,7 +7,7 @@ import { untilDue } from './sweep-request.ts';
 /** The longest nap, in milliseconds: clocks may jump, and another process may ask too. */
 const longestNap = 30_000;
 
-export class AskedSweeps implements Service {
+export class RequestedSweeps implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<unknown>;

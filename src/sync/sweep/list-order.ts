@@ -51,14 +51,14 @@ export class ObservedOrder {
    * Takes the rows of one page into account; records are parsed only where times are asked for, or numbers do not tell the order.
    * @returns the times at both ends of the page; undefined where nobody looked.
    */
-  observe(rows: readonly VendorRow[], lookAtTimes = false): TimeEdges | undefined {
+  observe(rows: readonly VendorRow[], observeTimes = false): TimeEdges | undefined {
     this.#pages += 1;
     count(
       rows.map(({ vendorid }) => vendorid),
       this.#pairs.vendorid,
     );
     // The first page tells more than it costs.
-    if (!lookAtTimes && this.#pages > 1 && !isRefuted(this.#pairs.vendorid, 'vendorid')) return undefined;
+    if (!observeTimes && this.#pages > 1 && !isRefuted(this.#pairs.vendorid, 'vendorid')) return undefined;
     const times = rows.map(timesOf);
     return Object.fromEntries(
       timeKeys.map((key) => {

@@ -7,7 +7,7 @@ import { EntryWatch } from './entry-watch.ts';
 import { IdSet } from './id-set.ts';
 import type { ObservedOrder } from './list-order.ts';
 import { windowOf, type Window } from './window.ts';
-import type { AskedPage } from './window-plan.ts';
+import type { PageRequest } from './window-plan.ts';
 
 /** How far a sweep has come. */
 export interface SweepProgress {
@@ -77,7 +77,7 @@ export class ListReader {
   }
 
   /** Applies a page, and keeps what it shows of the list. */
-  async take(page: VendorPage, asked: AskedPage, lookAtTimes = false): Promise<Window> {
+  async take(page: VendorPage, requested: PageRequest, observeTimes = false): Promise<Window> {
     // Walks count together only as long as the list is as large as when the first of them began.
     if (this.#begins && this.#entries?.first.total !== page.total) this.#entries = undefined;
     this.#begins = false;
@@ -93,23 +93,23 @@ export class ListReader {
       const verdict = verdicts.get(row.vendorid);
       if (verdict && !known.has(row.vendorid)) watch.see(row, verdict, page);
     }
-    const window = windowOf(page, asked, this.order.observe(page.rows, lookAtTimes));
+    const window = windowOf(page, requested, this.order.observe(page.rows, observeTimes));
     known.addAll(window.ids);
     this.seen.addAll(window.ids);
     this.#shown += window.ids.length;
     const { pages, total } = page;
     // Windows overlap, and show some rows twice.
     const seen = Math.min(this.#shown, total);
-    this.#source.onProgress?.({ pass: this.#pass, page: asked.page, pages, seen, total });
+    this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });
     return window;
   }
 
   /** Reads one window of a list: a page of a size of its own. */
-  async window(asked: AskedPage, lookAtTimes: boolean): Promise<Window | 'no_such_page' | 'size_ignored'> {
+  async window(requested: PageRequest, observeTimes: boolean): Promise<Window | 'no_such_page' | 'size_ignored'> {
     try {
-      const page = await this.fetch(asked.page, asked.size);
-      const window = await this.take(page, asked, lookAtTimes);
-      return page.perPage === asked.size && window.ids.length <= asked.size ? window : 'size_ignored';
+      const page = await this.fetch(requested.page, requested.size);
+      const window = await this.take(page, requested, observeTimes);
+      return page.perPage === requested.size && window.ids.length <= requested.size ? window : 'size_ignored';
     } catch (error) {
       if (error instanceof MirrorError && error.code === 'not_found') return 'no_such_page';
       throw error;

@@ -14,7 +14,7 @@ import { ObservedOrder } from './list-order.ts';
 import { Passes, type Conclusion } from './passes.ts';
 import { walk, type Walked } from './walk.ts';
 import type { Window } from './window.ts';
-import type { AskedPage } from './window-plan.ts';
+import type { PageRequest } from './window-plan.ts';
 import { joinWindows, type Joined } from './windows.ts';
 
 export type { SweepProgress };
@@ -85,8 +85,8 @@ function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () 
     concurrency: plan.concurrency,
     first,
     fetch: (page) => list.fetch(page),
-    apply: async (page, asked) => {
-      const window = await list.take(page, { page: asked, size: first.perPage });
+    apply: async (page, requested) => {
+      const window = await list.take(page, { page: requested, size: first.perPage });
       return { window, entered: list.entered };
     },
     onMove,
@@ -97,8 +97,8 @@ async function join(plan: Sweep, list: ListReader, windows: readonly Window[]): 
   const [first, ...others] = windows;
   if (!first) return 'impossible';
   const { order } = list;
-  const read = (asked: AskedPage, lookAtTimes: boolean): ReturnType<ListReader['window']> =>
-    list.window(asked, lookAtTimes);
+  const read = (requested: PageRequest, observeTimes: boolean): ReturnType<ListReader['window']> =>
+    list.window(requested, observeTimes);
   return joinWindows({ first, others, order, cap: first.size, concurrency: plan.concurrency, read });
 }
 

@@ -13,7 +13,7 @@ export interface Walk {
   /** Fetches one page. */
   readonly fetch: (page: number) => Promise<VendorPage>;
   /** Applies one page; tells what it showed, and whether a vendor of it may have entered the list since the sweep began. */
-  readonly apply: (page: VendorPage, asked: number) => Promise<{ window: Window; entered: boolean }>;
+  readonly apply: (page: VendorPage, requested: number) => Promise<{ window: Window; entered: boolean }>;
   /** Told as soon as the list is seen to move: true ends the walk, because another proof takes its place. */
   readonly onMove?: () => boolean;
 }
@@ -36,12 +36,12 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
   const windows: Window[] = [];
   const met = { rows: 0, order: 0, pages: 1, steady: true, whole: true, entered: false, cutShort: false };
 
-  const take = async (page: VendorPage, asked: number): Promise<void> => {
+  const take = async (page: VendorPage, requested: number): Promise<void> => {
     met.steady &&= page.total === first.total;
     met.pages = Math.min(page.pages, mostPages);
     met.rows += page.rows.length;
-    met.order = (met.order + orderOn(page, asked)) | 0;
-    const { window, entered } = await apply(page, asked);
+    met.order = (met.order + orderOn(page, requested)) | 0;
+    const { window, entered } = await apply(page, requested);
     ids.addAll(window.ids);
     windows.push(window);
     met.entered ||= entered;
@@ -61,11 +61,11 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
   await eachBounded(
     pagesFrom(2, () => (met.cutShort ? 0 : met.pages)),
     concurrency,
-    async (asked) => {
+    async (requested) => {
       try {
-        const page = await fetch(asked);
-        if (isFirstAgain(page, first) && (await standsStill(page))) throw pagingIgnored(asked, first);
-        await take(page, asked);
+        const page = await fetch(requested);
+        if (isFirstAgain(page, first) && (await standsStill(page))) throw pagingIgnored(requested, first);
+        await take(page, requested);
       } catch (error) {
         if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
         // The list became shorter while it was walked.
@@ -90,11 +90,11 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
   return { windows, pass };
 }
 
-function pagingIgnored(asked: number, first: VendorPage): MirrorError {
+function pagingIgnored(requested: number, first: VendorPage): MirrorError {
   const { pages, total, rows } = first;
   return new MirrorError(
     'paging_ignored',
-    `The service ignores the page parameter: page ${asked} of ${pages} was answered as page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
+    `The service ignores the page parameter: page ${requested} of ${pages} was answered as page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
   );
 }
 
@@ -109,8 +109,8 @@ function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
 }
 
 /** Which vendors stand on a page, and in which order, in one number (FNV-1a). */
-function orderOn({ rows }: VendorPage, asked: number): number {
-  return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ asked);
+function orderOn({ rows }: VendorPage, requested: number): number {
+  return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ requested);
 }
 
 function idsOf(page: VendorPage): IdSet {

@@ -1,13 +1,13 @@
 /** Which page to ask for, and how large, so that its window begins at or before a row and reaches as far as it can. */
 
-export interface AskedPage {
+export interface PageRequest {
   readonly page: number;
   readonly size: number;
 }
 
 /** The window that begins at `row` at the latest and reaches farthest, with pages from `cap` rows down to half as many. */
-export function windowFrom(row: number, cap: number): AskedPage {
-  let best: AskedPage = { page: 1, size: cap };
+export function windowFrom(row: number, cap: number): PageRequest {
+  let best: PageRequest = { page: 1, size: cap };
   for (let size = cap; size >= smallest(cap); size--) {
     const page = Math.floor(Math.max(0, row) / size) + 1;
     if (page * size > best.page * best.size) best = { page, size };
@@ -16,7 +16,7 @@ export function windowFrom(row: number, cap: number): AskedPage {
 }
 
 /** The window that begins at `row` at the latest and would show the end of a list of `total` rows, at least half of it free. */
-export function windowOfEnd(row: number, total: number, cap: number): AskedPage | undefined {
+export function windowOfEnd(row: number, total: number, cap: number): PageRequest | undefined {
   for (let size = cap; size >= smallest(cap); size--) {
     const page = Math.ceil(total / size);
     const begin = (page - 1) * size;
@@ -32,14 +32,14 @@ export function windowOfEnd(row: number, total: number, cap: number): AskedPage 
 export function* windowsToEnd(
   { row, total, cap }: { row: number; total: number; cap: number },
   overlap: number,
-): Generator<AskedPage> {
+): Generator<PageRequest> {
   for (let known = Math.min(row, total); ;) {
     const end = firstOf(overlap, (shared) => windowOfEnd(known - shared, total, cap));
     if (end) yield end;
     if (end) return;
     const next = firstOf(overlap, (shared) => {
-      const asked = windowFrom(known - shared, cap);
-      return asked.page * asked.size > known ? asked : undefined;
+      const requested = windowFrom(known - shared, cap);
+      return requested.page * requested.size > known ? requested : undefined;
     });
     if (!next) return;
     yield next;
@@ -52,7 +52,7 @@ function smallest(cap: number): number {
 }
 
 /** What is found with the most rows shared, of `overlap` rows down to one. */
-function firstOf(overlap: number, find: (shared: number) => AskedPage | undefined): AskedPage | undefined {
+function firstOf(overlap: number, find: (shared: number) => PageRequest | undefined): PageRequest | undefined {
   for (let shared = overlap; shared >= 1; shared--) {
     const found = find(shared);
     if (found !== undefined) return found;

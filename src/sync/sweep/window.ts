@@ -15,9 +15,9 @@ export interface Window {
   readonly pages: number;
 }
 
-export function windowOf(page: VendorPage, asked: { page: number; size: number }, times?: TimeEdges): Window {
+export function windowOf(page: VendorPage, requested: { page: number; size: number }, times?: TimeEdges): Window {
   const { rows, total, pages } = page;
-  return { ...asked, total, pages, times, ids: Float64Array.from(rows, ({ vendorid }) => vendorid) };
+  return { ...requested, total, pages, times, ids: Float64Array.from(rows, ({ vendorid }) => vendorid) };
 }
 
 /** The row at which a window begins, and the first after it, counted from 0, when it was read. */

@@ -9,7 +9,7 @@ import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ObservedOrder } from './list-order.ts';
 import { beginOf, endOf, holdsEnd, type Window } from './window.ts';
 import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-chain.ts';
-import { windowFrom, windowOfEnd, windowsToEnd, type AskedPage } from './window-plan.ts';
+import { windowFrom, windowOfEnd, windowsToEnd, type PageRequest } from './window-plan.ts';
 
 export interface WindowWalk {
   /** The window that begins at the beginning, and was read before all others; and those that are known besides. */
@@ -20,7 +20,7 @@ export interface WindowWalk {
   readonly cap: number;
   readonly concurrency: number;
   /** Reads a page and applies it. */
-  readonly read: (asked: AskedPage, lookAtTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
+  readonly read: (requested: PageRequest, observeTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
 }
 
 /** Windows that are read at most, for each page of the list; beyond that the list moves too fast for its windows. */
@@ -80,9 +80,9 @@ class Joining {
         continue;
       }
       const gaps = chain?.gaps ?? this.#unread();
-      const asked = gaps.flatMap((gap) => this.#across(gap));
-      if (asked.length === 0) return false;
-      await this.#readAll(asked);
+      const requested = gaps.flatMap((gap) => this.#across(gap));
+      if (requested.length === 0) return false;
+      await this.#readAll(requested);
     }
     return false;
   }
@@ -112,7 +112,7 @@ class Joining {
   }
 
   /** The windows to ask for next where the list is not joined; none where all was tried. */
-  #across({ left, right }: Gap): AskedPage[] {
+  #across({ left, right }: Gap): PageRequest[] {
     const { cap, order, concurrency } = this.#walk;
     const attempt = this.#attempts.get(left) ?? 0;
     this.#attempts.set(left, attempt + 1);
@@ -129,15 +129,15 @@ class Joining {
     return firstFew(windowsToEnd({ row, total, cap }, this.#overlap), 2 * concurrency);
   }
 
-  async #readAll(asked: readonly AskedPage[]): Promise<void> {
-    await eachBounded(asked, this.#walk.concurrency, async (page) => {
+  async #readAll(requested: readonly PageRequest[]): Promise<void> {
+    await eachBounded(requested, this.#walk.concurrency, async (page) => {
       if (!this.#sizeIgnored) await this.#read(page);
     });
   }
 
-  async #read(asked: AskedPage, lookAtTimes = false): Promise<Window | undefined> {
+  async #read(requested: PageRequest, observeTimes = false): Promise<Window | undefined> {
     this.#left -= 1;
-    const window = await this.#walk.read(asked, lookAtTimes);
+    const window = await this.#walk.read(requested, observeTimes);
     if (window === 'size_ignored') this.#sizeIgnored = true;
     if (typeof window === 'string') return undefined;
     this.#windows.push(window);
@@ -189,8 +189,8 @@ class Joining {
   async #readEndLast(): Promise<boolean> {
     for (let returns = 0; returns < mostReturns; returns++) {
       const total = this.#total;
-      const asked = windowOfEnd(Math.max(0, total - this.#overlap), total, this.#walk.cap);
-      const last = asked && (await this.#read(asked));
+      const requested = windowOfEnd(Math.max(0, total - this.#overlap), total, this.#walk.cap);
+      const last = requested && (await this.#read(requested));
       const chain = last && this.#chain();
       if (!chain || chain.gaps.length > 0) return false;
       if (chain.end === last) return true;

@@ -3,7 +3,7 @@ import type { VendorEdit } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
-import { readAgain } from './look.ts';
+import { readAgain } from './shown-vendor.ts';
 import { leftOut, notTaken } from './taken.ts';
 
 /** What became of a write that was carried out. */
@@ -18,7 +18,7 @@ export interface WriteReport {
 /** Applies the answer to a creation or an edit. Where it tells but a part of the vendor, that is marked, and read at once if it can be. */
 export async function applyAnswer(
   engine: Engine,
-  asked: VendorEdit,
+  requested: VendorEdit,
   answer: VendorReading,
   signal: AbortSignal,
 ): Promise<WriteReport> {
@@ -34,16 +34,16 @@ export async function applyAnswer(
     const { kind } = await mirror.applyReading(answer, context);
     if (kind === 'stale') notes.push('A newer reading was faster; the vendor is marked to be read again.');
   }
-  if (missing.length === 0) return { vendorid, notTaken: notTaken(asked, told), notes };
+  if (missing.length === 0) return { vendorid, notTaken: notTaken(requested, told), notes };
   notes.push(
     `The service answered without ${missing.length} fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
   );
   try {
     const shown = { ...told, ...(await readAgain(engine, vendorid, signal)) };
-    return { vendorid, notTaken: notTaken(asked, shown), notes };
+    return { vendorid, notTaken: notTaken(requested, shown), notes };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     notes.push(`It could not be read at once: ${error.message}`);
-    return { vendorid, notTaken: notTaken(asked, told), notes };
+    return { vendorid, notTaken: notTaken(requested, told), notes };
   }
 }

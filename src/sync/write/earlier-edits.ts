@@ -9,13 +9,13 @@ import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { OpenEdit } from '../../store/transactions/open-edits.ts';
 import type { Engine } from '../account/engine.ts';
 import type { WriteReport } from './answer.ts';
-import { look } from './look.ts';
+import { shownVendor } from './shown-vendor.ts';
 import { notTaken } from './taken.ts';
 import { when, type WriteOptions } from './write-options.ts';
 
 export const nextTime = 'The next edit of the vendor looks at it first; --again sends without a look.';
 
-interface Looked {
+interface EarlierEdits {
   /** What is asked for shows already: nothing must be sent. */
   readonly done?: WriteReport;
   readonly notes: readonly string[];
@@ -25,12 +25,12 @@ interface Looked {
  * Looks at a vendor of which an edit is open.
  * @throws MirrorError where it cannot be seen, or where what is asked for might undo what somebody did since.
  */
-export async function lookAtEarlier(
+export async function resolveEarlier(
   engine: Engine,
   vendorid: number,
   fields: VendorEdit,
   { again, signal }: WriteOptions,
-): Promise<Looked> {
+): Promise<EarlierEdits> {
   const { mirror, accountId } = engine;
   const earlier = await mirror.openEdits(accountId, vendorid);
   if (earlier.length === 0) return { notes: [] };
@@ -38,9 +38,9 @@ export async function lookAtEarlier(
     await mirror.endEdits(idsOf(earlier));
     return { notes: [] };
   }
-  const sent = `${earlier.map(said).join(' ')} Nobody knows whether that was carried out.`;
+  const sent = `${earlier.map(sentence).join(' ')} Nobody knows whether that was carried out.`;
   const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
-  const shown = await lookFirst(engine, vendorid, sent, signal);
+  const shown = await shownNow(engine, vendorid, sent, signal);
   const changed = await changedSince(engine, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
@@ -64,13 +64,13 @@ export async function lookAtEarlier(
 
 const idsOf = (edits: readonly OpenEdit[]): number[] => edits.map(({ id }) => id);
 
-function said(edit: OpenEdit): string {
+function sentence(edit: OpenEdit): string {
   return `An edit (${edit.fields.join(', ')}) was sent ${when(edit)}.`;
 }
 
-async function lookFirst(engine: Engine, vendorid: number, sent: string, signal: AbortSignal): Promise<Vendor> {
+async function shownNow(engine: Engine, vendorid: number, sent: string, signal: AbortSignal): Promise<Vendor> {
   try {
-    return await look(engine, vendorid, signal);
+    return await shownVendor(engine, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${nextTime}`;

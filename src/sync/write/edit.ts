@@ -10,8 +10,8 @@ import type { VendorReading } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
-import { lookAtEarlier, nextTime } from './earlier-edits.ts';
-import { look } from './look.ts';
+import { resolveEarlier, nextTime } from './earlier-edits.ts';
+import { shownVendor } from './shown-vendor.ts';
 import { notTaken } from './taken.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -26,7 +26,7 @@ export async function editVendor(
   options: WriteOptions,
 ): Promise<WriteReport> {
   const { mirror, accountId, sync } = engine;
-  const earlier = await lookAtEarlier(engine, vendorid, fields, options);
+  const earlier = await resolveEarlier(engine, vendorid, fields, options);
   if (earlier.done) return earlier.done;
   const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
   const edit = { vendorid, fields: Object.keys(fields), by: options.by, delay: sync.secondLook };
@@ -62,7 +62,7 @@ async function sendUntilKnown(
         throw error;
       }
       await mirror.markVendors(accountId, [vendorid], 'asked', 0);
-      const shown = await lookAfter(error, engine, vendorid, signal);
+      const shown = await shownAfter(error, engine, vendorid, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)
         return { vendorid, notTaken: [], notes: [`${error.message} The service shows that it was.`] };
@@ -77,11 +77,11 @@ async function sendUntilKnown(
   }
 }
 
-async function lookAfter(doubt: MirrorError, engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+async function shownAfter(doubt: MirrorError, engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
   const marked = `Vendor ${vendorid} is marked to be read. ${nextTime}`;
   if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
-    return await look(engine, vendorid, signal);
+    return await shownVendor(engine, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);

@@ -11,8 +11,8 @@ export function leftOut(answer: Vendor): VendorField[] {
 }
 
 /** The fields that do not show as they were asked for. One that is not shown is taken for null. */
-export function notTaken(asked: VendorEdit, shown: Vendor): string[] {
-  return Object.entries(asked)
+export function notTaken(requested: VendorEdit, shown: Vendor): string[] {
+  return Object.entries(requested)
     .filter(([name, value]) => !isShown(name, value, shown))
     .map(([name]) => name);
 }
@@ -30,14 +30,16 @@ function plain(value: unknown): unknown {
 }
 
 /** A list of tax defaults takes the place of the one before: each stands there, and no other. */
-function areSet(asked: readonly TaxDefaultFields[], shown: readonly TaxDefault[]): boolean {
-  return asked.length === shown.length && asked.every((tax) => shown.some((candidate) => isTax(tax, candidate)));
+function areSet(requested: readonly TaxDefaultFields[], shown: readonly TaxDefault[]): boolean {
+  return (
+    requested.length === shown.length && requested.every((tax) => shown.some((candidate) => isTax(tax, candidate)))
+  );
 }
 
-function isTax(asked: TaxDefaultFields, shown: TaxDefault): boolean {
+function isTax(requested: TaxDefaultFields, shown: TaxDefault): boolean {
   return (
-    asked.system_taxid === shown.system_taxid &&
-    (asked.enabled === undefined || asked.enabled === shown.enabled) &&
-    (asked.tax_authorityid === undefined || plain(asked.tax_authorityid) === plain(shown.tax_authorityid))
+    requested.system_taxid === shown.system_taxid &&
+    (requested.enabled === undefined || requested.enabled === shown.enabled) &&
+    (requested.tax_authorityid === undefined || plain(requested.tax_authorityid) === plain(shown.tax_authorityid))
   );
 }

@@ -52,12 +52,12 @@ export class DeliveryReceiver {
   async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
     try {
       const outcome = await this.#read(accountId, request);
-      if (outcome === 'accepted') this.#say(undefined);
+      if (outcome === 'accepted') this.#report(undefined);
       return outcome;
     } catch (error) {
       const problem = asMirrorError(error);
       if (problem.code === 'rate_limited') return 'overloaded';
-      this.#say(problem);
+      this.#report(problem);
       return 'unavailable';
     }
   }
@@ -110,7 +110,7 @@ export class DeliveryReceiver {
   }
 
   /** One line when trouble begins and one when it ends, not one for each delivery. */
-  #say(problem: MirrorError | undefined): void {
+  #report(problem: MirrorError | undefined): void {
     if (this.#ailing === (problem !== undefined)) return;
     this.#ailing = problem !== undefined;
     if (problem) this.#options.log.error({ code: problem.code }, `Deliveries are refused: ${problem.message}`);

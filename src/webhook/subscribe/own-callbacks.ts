@@ -31,7 +31,7 @@ export class OwnCallbacks {
   }
 
   /** Asks the service for all callbacks, and picks ours. */
-  async look(signal: AbortSignal): Promise<void> {
+  async refresh(signal: AbortSignal): Promise<void> {
     const { accountId, callbacks, mirror } = this.#options;
     this.#remembered ??= await mirror.knownCallbacks(accountId);
     const listed = await callbacks.list({}, { signal });

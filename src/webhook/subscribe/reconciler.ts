@@ -56,7 +56,7 @@ class CallbackReconciler {
 
   async run(): Promise<boolean> {
     const { events, onVendorsCovered, signal } = this.#options;
-    await this.#ownCallbacks.look(signal);
+    await this.#ownCallbacks.refresh(signal);
     try {
       const verified = await this.#coverAll(events.filter(isAboutVendors));
       onVendorsCovered();
@@ -140,7 +140,7 @@ class CallbackReconciler {
     const { accountId, prover, renew, signal, verifiers } = this.#options;
     const { callbackid, event } = callback;
     const right = callback.verified && (await verifiers.holds(accountId, callbackid));
-    if (right && !(renew && prover.mayAsk(callbackid))) {
+    if (right && !(renew && prover.mayResend(callbackid))) {
       await verifiers.expectNone(accountId, event);
       this.#kept.add(callbackid);
       return true;
@@ -151,8 +151,8 @@ class CallbackReconciler {
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;
     }
-    if (!prover.mayAsk(callbackid)) return false;
-    this.#ownCallbacks.see(await prover.ask(callback, signal));
+    if (!prover.mayResend(callbackid)) return false;
+    this.#ownCallbacks.see(await prover.resend(callback, signal));
     return this.#prove(callback);
   }
 
@@ -162,7 +162,7 @@ class CallbackReconciler {
     if (!vanished) return undefined;
     const { prover, signal } = this.#options;
     try {
-      const callback = await prover.ask(vanished, signal);
+      const callback = await prover.resend(vanished, signal);
       this.#ownCallbacks.see(callback);
       return this.#ownCallbacks.leadsHere(callback) ? callback : undefined;
     } catch (error) {
@@ -197,7 +197,7 @@ class CallbackReconciler {
   /** It may exist already, or have been carried out although the answer was lost: the list knows. */
   async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
     const { accountId, signal, verifiers } = this.#options;
-    await this.#ownCallbacks.look(signal);
+    await this.#ownCallbacks.refresh(signal);
     const [listed] = await this.#ownCallbacks.for(event);
     if (listed) return this.#settle(listed);
     await verifiers.expectNone(accountId, event);

@@ -26,7 +26,7 @@ export interface SubscriptionManagerOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Waits until this account may ask the service, where many would at once, and then does the work. @throws the signal's reason. */
-  readonly inTurn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody. */
   readonly onVerified: (accountId: string) => void;
 }
@@ -44,7 +44,7 @@ export class SubscriptionManager implements Service {
   readonly #arrivals = new ArrivalSignal();
   readonly #prover: Prover;
   readonly #stopping = new AbortController();
-  #looking: Promise<Subscription> | undefined;
+  #checking: Promise<Subscription> | undefined;
   /** Ends when the look under way has seen to what tells of vendors. */
   #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
@@ -65,7 +65,7 @@ export class SubscriptionManager implements Service {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The daemon stops.'));
-    await this.#looking;
+    await this.#checking;
   }
 
   /** Looks, fixes, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
@@ -84,7 +84,7 @@ export class SubscriptionManager implements Service {
    * than makes sense: the more often it did not help, the rarer.
    */
   async resendIfSilent(): Promise<Subscription> {
-    await this.#looking;
+    await this.#checking;
     const now = this.#options.clock.monotonic();
     const { at, rest } = this.#renewed ?? { at: -Infinity, rest: firstRest };
     if (now - at < rest) return this.check();
@@ -101,14 +101,14 @@ export class SubscriptionManager implements Service {
   /** Deletes what this installation registered. @returns how many callbacks. @throws MirrorError of the service. */
   async unregister(): Promise<number> {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
-    await this.#looking;
+    await this.#checking;
     const { signal } = this.#stopping;
     const ownCallbacks = new OwnCallbacks({
       ...this.#options,
       publicUrl: publicUrl ?? '',
       pathToken: await verifiers.pathToken(accountId),
     });
-    await ownCallbacks.look(signal);
+    await ownCallbacks.refresh(signal);
     const ours = ownCallbacks.all();
     try {
       for (const { callbackid } of ours) {
@@ -124,11 +124,11 @@ export class SubscriptionManager implements Service {
   #begin(renew: boolean): Promise<Subscription> {
     const { publicUrl } = this.#options;
     if (publicUrl === null) return Promise.resolve('idle');
-    this.#looking ??= this.#look(renew, publicUrl);
-    return this.#looking;
+    this.#checking ??= this.#check(renew, publicUrl);
+    return this.#checking;
   }
 
-  async #look(renew: boolean, publicUrl: string): Promise<Subscription> {
+  async #check(renew: boolean, publicUrl: string): Promise<Subscription> {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
     const prover = this.#prover;
@@ -138,8 +138,8 @@ export class SubscriptionManager implements Service {
     let missed = false;
     try {
       const pathToken = await verifiers.pathToken(accountId);
-      const { inTurn } = this.#options;
-      const verified = await inTurn(
+      const { withPermit } = this.#options;
+      const verified = await withPermit(
         () => reconcileCallbacks({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
         signal,
       );
@@ -151,7 +151,7 @@ export class SubscriptionManager implements Service {
       if (!signal.aborted) log.warn({ account: accountId, code }, `The callback is not in order: ${message} ${hint}`);
       return 'unverified';
     } finally {
-      this.#looking = undefined;
+      this.#checking = undefined;
       onVendorsCovered();
       if (missed) void this.check();
     }

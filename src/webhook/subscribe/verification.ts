@@ -23,12 +23,12 @@ export interface ProverOptions {
 /** A code comes within seconds or minutes: one that takes longer than this wait is proven when it comes. */
 const codeWait = 30_000;
 /** A code asked for anew makes the last one useless, so that one gets its time first. */
-const askAgainAfter = 600_000;
+const resendAfter = 600_000;
 
 export class Prover {
   readonly #options: ProverOptions;
   /** When a code was last asked for, by callback: monotonic milliseconds. */
-  readonly #asked = new Map<number, number>();
+  readonly #requested = new Map<number, number>();
   /** How many wrong codes a callback was sent since it was last verified. */
   readonly #wrong = new Map<number, number>();
   /** The count of arrivals when codes were last looked for. */
@@ -45,16 +45,16 @@ export class Prover {
 
   /** A code for this callback is on its way, because it was just registered. */
   asked(callbackid: number): void {
-    this.#asked.set(callbackid, this.#options.clock.monotonic());
+    this.#requested.set(callbackid, this.#options.clock.monotonic());
   }
 
-  mayAsk(callbackid: number): boolean {
-    const asked = this.#asked.get(callbackid);
-    return asked === undefined || this.#options.clock.monotonic() - asked >= askAgainAfter;
+  mayResend(callbackid: number): boolean {
+    const asked = this.#requested.get(callbackid);
+    return asked === undefined || this.#options.clock.monotonic() - asked >= resendAfter;
   }
 
   /** Has a new code sent. Until it is verified, nothing is delivered. */
-  async ask({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
+  async resend({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
     const { accountId, callbacks, verifiers } = this.#options;
     await verifiers.expect(accountId, event, callbackid);
     this.asked(callbackid);
@@ -83,11 +83,11 @@ export class Prover {
         await verifiers.drop(accountId, code);
         continue;
       }
-      await ownCallbacks.look(signal);
+      await ownCallbacks.refresh(signal);
       if (!ownCallbacks.all().some((listed) => listed.callbackid === callbackid && listed.verified)) return false;
       await verifiers.prove(accountId, event, callbackid, code);
       this.#wrong.delete(callbackid);
-      this.#asked.delete(callbackid);
+      this.#requested.delete(callbackid);
       return true;
     }
     return false;

@@ -6,7 +6,7 @@ import { fixedToken } from '../../../src/api/auth/token-source.ts';
 import type { Random } from '../../../src/domain/clock.ts';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
-import type { TakeTurn } from '../../../src/domain/rate-turn.ts';
+import type { ReserveRequest } from '../../../src/domain/rate-reservation.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
 const baseUrl = 'https://api.service.example';
@@ -77,7 +77,7 @@ export function stage(
     random: loaded(0.5),
     fetch,
     log: silentLog,
-    takeTurn: freeTurns(() => {
+    reserveRequest: freeReservations(() => {
       stamps.push(stamps.length + 1);
       return { readSeq: stamps.length, begun: clock.monotonic() };
     }),
@@ -118,6 +118,6 @@ export function broken(code: string): TypeError {
 }
 
 /** Turns of a rate that nobody shares. */
-export function freeTurns(stamp: () => ReadStamp): TakeTurn {
+export function freeReservations(stamp: () => ReadStamp): ReserveRequest {
   return () => Promise.resolve({ stamp: stamp(), end: () => Promise.resolve() });
 }

@@ -73,7 +73,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
         return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
       },
       log: silentLog,
-      takeTurn: listener.mirror.takeTurn,
+      reserveRequest: listener.mirror.reserveRequest,
       tokens: fixedToken(new Secret(service.token)),
     },
   );
@@ -88,7 +88,7 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       verifiers: listener.secrets.verifiers,
       clock,
       log: options.log ?? silentLog,
-      inTurn: (work) => work(),
+      withPermit: (work) => work(),
       onVerified: (accountId) => verified.push(accountId),
       ...changes,
     });

@@ -7,7 +7,7 @@ import { Secret, silentLog } from '../../../src/domain/log.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
-import { freeTurns, loaded } from '../../support/network/scripted-service.ts';
+import { freeReservations, loaded } from '../../support/network/scripted-service.ts';
 
 let running: EmbeddedSandbox | undefined;
 
@@ -32,7 +32,7 @@ async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceCl
       random: loaded(0), // No wait between attempts.
       fetch,
       log: silentLog,
-      takeTurn: freeTurns(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
+      reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
       tokens: fixedToken(new Secret(running.token)),
     },
   );

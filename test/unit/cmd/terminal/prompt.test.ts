@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ask, readInput } from '../../../../src/cmd/terminal/prompt.ts';
+import { prompt, readInput } from '../../../../src/cmd/terminal/prompt.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { collector } from '../../../support/testbed/command-line.ts';
 
@@ -14,7 +14,7 @@ function terminal() {
 describe('asking', () => {
   it('gives the line that was typed, and leaves the rest of the input alone', async () => {
     const { context, stdin, text } = terminal();
-    const answered = ask(context, 'Your name?', { hidden: false });
+    const answered = prompt(context, 'Your name?', { hidden: false });
     stdin.write('Ada\n');
     expect(await answered).toBe('Ada');
     expect(text()).toBe('Your name? ');
@@ -22,7 +22,7 @@ describe('asking', () => {
 
   it('shows nothing of what is typed in hiding', async () => {
     const { context, stdin, text } = terminal();
-    const answered = ask(context, 'Code?', { hidden: true });
+    const answered = prompt(context, 'Code?', { hidden: true });
     for (const key of ['s', 'e', 'x', '\u007f', 'cret', '\r']) stdin.write(key);
     expect(await answered).toBe('secret');
     expect(text()).toBe('Code? \n');
@@ -33,14 +33,14 @@ describe('asking', () => {
     ['Ctrl-D', '\u0004'],
   ])('takes %s in hiding for an end', async (_, key) => {
     const { context, stdin } = terminal();
-    const answered = ask(context, 'Code?', { hidden: true });
+    const answered = prompt(context, 'Code?', { hidden: true });
     stdin.write(key);
     await expect(answered).rejects.toMatchObject({ code: 'interrupted' });
   });
 
   it('J1 waits no longer once the command is interrupted', async () => {
     const { context, interruption } = terminal();
-    const answered = ask(context, 'Really?', { hidden: false });
+    const answered = prompt(context, 'Really?', { hidden: false });
     interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
     await expect(answered).rejects.toMatchObject({ code: 'interrupted' });
   });

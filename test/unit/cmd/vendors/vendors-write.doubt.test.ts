@@ -143,10 +143,17 @@ describe('an edit whose answer is lost', () => {
       if (init?.method === 'PUT') [onAnswer, isSwallowed] = [lost, true];
       return through(input, init);
     };
-    const deaf = pointedAt(sandbox, { fetch: failing });
-    await deaf.run('sync', ...account);
+    const withoutReads = pointedAt(sandbox, { fetch: failing });
+    await withoutReads.run('sync', ...account);
     sent = [];
-    const { status, stderr } = await deaf.run('vendors', 'edit', String(vendorid), '--set', 'city=Boise', ...account);
+    const { status, stderr } = await withoutReads.run(
+      'vendors',
+      'edit',
+      String(vendorid),
+      '--set',
+      'city=Boise',
+      ...account,
+    );
     expect([status, sent]).toEqual([69, ['PUT', 'GET', 'PUT', 'GET', 'PUT', 'GET']]);
     expect(stderr).toContain('It was sent 3 times');
   });

@@ -143,8 +143,8 @@ describe('worlds of what a list shows', () => {
     for (const state of [0, 1, 2])
       expect((await walk(place, `per_page=100&search[vis_state]=${state}`)).ids).toEqual(states(place, state));
     expect((await walk(place, 'per_page=100&search[updated_since]=2026-01-01')).ids).toEqual(states(place, 0, 2));
-    const deaf = await testbed({ level: 'service', world: ['visStateFilter=ignored'], vendors });
-    expect((await walk(deaf, 'per_page=100&search[vis_state]=1')).ids).toEqual(states(deaf, 0, 2));
+    const withoutFilter = await testbed({ level: 'service', world: ['visStateFilter=ignored'], vendors });
+    expect((await walk(withoutFilter, 'per_page=100&search[vis_state]=1')).ids).toEqual(states(withoutFilter, 0, 2));
   });
 
   it('A9 total=counts_hidden counts deleted rows and leaves holes', async () => {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../../src/domain/clock.ts';
-import type { AskedTurn, Turn } from '../../../../src/domain/rate-turn.ts';
+import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import { openMirror, type Mirror } from '../../../../src/store/mirror.ts';
 import { memory } from '../../../support/memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const period = 60_000;
-const asked: AskedTurn = { accountId: 'one', family: 'accounting', requests: 5, per: period, longest: 10_000 };
+const demand: RateDemand = { accountId: 'one', family: 'accounting', requests: 5, per: period, longest: 10_000 };
 
 /** Processes that live. */
 const alive = new Set<string>();
@@ -23,117 +23,120 @@ async function open(path: string, clock: Clock, name: string): Promise<Mirror> {
   return mirror;
 }
 
-/** Takes all turns that there are. */
-async function takeAll(mirror: Mirror, more: Partial<AskedTurn> = {}): Promise<{ turns: Turn[]; wait: number }> {
-  const turns: Turn[] = [];
+/** Takes all reservations that there are. */
+async function takeAll(
+  mirror: Mirror,
+  more: Partial<RateDemand> = {},
+): Promise<{ reservations: Reservation[]; wait: number }> {
+  const reservations: Reservation[] = [];
   for (;;) {
-    const turn = await mirror.takeTurn({ ...asked, ...more });
-    if (!('stamp' in turn)) return { turns, wait: turn.wait };
-    turns.push(turn);
+    const reserved = await mirror.reserveRequest({ ...demand, ...more });
+    if (!('stamp' in reserved)) return { reservations, wait: reserved.wait };
+    reservations.push(reserved);
   }
 }
 
 const file = (): string => join(temporaryFolder(memory), 'vendors.db');
 
-async function end(turns: readonly Turn[]): Promise<void> {
-  for (const turn of turns) await turn.end(0);
+async function end(reservations: readonly Reservation[]): Promise<void> {
+  for (const reserved of reservations) await reserved.end(0);
 }
 
 it('K30 two processes together never have more requests within a period than the rate allows', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const [one, other] = [await open(path, clock, 'one'), await open(path, clock, 'other')];
-  const { turns } = await takeAll(one, { requests: 3 });
+  const { reservations } = await takeAll(one, { requests: 3 });
   const rest = await takeAll(other);
-  expect([turns.length, rest.turns.length]).toEqual([3, 2]);
-  await end(turns);
+  expect([reservations.length, rest.reservations.length]).toEqual([3, 2]);
+  await end(reservations);
   await clock.advance(1_000);
-  await end(rest.turns);
-  expect((await takeAll(other)).turns).toEqual([]);
+  await end(rest.reservations);
+  expect((await takeAll(other)).reservations).toEqual([]);
   await clock.advance(period - 1_001);
-  expect((await takeAll(other)).turns).toEqual([]);
+  expect((await takeAll(other)).reservations).toEqual([]);
   await clock.advance(1);
-  expect((await takeAll(one)).turns).toHaveLength(3);
+  expect((await takeAll(one)).reservations).toHaveLength(3);
   await clock.advance(1_000);
-  expect((await takeAll(other)).turns).toHaveLength(2);
+  expect((await takeAll(other)).reservations).toHaveLength(2);
   // Accounts and families are counted apart.
-  expect((await takeAll(one, { accountId: 'two' })).turns).toHaveLength(5);
-  expect((await takeAll(one, { family: 'events' })).turns).toHaveLength(5);
+  expect((await takeAll(one, { accountId: 'two' })).reservations).toHaveLength(5);
+  expect((await takeAll(one, { family: 'events' })).reservations).toHaveLength(5);
 });
 
 it('K30 a restart remembers what was used, and nothing is kept for longer than it counts', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const first = await open(path, clock, 'first');
-  const { turns } = await takeAll(first);
-  await end(turns.slice(0, 4));
+  const { reservations } = await takeAll(first);
+  await end(reservations.slice(0, 4));
   // The last one is under way when the process dies: the service may see it a little later.
   await first.close();
   alive.delete('first');
   const next = await open(path, clock, 'next');
-  expect((await takeAll(next)).turns).toEqual([]);
+  expect((await takeAll(next)).reservations).toEqual([]);
   await clock.advance(period);
-  expect((await takeAll(next)).turns).toHaveLength(4);
-  await clock.advance(asked.longest);
-  expect((await takeAll(next)).turns).toHaveLength(1);
+  expect((await takeAll(next)).reservations).toHaveLength(4);
+  await clock.advance(demand.longest);
+  expect((await takeAll(next)).reservations).toHaveLength(1);
   expect(ask(path, "SELECT count(*) AS rows FROM _requests WHERE process = 'first'")).toEqual([{ rows: 0 }]);
 });
 
 it('K30 a request that takes longer than it may counts on for as long as its process lives', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const one = await open(path, clock, 'stopped');
-  const { turns } = await takeAll(one, { requests: 1 });
+  const { reservations } = await takeAll(one, { requests: 1 });
   await clock.advance(10 * period);
-  expect((await takeAll(one, { requests: 1 })).turns).toEqual([]);
-  await end(turns);
-  expect((await takeAll(one, { requests: 1 })).turns).toEqual([]);
+  expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
+  await end(reservations);
+  expect((await takeAll(one, { requests: 1 })).reservations).toEqual([]);
   await clock.advance(period);
-  expect((await takeAll(one, { requests: 1 })).turns).toHaveLength(1);
+  expect((await takeAll(one, { requests: 1 })).reservations).toHaveLength(1);
 });
 
 it('K30 after a start of the machine, which may have lost what was written last, a period is waited out', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   await clock.advance(500_000);
   const first = await open(path, clock, 'before');
-  await end((await takeAll(first, { requests: 1 })).turns);
+  await end((await takeAll(first, { requests: 1 })).reservations);
   await first.close();
   const restarted = virtualClock({ auto: true });
   await restarted.advance(20_000);
   const next = await open(path, restarted, 'after');
-  const { turns, wait } = await takeAll(next);
-  expect([turns, wait]).toEqual([[], period - 20_000]);
+  const { reservations, wait } = await takeAll(next);
+  expect([reservations, wait]).toEqual([[], period - 20_000]);
   await restarted.advance(wait);
-  expect((await takeAll(next)).turns).not.toEqual([]);
+  expect((await takeAll(next)).reservations).not.toEqual([]);
 });
 
 it('K30 a request whose end could not be written gives its place back once writing works again', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
-  const { turns } = await takeAll(mirror);
+  const { reservations } = await takeAll(mirror);
   const outside = new Driver(path);
   onTestFinished(() => void outside.close());
   outside.exec("CREATE TRIGGER full BEFORE UPDATE ON _requests BEGIN SELECT raise(ABORT, 'disk full'); END");
-  await end(turns);
+  await end(reservations);
   outside.exec('DROP TRIGGER full');
-  expect((await takeAll(mirror)).turns).toEqual([]);
-  await clock.advance(period + asked.longest);
-  expect((await takeAll(mirror)).turns).toHaveLength(asked.requests);
+  expect((await takeAll(mirror)).reservations).toEqual([]);
+  await clock.advance(period + demand.longest);
+  expect((await takeAll(mirror)).reservations).toHaveLength(demand.requests);
 });
 
-it('K30 is asked again after seconds, not at once, while requests that ought to have ended hold every place', async () => {
+it('K30 is demand again after seconds, not at once, while requests that ought to have ended hold every place', async () => {
   const [path, clock] = [file(), virtualClock({ auto: true })];
   const mirror = await open(path, clock, 'one');
   await takeAll(mirror);
-  await clock.advance(period + asked.longest + 1);
-  expect(await takeAll(mirror)).toEqual({ turns: [], wait: 5_000 });
+  await clock.advance(period + demand.longest + 1);
+  expect(await takeAll(mirror)).toEqual({ reservations: [], wait: 5_000 });
 });
 
 it('K30 a request that nobody waits for any more counts for as long as it may still be on its way', async () => {
   const clock = virtualClock({ auto: true });
   const mirror = await open(file(), clock, 'one');
-  const { turns } = await takeAll(mirror);
-  await turns[0]!.end(2_000);
-  await end(turns.slice(1));
+  const { reservations } = await takeAll(mirror);
+  await reservations[0]!.end(2_000);
+  await end(reservations.slice(1));
   await clock.advance(period);
-  expect((await takeAll(mirror)).turns).toHaveLength(4);
+  expect((await takeAll(mirror)).reservations).toHaveLength(4);
   await clock.advance(2_000);
-  expect((await takeAll(mirror)).turns).toHaveLength(1);
+  expect((await takeAll(mirror)).reservations).toHaveLength(1);
 });

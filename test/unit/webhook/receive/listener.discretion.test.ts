@@ -16,8 +16,8 @@ describe('secrets', () => {
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
     };
     const place = await testbed({ level: 'listener', ...options });
-    const letter = signed(delivery);
-    await post(place.address, letter);
+    const sent = signed(delivery);
+    await post(place.address, sent);
     await post(place.address, signed(delivery, 'wrong'));
     await place.secrets.verifiers.expect(account, 'bill_vendor', 77);
     const code = 'canary-code-9876543210';
@@ -30,7 +30,7 @@ describe('secrets', () => {
     const everything =
       lines.join('') + readFileSync(place.mirror.path, 'latin1') + readFileSync(`${place.mirror.path}-wal`, 'latin1');
     const token = place.address.slice(place.address.lastIndexOf('/') + 1);
-    for (const secret of [token, knownVerifier.reveal(), code, letter.headers['x-service-hmac-sha256'] ?? ''])
+    for (const secret of [token, knownVerifier.reveal(), code, sent.headers['x-service-hmac-sha256'] ?? ''])
       expect(everything).not.toContain(secret);
   });
 });

@@ -18,9 +18,9 @@ async function noted(): Promise<Testbed<'listener'> & { lines: string[]; fail: (
   return { ...place, lines, fail: (now) => (failing = now) };
 }
 
-async function send(place: Testbed<'listener'>, count: number, ...letters: RequestInit[]): Promise<void> {
+async function send(place: Testbed<'listener'>, count: number, ...deliveries: RequestInit[]): Promise<void> {
   for (let nth = 0; nth < count; nth++)
-    await Promise.all(letters.map(async (letter) => (await fetch(place.address, letter)).arrayBuffer()));
+    await Promise.all(deliveries.map(async (delivery) => (await fetch(place.address, delivery)).arrayBuffer()));
 }
 
 const genuine = signed(delivery);

@@ -80,14 +80,14 @@ describe('codes', () => {
   it('D1 a code that is long in coming is proven when it comes', async () => {
     const place = await testbed({ level: 'webhook' });
     // The first attempt to deliver it fails, the next one is minutes later.
-    const deaf = place.another({ publicUrl: 'http://127.0.0.1:9' });
-    const check = deaf.check();
+    const unreachable = place.another({ publicUrl: 'http://127.0.0.1:9' });
+    const check = unreachable.check();
     await place.pass(30_000);
     expect(await check).toBe('unverified');
     const { verifier } = listed(place)[0]!;
     expect(await place.secrets.verifiers.offer(account, new Secret(verifier), 2001)).toBe('kept');
-    deaf.codeArrived();
-    expect(await deaf.check()).toBe('verified');
+    unreachable.codeArrived();
+    expect(await unreachable.check()).toBe('verified');
     expect(place.verified).toEqual([account]);
   });
 

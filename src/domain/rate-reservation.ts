@@ -2,7 +2,7 @@
 import type { ReadStamp } from './reading.ts';
 
 /** Which limit a request is under, and how much of it may be used. */
-export interface AskedTurn {
+export interface RateDemand {
   readonly accountId: string;
   /** The families of paths that the service counts apart. */
   readonly family: 'accounting' | 'events';
@@ -14,11 +14,11 @@ export interface AskedTurn {
 }
 
 /** A turn that was taken. It counts until `per` milliseconds after the last moment at which the service may see its request. */
-export interface Turn {
+export interface Reservation {
   readonly stamp: ReadStamp;
   /** The answer has come, or nobody waits for it any more: then the request may reach the service for another `late` milliseconds. */
   end(late: number): Promise<void>;
 }
 
 /** Takes a turn, or tells in how many milliseconds to ask again. */
-export type TakeTurn = (asked: AskedTurn) => Promise<Turn | { readonly wait: number }>;
+export type ReserveRequest = (demand: RateDemand) => Promise<Reservation | { readonly wait: number }>;

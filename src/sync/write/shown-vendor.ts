@@ -18,7 +18,7 @@ export async function readAgain(engine: Engine, vendorid: number, signal: AbortS
  * A vendor as the service shows it now: read by id, or by a sweep where the service does not offer that.
  * @throws MirrorError where it cannot be seen.
  */
-export async function look(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+export async function shownVendor(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
   try {
     return await readAgain(engine, vendorid, signal);
   } catch (error) {
