@@ -1,6 +1,7 @@
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { plainWords } from './.config/plain-words.js';
 
 /** What ties a run to this machine's clock, randomness or network: each is known to one file. */
 const passedIn = {
@@ -42,6 +43,11 @@ export default defineConfig(
       'no-restricted-globals': ['error', ...passedIn.clock, ...passedIn.network],
       'no-restricted-properties': ['error', ...outsideProperties],
     },
+  },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts'],
+    plugins: { local: { rules: { 'plain-words': plainWords } } },
+    rules: { 'local/plain-words': 'error' },
   },
   { files: ['src/domain/clock.ts'], rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' } },
   {

@@ -181,26 +181,6 @@ describe('the layout', () => {
     expect(files.filter(({ lines }) => lines > 250).map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
-  it('names nothing by a word of its own where the field has one', () => {
-    const privateWords =
-      /^(announcer|bell|census|chores?|complain|crowd|deaf|deafness|deeds?|desks?|dice|hearing|holdings|house|household|keeper|keyring|kin|knock|letters?|mending|obey|occasion|patience|reception|remark|residents?|reworded|roads?|seams?|soundness|vault)$/;
-    const wordsOf = (name: string): string[] => name.split(/(?=[A-Z])|[-_#.]/).map((word) => word.toLowerCase());
-    const names = files.flatMap((file) => [
-      basename(file.path, '.ts'),
-      ...collect(file, (node) =>
-        ts.isIdentifier(node) && (node.parent as { name?: ts.Node }).name === node ? node.text : undefined,
-      ),
-    ]);
-    expect([...new Set(names)].filter((name) => wordsOf(name).some((word) => privateWords.test(word)))).toEqual([]);
-  });
-
-  it('has the test of a file or folder at its own path', () => {
-    const tested = new Set(files.flatMap(({ path }) => [path.replace(/\.ts$/, ''), dirname(path)]));
-    const subjectOf = (path: string): string => path.replace(/^test\/unit\//, 'src/').replace(/\.(.+\.)?test\.ts$/, '');
-    const tests = sourceTree('test/unit').map(({ path }) => path);
-    expect(tests.filter((path) => !tested.has(subjectOf(path)))).toEqual([]);
-  });
-
   it('has no drawers', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...sourceTree('test')].map(({ path }) => path);
