@@ -1,5 +1,6 @@
 /** Work that is done once at a time, and whose result is shared for a while: many who look cost no more than one. */
 import type { Clock } from '../domain/clock.ts';
+import { SingleFlight } from '../domain/work/single-flight.ts';
 
 /** How long a result serves at least, in milliseconds. */
 const shortest = 1_000;
@@ -8,17 +9,16 @@ const shortest = 1_000;
 const restFactor = 9;
 
 export function shared<T>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<T>): () => Promise<T> {
-  let last: { readonly result: Promise<T>; until: number } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (last && now < last.until) return last.result;
-    const begun = { result: work(), until: Infinity };
-    const end = (): void => {
-      const took = clock.monotonic() - now;
-      begun.until = now + Math.max(shortest, took + restFactor * took);
-    };
-    begun.result.then(end, end);
-    last = begun;
-    return begun.result;
+  let until = 0;
+  const flight = new SingleFlight<T>(() => clock.monotonic() < until);
+  const timed = async (): Promise<T> => {
+    const begun = clock.monotonic();
+    try {
+      return await work();
+    } finally {
+      const took = clock.monotonic() - begun;
+      until = begun + Math.max(shortest, took + restFactor * took);
+    }
   };
+  return () => flight.run(timed);
 }

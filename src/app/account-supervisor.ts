@@ -1,9 +1,10 @@
 /** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
-import { parseInstant, sleep, type Clock } from '../domain/clock.ts';
+import { sleep, type Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import type { Account, Installation } from './installation.ts';
 import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
+import { unusuallySilentFor } from '../domain/unusual-silence.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { Watchdog } from '../admin/health/health.ts';
 import type { RunTrigger } from '../store/tables/mirror-tables.ts';
@@ -29,10 +30,6 @@ export interface AccountSupervisorOptions {
 
 /** How long the first run waits for the callback to be verified: changes from then on are told to us. */
 const callbackWait = 60_000;
-
-/** So many changes that nobody announced, and no delivery for so long, in milliseconds, are unusual. */
-const unusualMisses = 3;
-const unusualSilence = 15 * 60_000;
 
 /** Runs that died with their process within this time make the next one wait, twice as long for each, in milliseconds. */
 const recently = 3_600_000;
@@ -208,11 +205,11 @@ export class AccountSupervisor implements Service {
   async #watch(): Promise<void> {
     if (this.#watchdog === 'off') return;
     const { account, installation, clock, log } = this.#options;
-    const { missedSince, lastDelivery } = await installation.mirror.receivedDeliveries(account.id);
-    const silentFor = clock.now() - (parseInstant(lastDelivery ?? '') ?? this.#since);
-    const silent = missedSince >= unusualMisses && silentFor >= unusualSilence;
-    this.#watchdog = silent ? 'silent' : 'hearing';
-    if (!silent) return;
+    const received = await installation.mirror.receivedDeliveries(account.id);
+    const silentFor = unusuallySilentFor(received, clock.now(), this.#since);
+    this.#watchdog = silentFor === undefined ? 'hearing' : 'silent';
+    if (silentFor === undefined) return;
+    const { missedSince } = received;
     const minutes = Math.round(silentFor / 60_000);
     log.warn(
       { account: account.id, missed: missedSince, minutes },

@@ -9,6 +9,7 @@ import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
+import { SingleFlight } from '../domain/work/single-flight.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';
@@ -99,7 +100,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const services: Service[] = [admin, listener, integrity, ...accounts.services];
-  let stopped: Promise<void> | undefined;
+  const stopping = new SingleFlight<void>(() => true);
 
   return {
     name: 'the daemon',
@@ -108,15 +109,15 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       return { listener: at(listener.address), admin: at(admin.address) };
     },
     start: () => startAll(services),
-    stop() {
-      stopped ??= stopAll(services).finally(async () => {
-        // Where that fails, the next daemon looks through the mirror.
-        if (integrity.passed) await mirror.forgetDaemonFiles().catch(() => undefined);
-        await installation.close();
-        lock.release();
-      });
-      return stopped;
-    },
+    stop: () =>
+      stopping.run(() =>
+        stopAll(services).finally(async () => {
+          // Where that fails, the next daemon looks through the mirror.
+          if (integrity.passed) await mirror.forgetDaemonFiles().catch(() => undefined);
+          await installation.close();
+          lock.release();
+        }),
+      ),
     authorize(auth) {
       installation.authorize(auth);
       for (const supervisor of supervisors.values()) void supervisor.subscriptions.check();

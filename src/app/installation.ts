@@ -7,6 +7,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
+import { SingleFlight } from '../domain/work/single-flight.ts';
 import { RequestFailureLog } from './request-failures.ts';
 import { openMirror, type Mirror, type MirrorFile } from '../store/mirror.ts';
 import type { RunCounts } from '../store/rows/runs.ts';
@@ -105,12 +106,8 @@ function refuseOther(known: string | null, name: string, { path }: Mirror): void
 
 /** The work, done until it succeeded once. */
 function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () =>
-    (done ??= work().catch((error: unknown) => {
-      done = undefined;
-      throw error;
-    }));
+  const flight = new SingleFlight<void>((outcome) => outcome === 'done');
+  return () => flight.run(work);
 }
 
 /**

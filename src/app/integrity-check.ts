@@ -1,6 +1,7 @@
 /** Looks through a mirror that was not closed in good order, while the daemon already works with it. */
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
+import { background } from '../domain/work/background.ts';
 import type { Log } from '../domain/log.ts';
 import { checkWholeFile } from '../store/files/full-check.ts';
 
@@ -20,7 +21,6 @@ export interface IntegrityCheck extends Service {
 }
 
 export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCheckOptions): IntegrityCheck {
-  let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
   let passed = reason === undefined;
 
   const check = async (signal: AbortSignal): Promise<void> => {
@@ -35,19 +35,12 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
     }
   };
 
+  const service = background('the integrity check', check);
   return {
-    name: 'the integrity check',
+    ...service,
     get passed() {
       return passed;
     },
-    start() {
-      const stop = new AbortController();
-      if (!passed) life ??= { stop, ended: check(stop.signal) };
-      return Promise.resolve();
-    },
-    async stop() {
-      life?.stop.abort(new Error('Stopping.'));
-      await life?.ended;
-    },
+    start: () => (passed ? Promise.resolve() : service.start()),
   };
 }

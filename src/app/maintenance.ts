@@ -1,8 +1,9 @@
-/** Small things that a daemon does now and then: forgetting what is old, and looking after its file. */
-import { sleep, type Clock } from '../domain/clock.ts';
+/** What a daemon does now and then: it removes old rows, and looks after its files. */
+import { sleptThrough, type Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
+import { background, repeatedly } from '../domain/work/background.ts';
 import type { Log } from '../domain/log.ts';
 import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
@@ -26,7 +27,6 @@ const betweenBatches = 50;
 const largeJournal = 64 * 2 ** 20;
 
 export function createMaintenance({ mirror, secrets, retention, clock, log }: MaintenanceOptions): Service {
-  let life: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined;
   let warned = false;
 
   const look = (): void => {
@@ -54,40 +54,23 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
     let removed = 0;
     for await (const some of mirror.prune(keep)) {
       removed += some;
-      if (await stopsWithin(signal, betweenBatches)) break;
+      if (!(await sleptThrough(clock, betweenBatches, signal))) break;
     }
     if (removed > 0) log.info({ rows: removed }, 'old rows were removed');
   };
 
-  const stopsWithin = (signal: AbortSignal, ms: number): Promise<boolean> =>
-    sleep(clock, ms, signal).then(
-      () => false,
-      () => true,
-    );
-
-  const repeat = async (ms: number, signal: AbortSignal, task: (signal: AbortSignal) => Promise<void> | void) => {
-    do
-      try {
-        await task(signal);
-      } catch (error) {
-        log.warn({ err: asMirrorError(error) }, 'a chore failed and will be tried again');
-      }
-    while (!(await stopsWithin(signal, ms)));
+  const attempt = async (task: () => Promise<void> | void): Promise<void> => {
+    try {
+      await task();
+    } catch (error) {
+      log.warn({ err: asMirrorError(error) }, 'maintenance failed and will be tried again');
+    }
   };
 
-  return {
-    name: 'the chores',
-    start() {
-      const stop = new AbortController();
-      life ??= {
-        stop,
-        ended: Promise.all([repeat(lookEvery, stop.signal, look), repeat(pruneEvery, stop.signal, prune)]),
-      };
-      return Promise.resolve();
-    },
-    async stop() {
-      life?.stop.abort(new Error('Stopping.'));
-      await life?.ended;
-    },
-  };
+  return background('the maintenance', (signal) =>
+    Promise.all([
+      repeatedly(clock, lookEvery, signal, () => attempt(look)),
+      repeatedly(clock, pruneEvery, signal, () => attempt(() => prune(signal))),
+    ]),
+  );
 }

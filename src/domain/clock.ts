@@ -69,6 +69,14 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** Waits `ms` milliseconds. @returns whether all of them passed; false as soon as the signal is aborted. */
+export function sleptThrough(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return sleep(clock, ms, signal).then(
+    () => true,
+    () => false,
+  );
+}
+
 function abortReason(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
   return reason instanceof Error ? reason : new Error('Aborted.');

@@ -1,10 +1,11 @@
 /** Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron. */
 import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
-import { sleep, type Clock, type Random } from '../domain/clock.ts';
+import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
+import { background } from '../domain/work/background.ts';
 import { openTimezone } from './timezone.ts';
 
 const day = 86_400_000;
@@ -156,7 +157,6 @@ const longestJitter = 30_000;
  */
 export function createSchedule(options: ScheduleOptions): Schedule {
   const { name, slots, clock, random, log } = options;
-  let life: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined;
   let next: number | undefined;
 
   /** Slots up to this wall time are done with; what ran last, in wall time and in time that never jumps. */
@@ -210,24 +210,16 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     while (!signal.aborted) {
       const ms = wait();
       if (ms === 0) await runOnce(signal);
-      else await sleep(clock, Math.min(ms, longestSleep), signal).catch(() => undefined);
+      else await sleptThrough(clock, Math.min(ms, longestSleep), signal);
     }
+    next = undefined;
   };
 
+  const service = background(`the ${name} schedule`, live);
   return {
-    name: `the ${name} schedule`,
+    ...service,
     get next() {
       return next;
-    },
-    start() {
-      const stop = new AbortController();
-      life = { stop, ended: live(stop.signal) };
-      return Promise.resolve();
-    },
-    async stop() {
-      life?.stop.abort(new Error(`The ${name} schedule stops.`));
-      await life?.ended;
-      next = undefined;
     },
   };
 }

@@ -1,18 +1,12 @@
 /** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
 import { z } from 'zod';
 import { eventsInstead } from '../domain/events.ts';
+import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
-
-const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-function milliseconds(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text);
-  return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined;
-}
 
 /** A duration in human form, as milliseconds. */
 const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
-  const ms = milliseconds(text);
+  const ms = parseDuration(text);
   if (ms === undefined) context.addIssue('a duration such as 500ms, 30s, 15m, 12h or 90d');
   return ms ?? 0;
 });
@@ -31,7 +25,7 @@ export interface Rate {
 
 const rate = z.string({ error: 'a rate such as 600/60s' }).transform((text, context): Rate => {
   const match = /^([1-9]\d*)\/(.+)$/.exec(text);
-  const per = milliseconds(match?.[2] ?? '');
+  const per = parseDuration(match?.[2] ?? '');
   if (!match || !per) context.addIssue('a rate such as 600/60s');
   return { requests: Number(match?.[1] ?? 1), per: per ?? 1 };
 });

@@ -1,5 +1,6 @@
 /** What a person should do about an account, judged by its state; nothing where all is well. */
-import { age, inWords } from '../../domain/age.ts';
+import { age } from '../../domain/age.ts';
+import { inWords } from '../../domain/duration.ts';
 import { parseInstant } from '../../domain/clock.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
 import type { AccountReport, ReportedRun, RequestFailureReport } from '../../store/reports/account-reports.ts';

@@ -1,5 +1,5 @@
 /** Whether this process can do its work, whether each account's part of the mirror may be relied on, and why not. */
-import { inWords } from '../../domain/age.ts';
+import { inWords } from '../../domain/duration.ts';
 import { parseInstant, type Clock } from '../../domain/clock.ts';
 import { accessRefused, failingRequests, lastError, type LastError } from './advice.ts';
 import { inSlices } from './in-slices.ts';

@@ -1,5 +1,5 @@
 /** The dashboard: what the mirror holds, how fresh it is, and what the service told us, for a person who looks. */
-import { inWords } from '../../domain/age.ts';
+import { inWords } from '../../domain/duration.ts';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { inSlices } from '../health/in-slices.ts';
 import { bySeverity, type Health } from '../health/readiness.ts';

@@ -7,6 +7,7 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
+import { SingleFlight } from '../../domain/work/single-flight.ts';
 import { refreshGrant, type OAuthSettings, type TokenPair } from './refresh-grant.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import type { TokenSource } from './token-source.ts';
@@ -29,7 +30,7 @@ export function oauthTokens(
   dependencies: ExchangeDependencies,
 ): TokenSource {
   let held: TokenPair | undefined;
-  let renewal: Promise<TokenPair> | undefined;
+  const renewal = new SingleFlight<TokenPair>();
   /** A new pair that could not be kept: its refresh token is the only one that still works. */
   let unkept: TokenPair | undefined;
   /** Refresh tokens that were refused once are not offered again. */
@@ -71,8 +72,7 @@ export function oauthTokens(
     });
 
   const renewed = async (unwanted: Secret | undefined): Promise<Secret> => {
-    renewal ??= replace(unwanted).finally(() => (renewal = undefined));
-    held = await renewal;
+    held = await renewal.run(() => replace(unwanted));
     return held.access;
   };
 

@@ -3,13 +3,36 @@ import { InvalidArgumentError } from 'commander';
 import { MirrorError } from '../../domain/errors.ts';
 import { eventsInstead } from '../../domain/events.ts';
 
-/** A whole number of at least this. */
-export function wholeFrom(least: number): (text: string) => number {
+/** A whole number of at least `least`, and at most `most` if told. */
+export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `from ${least}`;
   return (text) => {
     const number = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number >= least) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
+}
+
+/** A port to listen on; 0 stands for any that is free. */
+export function portNumber(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a port from 0 to 65535.');
+}
+
+/** A number of times a second, and the like. */
+export function nonNegative(text: string): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0.');
+}
+
+/** A share of all. */
+export function rate(text: string): number {
+  if (isRate(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a rate from 0 to 1, such as 0.05.');
+}
+
+export function isRate(text: string): boolean {
+  return /^(0(\.\d+)?|1(\.0+)?)$/.test(text);
 }
 
 /** The number of something at the service. */

@@ -1,5 +1,5 @@
 /** What `sync` and `reconcile` say when they are done. */
-import { seconds } from '../../domain/age.ts';
+import { seconds } from '../../domain/duration.ts';
 import type { Settings } from '../../settings/parse.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { GatewaySummary, RunSummary } from '../../app/installation.ts';

@@ -1,10 +1,11 @@
 /** `sandbox`: the service of the reference on a local port, for whoever has no account. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { once } from 'node:events';
 import { MirrorError } from '../../domain/errors.ts';
 import { allScopes } from '../../sandbox/core/access.ts';
 import { faultKinds, type FaultKind } from '../../sandbox/faults/fault-kinds.ts';
 import { defaultWorld, parseWorld, worldAxes, type World } from '../../sandbox/core/worlds.ts';
+import { collected, isRate, nonNegative, portNumber, rate, wholeFrom } from '../options/option-values.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 
@@ -32,7 +33,7 @@ interface SandboxFlags {
   readonly json?: boolean;
 }
 
-/** The command with its options and its help; it runs until `edge.interrupted`. Throws `usage` and `port_taken`. */
+/** The command with its options and its help; it runs until `context.interrupted`. Throws `usage` and `port_taken`. */
 export function sandboxCommand(context: ProcessContext): Command {
   return new Command('sandbox')
     .summary('the service itself on a local port, with invented vendors')
@@ -40,22 +41,22 @@ export function sandboxCommand(context: ProcessContext): Command {
     .option('--host <address>', 'where to listen', '127.0.0.1')
     .option('--port <number>', 'where to listen; 0 takes a free port', portNumber, 8790)
     .option('--file <path>', 'keep the world there, so that a second start finds it as it was left')
-    .option('--vendors <number>', 'how many vendors each account begins with', wholeNumber, 500)
+    .option('--vendors <number>', 'how many vendors each account begins with', wholeFrom(0, 9_999_999), 500)
     .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
-    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collect)
+    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collected)
     .option('--token <token>', 'the access token that opens it', 'sandbox-token')
     .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
-    .option('--token-lifetime <seconds>', 'how long each token is good for', wholeNumber)
-    .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collect)
+    .option('--token-lifetime <seconds>', 'how long each token is good for', wholeFrom(0, 9_999_999))
+    .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collected)
     .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
     .option('--events <number>', 'events a second about other things than vendors', nonNegative, 0)
     .option(
       '--world <key=value>',
       'how the service behaves where its reference is silent; may be repeated',
-      collect,
+      collected,
       [],
     )
-    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collect)
+    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collected)
     .option('--lose <rate>', 'share of deliveries that are never sent', rate, 0)
     .option('--late <rate>', 'share of deliveries that come minutes late', rate, 0)
     .option('--repeat <rate>', 'share of deliveries that come twice', rate, 0)
@@ -163,31 +164,3 @@ const examples = `Examples:
   vendor-mirror sandbox --vendors 100000
   vendor-mirror sandbox --churn 2 --lose 0.1 --world order=shuffled --world listLag=5
   vendor-mirror sandbox --fault 503=0.05 --fault truncated=0.01`;
-
-function collect(value: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, value];
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 0 up.');
-  return Number(text);
-}
-
-function portNumber(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It is a port from 0 to 65535.');
-  return Number(text);
-}
-
-function nonNegative(text: string): number {
-  if (!/^\d{1,6}(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It is a number from 0 up.');
-  return Number(text);
-}
-
-function rate(text: string): number {
-  if (!isRate(text)) throw new InvalidArgumentError('It is a rate from 0 to 1, as in 0.05.');
-  return Number(text);
-}
-
-function isRate(text: string): boolean {
-  return /^(0(\.\d+)?|1(\.0+)?)$/.test(text);
-}

@@ -21,7 +21,7 @@ export function openMirror(context: ProcessContext, settings: Settings): Databas
 }
 
 /**
- * Asks the mirror, against one consistent state. Where there is no mirror yet, a remark says so.
+ * Asks the mirror, against one consistent state. Where there is no mirror yet, a notice says so.
  * @returns undefined where there is no mirror yet.
  * @throws MirrorError as `openMirror`.
  */

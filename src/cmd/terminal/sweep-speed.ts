@@ -1,7 +1,7 @@
 /** How fast a sweep goes, and how long the rest of it will take. */
 import type { Clock } from '../../domain/clock.ts';
 import type { SweepProgress } from '../../app/installation.ts';
-import { inWords } from '../../domain/age.ts';
+import { inWords } from '../../domain/duration.ts';
 
 export class SweepSpeed {
   readonly #clock: Clock;

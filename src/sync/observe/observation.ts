@@ -8,7 +8,7 @@ import { isNews } from './accountant.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';
-import { inBatches } from './batches.ts';
+import { inBatches } from '../../domain/work/in-batches.ts';
 
 export interface Observation extends SweepResult {
   /** Vendors that were seen otherwise than they are stored, and not believed yet. */

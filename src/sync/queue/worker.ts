@@ -2,9 +2,11 @@
  * The worker drains the queue of one account: marks that are due are attended to, several at a time; where the service reads
  * no vendor by number, one sweep answers all of them. It wakes when a delivery came, and when a mark falls due.
  */
-import { sleep } from '../../domain/clock.ts';
+import { sleptThrough } from '../../domain/clock.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
+import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
+import { background } from '../../domain/work/background.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Mark } from '../../store/rows/marks.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
@@ -23,67 +25,56 @@ export class Worker implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> | undefined;
-  #awake = false;
-  #wake: (() => void) | undefined;
+  readonly #nudges = new ArrivalSignal();
+  readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(engine: Engine, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
     this.name = `worker of ${engine.accountId}`;
     this.#engine = engine;
     this.#sweep = sweep;
+    this.#life = background(this.name, (signal) => this.#run(signal));
   }
 
   start(): Promise<void> {
-    this.#running ??= this.#run();
-    return Promise.resolve();
+    return this.#life.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error('Stopping.'));
-    this.nudge();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   /** There may be something to do. */
   nudge(): void {
-    this.#awake = true;
-    this.#wake?.();
+    this.#nudges.ring();
   }
 
-  #stopped(): boolean {
-    return this.#stopping.signal.aborted;
-  }
-
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
+    const isStopped = (): boolean => signal.aborted;
     let failures = 0;
-    while (!this.#stopped()) {
-      this.#awake = false;
+    while (!isStopped()) {
+      const heard = this.#nudges.count;
       try {
-        if (!(await this.#drain())) await this.#nap();
+        if (!(await this.#drain(signal))) await this.#nap(heard, signal);
         failures = 0;
       } catch (error) {
-        if (this.#stopped()) return;
+        if (isStopped()) return;
         this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
         // What is due stays due: without a rest, which nothing that comes cuts short, the same would fail again at once, and again.
         failures += 1;
-        await sleep(this.#engine.clock, queueRest(failures), this.#stopping.signal).catch(() => undefined);
+        await sleptThrough(this.#engine.clock, queueRest(failures), signal);
       }
     }
   }
 
   /** @returns whether anything was due. @throws whatever keeps the marks from being answered. */
-  async #drain(): Promise<boolean> {
+  async #drain(signal: AbortSignal): Promise<boolean> {
     const { mirror, accountId, concurrency } = this.#engine;
     const marks = await mirror.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
-    const attendance = {
-      context: this.#context(),
-      signal: this.#stopping.signal,
-    };
+    const attendance = { context: this.#context(), signal };
     const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId), attendance);
-    if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark));
+    if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark, signal));
     else {
       const { error } = await this.#sweep();
       if (error) throw error;
@@ -91,15 +82,15 @@ export class Worker implements Service {
     return true;
   }
 
-  async #attend(mark: Mark): Promise<void> {
+  async #attend(mark: Mark, signal: AbortSignal): Promise<void> {
     await attend(this.#engine, mark, {
       context: await this.#contextOf(mark),
-      signal: this.#stopping.signal,
+      signal,
       onVerdict: (verdict) => this.#tell(mark, verdict),
     });
   }
 
-  /** Numbers and names of fields only: what stands in a vendor is nobody's business in a log. */
+  /** Logs ids and field names, never vendor data. */
   #tell({ account_id, vendorid }: Mark, verdict: Verdict): void {
     const { log } = this.#engine;
     if (verdict.kind === 'created') log.info({ account: account_id, vendorid }, `vendor ${vendorid} is new`);
@@ -120,17 +111,10 @@ export class Worker implements Service {
     return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
-  async #nap(): Promise<void> {
+  /** Waits for the next mark that falls due, or for a nudge since `heard` of them had come. */
+  async #nap(heard: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
     const next = await mirror.untilNextMark(accountId);
-    if (this.#awake || this.#stopped()) return;
-    await new Promise<void>((resolve) => {
-      const cancel = clock.timer(Math.min(longestNap, next ?? longestNap), resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#wake = undefined;
+    await this.#nudges.rung(heard, Math.min(longestNap, next ?? longestNap), clock, signal);
   }
 }

@@ -1,6 +1,8 @@
 /** Runs the sweeps that deliveries ask for, each as soon as it may begin. It wakes when a delivery came, and when a request falls due. */
 import { asMirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
+import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
+import { background } from '../../domain/work/background.ts';
 import type { Engine } from '../account/engine.ts';
 import { untilDue } from './sweep-request.ts';
 
@@ -11,41 +13,36 @@ export class RequestedSweeps implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<unknown>;
-  #running: Promise<void> | undefined;
-  #stopped = false;
-  #awake = false;
-  #wake: (() => void) | undefined;
+  readonly #nudges = new ArrivalSignal();
+  readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(engine: Engine, sweep: () => Promise<unknown>) {
-    this.name = `asked sweeps of ${engine.accountId}`;
+    this.name = `requested sweeps of ${engine.accountId}`;
     this.#engine = engine;
     this.#sweep = sweep;
+    this.#life = background(this.name, (signal) => this.#run(signal));
   }
 
   start(): Promise<void> {
-    this.#running ??= this.#run();
-    return Promise.resolve();
+    return this.#life.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.nudge();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   /** A sweep may have been asked for. */
   nudge(): void {
-    this.#awake = true;
-    this.#wake?.();
+    this.#nudges.ring();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      this.#awake = false;
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const heard = this.#nudges.count;
       const wait = await this.#untilNext();
-      if (wait === 0) await this.#sweepOnce();
-      else await this.#nap(wait);
+      if (wait > 0) await this.#nap(heard, wait, signal);
+      else if (!(await this.#sweepOnce(signal))) await this.#nap(heard, longestNap, signal);
     }
   }
 
@@ -60,26 +57,21 @@ export class RequestedSweeps implements Service {
     }
   }
 
-  async #sweepOnce(): Promise<void> {
+  /** @returns whether it could be carried out. */
+  async #sweepOnce(signal: AbortSignal): Promise<boolean> {
     const { log, accountId } = this.#engine;
     try {
       await this.#sweep();
+      return true;
     } catch (error) {
-      if (this.#stopped) return;
-      log.warn({ account: accountId, err: asMirrorError(error) }, 'a sweep that deliveries asked for failed');
-      await this.#nap(longestNap);
+      if (!signal.aborted)
+        log.warn({ account: accountId, err: asMirrorError(error) }, 'a sweep that deliveries asked for failed');
+      return false;
     }
   }
 
-  async #nap(ms: number): Promise<void> {
-    if (this.#awake || this.#stopped) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#engine.clock.timer(Math.min(longestNap, ms), resolve);
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#wake = undefined;
+  /** Waits, or until a nudge since `heard` of them had come. */
+  async #nap(heard: number, ms: number, signal: AbortSignal): Promise<void> {
+    await this.#nudges.rung(heard, Math.min(longestNap, ms), this.#engine.clock, signal).catch(() => undefined);
   }
 }

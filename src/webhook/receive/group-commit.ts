@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { inBatches } from '../../domain/work/in-batches.ts';
 import type { NewDelivery } from '../../store/rows/deliveries.ts';
 
 export interface GroupCommitOptions {
@@ -14,56 +15,31 @@ export interface GroupCommitOptions {
   readonly capacity: number;
 }
 
-interface Waiter {
-  readonly delivery: NewDelivery;
-  readonly taken: () => void;
-  readonly refused: (error: unknown) => void;
-}
-
 export class GroupCommit {
-  readonly #options: GroupCommitOptions;
-  #waiting: Waiter[] = [];
+  readonly #capacity: number;
+  readonly #commit: (delivery: NewDelivery) => Promise<void>;
   #unanswered = 0;
-  #committing = false;
 
-  constructor(options: GroupCommitOptions) {
-    this.#options = options;
+  constructor({ clock, commit, capacity }: GroupCommitOptions) {
+    this.#capacity = capacity;
+    this.#commit = inBatches(clock, async (group) => {
+      await commit(group);
+      return group.map(() => undefined);
+    });
   }
 
   /**
    * Resolves once the delivery is on disk.
    * @throws MirrorError `rate_limited` where too many wait; whatever the commit throws.
    */
-  add(delivery: NewDelivery): Promise<void> {
-    if (this.#unanswered >= this.#options.capacity)
-      return Promise.reject(new MirrorError('rate_limited', 'Too many deliveries wait to be written.'));
-    return new Promise((taken, refused) => {
-      this.#waiting.push({ delivery, taken, refused });
-      this.#unanswered += 1;
-      if (!this.#committing) void this.#commitAll();
-    });
-  }
-
-  async #commitAll(): Promise<void> {
-    this.#committing = true;
-    while (this.#waiting.length > 0) {
-      // What else arrives in this turn of the event loop comes along.
-      await this.#options.clock.yield();
-      const group = this.#waiting;
-      this.#waiting = [];
-      await this.#commit(group);
-    }
-    this.#committing = false;
-  }
-
-  async #commit(group: readonly Waiter[]): Promise<void> {
+  async add(delivery: NewDelivery): Promise<void> {
+    if (this.#unanswered >= this.#capacity)
+      throw new MirrorError('rate_limited', 'Too many deliveries wait to be written.');
+    this.#unanswered += 1;
     try {
-      await this.#options.commit(group.map(({ delivery }) => delivery));
-      for (const waiter of group) waiter.taken();
-    } catch (error) {
-      for (const waiter of group) waiter.refused(error);
+      await this.#commit(delivery);
     } finally {
-      this.#unanswered -= group.length;
+      this.#unanswered -= 1;
     }
   }
 }

@@ -9,7 +9,8 @@ import type { Service } from '../../domain/lifecycle.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
-import { ArrivalSignal } from '../signal.ts';
+import { SingleFlight } from '../../domain/work/single-flight.ts';
+import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
 import { OwnCallbacks } from './own-callbacks.ts';
 import { reconcileCallbacks } from './reconciler.ts';
 import { Prover } from './verification.ts';
@@ -44,7 +45,7 @@ export class SubscriptionManager implements Service {
   readonly #arrivals = new ArrivalSignal();
   readonly #prover: Prover;
   readonly #stopping = new AbortController();
-  #checking: Promise<Subscription> | undefined;
+  readonly #checks = new SingleFlight<Subscription>();
   /** Ends when the look under way has seen to what tells of vendors. */
   #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
@@ -65,7 +66,7 @@ export class SubscriptionManager implements Service {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The daemon stops.'));
-    await this.#checking;
+    await this.#checks.idle();
   }
 
   /** Looks, fixes, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
@@ -84,7 +85,7 @@ export class SubscriptionManager implements Service {
    * than makes sense: the more often it did not help, the rarer.
    */
   async resendIfSilent(): Promise<Subscription> {
-    await this.#checking;
+    await this.#checks.idle();
     const now = this.#options.clock.monotonic();
     const { at, rest } = this.#renewed ?? { at: -Infinity, rest: firstRest };
     if (now - at < rest) return this.check();
@@ -101,7 +102,7 @@ export class SubscriptionManager implements Service {
   /** Deletes what this installation registered. @returns how many callbacks. @throws MirrorError of the service. */
   async unregister(): Promise<number> {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
-    await this.#checking;
+    await this.#checks.idle();
     const { signal } = this.#stopping;
     const ownCallbacks = new OwnCallbacks({
       ...this.#options,
@@ -124,18 +125,24 @@ export class SubscriptionManager implements Service {
   #begin(renew: boolean): Promise<Subscription> {
     const { publicUrl } = this.#options;
     if (publicUrl === null) return Promise.resolve('idle');
-    this.#checking ??= this.#check(renew, publicUrl);
-    return this.#checking;
+    return this.#checks.run(() => this.#check(renew, publicUrl));
   }
 
   async #check(renew: boolean, publicUrl: string): Promise<Subscription> {
+    for (let isRenewed = renew; ; isRenewed = false) {
+      const { subscription, missed } = await this.#look(isRenewed, publicUrl);
+      if (!missed) return subscription;
+    }
+  }
+
+  /** One look. `missed` tells whether a code came meanwhile of which it took no notice. */
+  async #look(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
     const prover = this.#prover;
     let onVendorsCovered = (): void => undefined;
     this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
     prover.heard = this.#arrivals.count;
-    let missed = false;
     try {
       const pathToken = await verifiers.pathToken(accountId);
       const { withPermit } = this.#options;
@@ -144,16 +151,14 @@ export class SubscriptionManager implements Service {
         signal,
       );
       if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
-      missed = this.#arrivals.count > prover.heard;
-      return verified ? 'verified' : 'unverified';
+      const missed = this.#arrivals.count > prover.heard;
+      return { subscription: verified ? 'verified' : 'unverified', missed };
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);
       if (!signal.aborted) log.warn({ account: accountId, code }, `The callback is not in order: ${message} ${hint}`);
-      return 'unverified';
+      return { subscription: 'unverified', missed: false };
     } finally {
-      this.#checking = undefined;
       onVendorsCovered();
-      if (missed) void this.check();
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Pieces of work that take long, and everything else that waits in between. */
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../clock.ts';
 
 interface Waiter<Piece, Result> {
   readonly piece: Piece;

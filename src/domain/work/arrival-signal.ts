@@ -1,5 +1,5 @@
-/** Tells those who wait that something arrived; who asks with an old count hears of what came in between. */
-import { sleep, type Clock } from '../domain/clock.ts';
+/** Ends the waits of those who wait for something to arrive; a wait that names an old count also ends for what came before it began. */
+import { sleptThrough, type Clock } from '../clock.ts';
 
 export class ArrivalSignal {
   #count = 0;
@@ -13,17 +13,16 @@ export class ArrivalSignal {
   ring(): void {
     this.#count += 1;
     for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
   }
 
   /** True as soon as it has rung more than `since` times; false after `ms` milliseconds. Rejects when aborted. */
   async rung(since: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (this.#count > since) return true;
     const over = new AbortController();
-    const ring = new Promise<void>((resolve) => this.#waiting.add(resolve));
-    const late = sleep(clock, ms, AbortSignal.any([signal, over.signal])).catch(() => undefined);
-    await Promise.race([ring, late]);
-    over.abort();
+    const wake = (): void => over.abort();
+    this.#waiting.add(wake);
+    await sleptThrough(clock, ms, AbortSignal.any([signal, over.signal]));
+    this.#waiting.delete(wake);
     signal.throwIfAborted();
     return this.#count > since;
   }

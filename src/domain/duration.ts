@@ -1,0 +1,29 @@
+/** Lengths of time, as people write and read them. */
+
+const parsed = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `500ms`, `30s`, `15m`, `12h` or `90d` in milliseconds; undefined for any other text. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * parsed[unit as keyof typeof parsed];
+}
+
+const units = [
+  { name: 'years', one: 'year', ms: 31_557_600_000 },
+  { name: 'days', one: 'day', ms: 86_400_000 },
+  { name: 'h', one: 'h', ms: 3_600_000 },
+  { name: 'min', one: 'min', ms: 60_000 },
+  { name: 's', one: 's', ms: 1_000 },
+] as const;
+
+/** A length of time in its largest unit, rounded down: `3 min`. */
+export function inWords(ms: number): string {
+  const unit = units.find(({ ms: size }) => ms >= size) ?? units[4];
+  const count = Math.floor(ms / unit.ms);
+  return `${count} ${count === 1 ? unit.one : unit.name}`;
+}
+
+/** Some seconds, with one digit after the point below ten. */
+export function seconds(count: number): string {
+  return count < 10 ? `${count.toFixed(1)} s` : inWords(count * 1_000);
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { inWords, parseDuration, seconds } from '../../../src/domain/duration.ts';
+
+it.each([
+  ['500ms', 500],
+  ['1.5s', 1_500],
+  ['15 m', 900_000],
+  ['12h', 43_200_000],
+  ['90d', 7_776_000_000],
+  ['12', undefined],
+  ['-1s', undefined],
+  ['1w', undefined],
+  ['', undefined],
+])('the text “%s” is a duration of %s ms, or none', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+it('a length of time is written in its largest unit, and seconds below ten with one digit after the point', () => {
+  expect([inWords(0), inWords(200_000), seconds(0.42), seconds(42.6)]).toEqual(['0 s', '3 min', '0.4 s', '42 s']);
+});
