@@ -40,6 +40,8 @@ function packageOf(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/');
 }
 
+const trees = new Map<string, ts.SourceFile>();
+
 /** Every node of a file's syntax tree that `select` makes something of. */
 export function collect<T>({ path, text }: SourceFile, select: (node: ts.Node) => T | undefined): T[] {
   const found: T[] = [];
@@ -48,7 +50,9 @@ export function collect<T>({ path, text }: SourceFile, select: (node: ts.Node) =
     if (chosen !== undefined) found.push(chosen);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true));
+  const tree = trees.get(path) ?? ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  trees.set(path, tree);
+  visit(tree);
   return found;
 }
 

@@ -1,5 +1,5 @@
 /** The public HTTP listener: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
-import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { createHttpServer, type HttpLimits, type HttpServer } from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
 import { DeliveryReceiver, type DeliveryReceiverOptions } from './delivery-receiver.ts';
@@ -9,6 +9,8 @@ export interface ListenerOptions extends DeliveryReceiverOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly tokens: PathTokens;
+  /** Other limits than the usual ones on what callers may use. */
+  readonly limits?: Partial<HttpLimits>;
   /** Hears of each request: what became of it, and how long that took in milliseconds once its body was there. */
   readonly observe: (outcome: Outcome, ms: number) => void;
 }
@@ -25,6 +27,7 @@ export function createListener(options: ListenerOptions): HttpServer {
     host: options.host,
     port: options.port,
     clock,
+    ...(options.limits && { limits: options.limits }),
     onFault: (error) => log.error(error),
     onRefusal: (status) => observe(outcomeOfRefusal(status), 0),
     routes: [

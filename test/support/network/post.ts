@@ -7,7 +7,11 @@ export interface Posted {
 }
 
 /** Sends it over a real socket. @returns the status of the answer. */
-export function post(url: string, { headers, body }: Posted, agent?: Agent): Promise<number> {
+export function post(
+  url: string,
+  { headers, body }: Pick<Posted, 'headers'> & { readonly body: string | Uint8Array },
+  agent?: Agent,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent,

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import type { HttpLimits } from '../../../src/http/limits.ts';
 import { silentLog, type Log } from '../../../src/domain/log.ts';
 import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
@@ -33,6 +34,7 @@ export interface ListenerOptions {
   readonly port?: number;
   readonly log?: Log;
   readonly signatureHeader?: string;
+  readonly limits?: Partial<HttpLimits>;
   readonly onCode?: () => void;
   readonly mirror?: (mirror: Mirror) => Pick<Mirror, 'acceptDeliveries'>;
 }
@@ -62,6 +64,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
     tokens,
     mirror: options.mirror?.(mirror) ?? mirror,
     verifiers: secrets.verifiers,
+    ...(options.limits && { limits: options.limits }),
     signatureHeader: options.signatureHeader ?? 'auto',
     onDelivery: () => (told.deliveries += 1),
     onCode: () => {

@@ -12,6 +12,7 @@ import {
   type ScheduleOptions,
 } from '../../../src/schedule/scheduler.ts';
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
+import { cases } from '../../support/test-size.ts';
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const start = Date.UTC(2026, 10, 20, 12);
@@ -120,7 +121,7 @@ describe('slots through daylight saving', () => {
           expect(days).toHaveLength(365);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 
@@ -142,7 +143,7 @@ describe('slots through daylight saving', () => {
             expect(task.match(new Date(between))).toBe(false);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 
@@ -161,7 +162,7 @@ describe('slots through daylight saving', () => {
           expect(slots.after(slot)).toBe(openSlots(expression, zone).after(slot));
         }
       }),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     );
   });
 });

@@ -4,6 +4,7 @@ import type { Answered } from '../../../../src/api/wire/document.ts';
 import { readVendor, readVendorPage } from '../../../../src/api/wire/vendor-pages.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { fixture } from '../../../support/network/scripted-service.ts';
+import { cases } from '../../../support/test-size.ts';
 
 const stamp = { readSeq: 7, begun: 70 };
 
@@ -197,7 +198,7 @@ describe('a page of vendors', () => {
         expect(page.rows.map((row) => JSON.parse(row.raw) as unknown)).toEqual(JSON.parse(JSON.stringify(values)));
         expect(page.rows.map((row) => row.vendorid)).toEqual(values.map((value) => value['vendorid']));
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
 import { mirrorOptions } from '../../../../src/store/mirror.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
+import { cases } from '../../../support/test-size.ts';
 
 const clock = virtualClock({ auto: true });
 const options = { random: systemRandom, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
@@ -156,7 +157,7 @@ describe('a spreadsheet of the mirror', () => {
           stored.map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)),
         );
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 });

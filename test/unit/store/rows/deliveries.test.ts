@@ -15,6 +15,7 @@ import {
   writeMirror,
 } from '../../../support/mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
+import { cases } from '../../../support/test-size.ts';
 
 const account = '6BApk';
 
@@ -107,7 +108,7 @@ describe('accepting', () => {
         const marked = (await mirror.dueMarks(account, 100)).map(({ vendorid }) => vendorid).sort();
         expect(marked).toEqual([...new Set(ids)].sort());
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     );
   });
 

@@ -148,12 +148,12 @@ describe('a locked file', () => {
     expect(await late).toBe('written');
 
     other.exec('BEGIN IMMEDIATE');
-    const never = expect(database.write(() => 'written', 1_000)).rejects.toMatchObject({
+    const never = expect(database.write(() => 'written', 100)).rejects.toMatchObject({
       code: 'database_locked',
       exit: 75,
     });
     await patient.waiting();
-    await patient.advance(1_100);
+    await patient.advance(200);
     await never;
     other.exec('COMMIT');
   });
