@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Does } from './process/command.ts';
 import { addCommonOptions } from './options/common-options.ts';
 import { declareCallbacks } from './callbacks/declare-callbacks.ts';
+import { declareCompletion } from './completion/declare-completion.ts';
 import { declareDeliveries } from './deliveries/declare-deliveries.ts';
 import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
@@ -19,6 +20,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareCallbacks(program, does);
   declareDeliveries(program, does);
   declareFeeds(program, does);
+  declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);
   program.addCommand(sandboxCommand(context).copyInheritedSettings(program));
 }

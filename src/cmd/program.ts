@@ -42,7 +42,7 @@ function inheriting(context: ProcessContext, more: Partial<ProcessContext>): Pro
 function rootCommand(context: ProcessContext): Command {
   return addCommonOptions(new Command('vendor-mirror'))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
-    .version(packageVersion(context.packageRoot), '--version', 'print the version')
+    .version(packageVersion(context.packageRoot), '-V, --version', 'print the version')
     .addHelpOption(helpOption())
     .enablePositionalOptions()
     .configureOutput({
