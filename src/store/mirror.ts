@@ -77,8 +77,8 @@ export interface Mirror
   lastComplete(accountId: string): Promise<string | undefined>;
   /** The same of every account that had one. */
   lastCompletes(): Promise<ReadonlyMap<string, string>>;
-  /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun. */
-  runBefore(accountId: string, readSeq: number, now: number): Promise<string>;
+  /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun; undefined where none is known. */
+  runBefore(accountId: string, readSeq: number, now: number): Promise<string | undefined>;
 
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;

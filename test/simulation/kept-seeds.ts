@@ -98,4 +98,10 @@ export const keptSeeds: readonly KeptSeed[] = [
     knobs: 'accounts=2 vendorsRate=60 latency=12000 changes=20 restarts=1 vendors=1',
     taught: 'a request that was aborted may reach the service later, and counts for as long',
   },
+  {
+    seed: 22857,
+    knobs:
+      'fault:500=0.1 fault:503=0.02 fault:reset=0.02 fault:truncated=0.1 rows=100 latency=4000 minutes=10 hot=again outage=503 crashes=2 crashOf=machine downtime=60 suspends=1 jumps=2 busy=3 full=1',
+    taught: 'where the clock was set back to before the reading that limits a claim, nothing is known of when it was',
+  },
 ];

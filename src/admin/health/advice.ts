@@ -68,6 +68,8 @@ const stale =
     const listed = freshness.listed_as_of;
     const staleness = listed === null ? Infinity : now - (parseInstant(listed) ?? now);
     if (staleness <= maxStaleness) return undefined;
+    const isUnknown = listed === null && freshness.last_complete_sweep !== null;
+    if (isUnknown) return `${account}: the clock was set back; how old the mirror is, the next sweep tells.`;
     const what = listed === null ? never(account) : `${account} may lack changes of the last ${inWords(staleness)}`;
     // Where the run says itself what to do, another run alone would only fail again.
     if (lastError(runs)) return `${what}.`;

@@ -79,12 +79,14 @@ export async function examined(
 
 /** An account is ready once a sweep was complete, while the mirror is not too old, the service lets us in, and nothing casts doubt on it. */
 function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRules): AccountHealth {
-  const { listed_as_of } = facts.freshness;
+  const { listed_as_of, last_complete_sweep } = facts.freshness;
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
   const staleness = listed === undefined ? null : Math.max(0, now - listed);
   const old =
     staleness === null
-      ? 'No sweep was complete yet.'
+      ? last_complete_sweep === null
+        ? 'No sweep was complete yet.'
+        : 'The clock was set back; how old the mirror is, the next sweep tells.'
       : staleness > maxStaleness
         ? `Changes of the last ${inWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`
         : null;

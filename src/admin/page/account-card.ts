@@ -16,15 +16,19 @@ export function accountCard(health: AccountHealth, now: number): Html {
   </article>`;
 }
 
-function verdict({ facts, ready, staleness }: AccountHealth, now: number): Html {
+function verdict({ facts, ready }: AccountHealth, now: number): Html {
   const { safe_as_of, last_complete_sweep } = facts.freshness;
   const words =
-    staleness === null ? 'Not mirrored completely yet' : html`Safe as of <strong>${ago(now, safe_as_of)}</strong>`;
+    last_complete_sweep === null
+      ? 'Not mirrored completely yet'
+      : html`Safe as of <strong>${safe_as_of === null ? 'unknown' : ago(now, safe_as_of)}</strong>`;
   const meaning =
-    safe_as_of === null
+    last_complete_sweep === null
       ? 'The first complete sweep makes it so.'
-      : html`Every change up to ${safe_as_of.slice(0, 19)} UTC is here. Last complete sweep
-        ${ago(now, last_complete_sweep)}.`;
+      : safe_as_of === null
+        ? 'The clock was set back. The next complete sweep tells.'
+        : html`Every change up to ${safe_as_of.slice(0, 19)} UTC is here. Last complete sweep
+          ${ago(now, last_complete_sweep)}.`;
   return html`<header class="verdict ${ready ? 'good' : 'bad'}">
     <h2>${facts.account}</h2>
     <p class="safe">${words}</p>

@@ -65,7 +65,8 @@ function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kin
 }
 
 function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
-  if (safe_as_of === null) return 'unknown: no sweep was complete yet';
+  if (last_complete_sweep === null) return 'unknown: no sweep was complete yet';
+  if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
 }

@@ -81,10 +81,10 @@ export interface Runs {
   /** The same of every account that had one. */
   lastCompletes(): ReadonlyMap<string, string>;
   /**
-   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added. Runs
-   * that claim to be later than `now`, milliseconds since 1970, are passed over: the clock was set back since.
+   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added.
+   * Undefined where that is later than `now`, milliseconds since 1970: the clock was set back since, by nobody knows how much.
    */
-  before(accountId: string, readSeq: number, now: number): string;
+  before(accountId: string, readSeq: number, now: number): string | undefined;
   /** The run of an account that swept last, or sweeps now. */
   lastSweep(accountId: string): Sweeping | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
@@ -141,14 +141,11 @@ export function runLedger(
     SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
   );
-  const before = statement<{ account_id: string; read_seq: number; now: string }, { began: string }>(sqlite, (at) =>
+  const before = statement<{ account_id: string; read_seq: number }, { began: string }>(sqlite, (at) =>
     mirrorSql
       .selectFrom('accounts')
       .leftJoin('runs', (join) =>
-        join
-          .onRef('runs.account_id', '=', 'accounts.account_id')
-          .on('runs.began_seq', '<', at('read_seq'))
-          .on('runs.started_at', '<=', at('now')),
+        join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
       )
       .select((row) => row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'))
       .where('accounts.account_id', '=', at('account_id'))
@@ -224,8 +221,10 @@ export function runLedger(
         .filter((run) => run.process !== process.name && (run.outcome === 'abandoned' || !isAlive(run.process))).length,
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
     lastCompletes: () => new Map(everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
-    before: (account_id, read_seq, now) =>
-      before.get({ account_id, read_seq, now: timestamp(now) })?.began ?? timestamp(0),
+    before(account_id, read_seq, now) {
+      const began = before.get({ account_id, read_seq })?.began;
+      return began !== undefined && began <= timestamp(now) ? began : undefined;
+    },
     lastSweep: (accountId) => latest.get({ account_id: accountId }),
     progress: (id, counts) => void progress.run({ id, ...counts }),
     finish(id, end) {

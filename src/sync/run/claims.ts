@@ -3,11 +3,11 @@ import { parseInstant } from '../../domain/clock.ts';
 import type { Run } from '../../store/rows/runs.ts';
 import type { Engine } from '../account/engine.ts';
 
-/** What is known to be in the mirror after a complete run, as moments: Unix ms. */
+/** What is known to be in the mirror after a complete run, as moments: Unix ms; null where the clock of today tells none. */
 export interface Claims {
   /** Everything that had happened by then, and everything of what lists show. */
-  readonly safeAsOf: number;
-  readonly listedAsOf: number;
+  readonly safeAsOf: number | null;
+  readonly listedAsOf: number | null;
 }
 
 /** Readings that the run has not passed, by their numbers; undefined for none. */
@@ -23,8 +23,12 @@ export async function claimsOf(
   { startedAt }: Run,
   { guardedSeq, unreadSeq }: Limits,
 ): Promise<Claims> {
-  const before = async (readSeq: number | undefined): Promise<number> =>
-    readSeq === undefined ? startedAt : (parseInstant(await mirror.runBefore(accountId, readSeq, startedAt)) ?? 0);
-  const listedAsOf = Math.min(startedAt, await before(guardedSeq)) - sync.lag;
-  return { listedAsOf, safeAsOf: Math.min(listedAsOf, (await before(unreadSeq)) - sync.lag) };
+  const before = async (readSeq: number | undefined): Promise<number | undefined> =>
+    readSeq === undefined ? startedAt : parseInstant((await mirror.runBefore(accountId, readSeq, startedAt)) ?? '');
+  const [listed, unread] = [await before(guardedSeq), await before(unreadSeq)];
+  if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
+  return {
+    listedAsOf: listed - sync.lag,
+    safeAsOf: unread === undefined ? null : Math.min(listed, unread) - sync.lag,
+  };
 }
