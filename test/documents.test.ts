@@ -90,6 +90,31 @@ describe('the documents', () => {
     );
   });
 
+  it('explains every table, view and column in the data dictionary, with the types that readers see', async () => {
+    const path = join(temporaryFolder(), 'vendors.db');
+    await writeMirror(path, systemClock, {});
+    const made = ask<{ name: string; column_name: string; kind: string; type: string | null }>(
+      path,
+      `SELECT s.name, '' AS column_name, s.type AS kind, NULL AS type FROM sqlite_schema s
+         WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite_%'
+       UNION ALL
+       SELECT s.name, c.name, s.type, iif(c.type IN ('', 'BLOB', 'NUM'), 'TEXT', c.type)
+         FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+         WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite_%'
+       ORDER BY 1, 2`,
+    );
+    expect(ask(path, 'SELECT name, column_name, kind, type FROM data_dictionary ORDER BY 1, 2')).toEqual(made);
+    const olds = ask<{ replaced_by: string }>(
+      path,
+      'SELECT replaced_by FROM data_dictionary WHERE replaced_by IS NOT NULL',
+    );
+    expect(olds.length).toBeGreaterThan(0);
+    for (const { replaced_by } of olds)
+      expect(made.some(({ name, column_name }) => [column_name, `${name}.${column_name}`].includes(replaced_by))).toBe(
+        true,
+      );
+  });
+
   it('names every switch of a world, its values and its default', () => {
     const rows = [...section('src/sandbox/README.md', 'Worlds').matchAll(/^\| `(\w+)` +\| (.+?) +\| (.+?) +\|$/gm)];
     expect(rows.map((row) => row.slice(1))).toEqual(

@@ -133,37 +133,3 @@ function changedFields(before: Vendor, after: Vendor): string[] {
   const strange = [...after.unknown].filter(([name, json]) => before.unknown.get(name) !== json).map(([name]) => name);
   return [...known, ...strange];
 }
-
-/**
- * An amount in the minor unit of its currency (cents of USD, whole JPY), exactly; null where the text is not a decimal
- * number, needs more places than the currency has, or does not fit 64 bits.
- */
-export function minorUnits(balance: Balance): bigint | null {
-  const match = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(balance.amount.trim());
-  if (!match) return null;
-  const [, sign = '', whole = '', fraction = ''] = match;
-  const places = currencyPlaces(balance.code);
-  if (/[1-9]/.test(fraction.slice(places))) return null;
-  const digits = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
-  const minor = sign === '-' ? -digits : digits;
-  return BigInt.asIntN(64, minor) === minor ? minor : null;
-}
-
-const places = new Map<string, number>();
-
-/** How many digits a currency has after the point; two for codes that nobody knows. */
-export function currencyPlaces(code: string): number {
-  let known = places.get(code);
-  if (known === undefined) {
-    known = isCurrencyCode(code)
-      ? (new Intl.NumberFormat('en', { style: 'currency', currency: code }).resolvedOptions().maximumFractionDigits ??
-        2)
-      : 2;
-    places.set(code, known);
-  }
-  return known;
-}
-
-function isCurrencyCode(code: string): boolean {
-  return /^[A-Za-z]{3}$/.test(code);
-}

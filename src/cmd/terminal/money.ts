@@ -1,5 +1,6 @@
 /** Amounts, as people write them. */
-import { currencyPlaces, type Balance } from '../../domain/vendor.ts';
+import { currencyPlaces } from '../../domain/amounts.ts';
+import type { Balance } from '../../domain/vendor.ts';
 
 /** A vendor's amounts: `1200.00 USD; 5.00 EUR`, exactly as the service wrote them; null where there are none. */
 export function amounts(balances: readonly Balance[]): string | null {

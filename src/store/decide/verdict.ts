@@ -1,5 +1,6 @@
 /** What a reading means for what is stored of a vendor. */
 import type { Vendor, VisState } from '../../domain/vendor.ts';
+import type { Oddities } from './oddities.ts';
 import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
 /** What became of one reading. */
@@ -24,8 +25,7 @@ export interface Difference {
   readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
-  /** Lists in which the record named something twice. */
-  readonly repeated?: readonly string[] | undefined;
+  readonly oddities?: Oddities | undefined;
 }
 
 /** An absence that has its second proof. */

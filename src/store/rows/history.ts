@@ -1,6 +1,7 @@
 /** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
 import type { Source } from '../../domain/reading.ts';
-import { balanceFields, minorUnits, type Balance, type Vendor } from '../../domain/vendor.ts';
+import { currencyPlaces, decimalAmount, minorUnits } from '../../domain/amounts.ts';
+import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -55,6 +56,11 @@ export function vendorHistory(sqlite: Sqlite): History {
       outstanding_minor: at('outstanding_minor'),
       overdue: at('overdue'),
       overdue_minor: at('overdue_minor'),
+      outstanding_amount: at('outstanding_amount'),
+      overdue_amount: at('overdue_amount'),
+      outstanding_units: at('outstanding_units'),
+      overdue_units: at('overdue_units'),
+      minor_digits: at('minor_digits'),
     }),
   );
   const openSpans = statement<Key, BalanceSpanTable>(sqlite, (at) =>
@@ -101,7 +107,7 @@ export function vendorHistory(sqlite: Sqlite): History {
   };
 }
 
-type Span = Pick<BalanceSpanTable, 'code' | 'outstanding' | 'outstanding_minor' | 'overdue' | 'overdue_minor'>;
+type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;
 
 function sameAmounts(left: Span, right: Span): boolean {
   return left.code === right.code && left.outstanding === right.outstanding && left.overdue === right.overdue;
@@ -113,12 +119,31 @@ function spansOf(vendor: Vendor): Span[] {
     const kind = balanceKinds[field];
     for (const balance of vendor[field] ?? []) {
       const span = spans.get(balance.code) ?? noAmounts(balance);
-      spans.set(balance.code, { ...span, [kind]: balance.amount, [`${kind}_minor`]: minorUnits(balance) });
+      const minor = minorUnits(balance);
+      spans.set(balance.code, {
+        ...span,
+        [kind]: balance.amount,
+        [`${kind}_minor`]: minor,
+        [`${kind}_amount`]: decimalAmount(balance),
+        [`${kind}_units`]: minor,
+      });
     }
   }
   return [...spans.values()];
 }
 
+/** Where the service names no amount, nothing is owed. */
 function noAmounts({ code }: Balance): Span {
-  return { code, outstanding: null, outstanding_minor: null, overdue: null, overdue_minor: null };
+  return {
+    code,
+    outstanding: null,
+    outstanding_minor: null,
+    overdue: null,
+    overdue_minor: null,
+    outstanding_amount: 0,
+    overdue_amount: 0,
+    outstanding_units: 0,
+    overdue_units: 0,
+    minor_digits: currencyPlaces(code),
+  };
 }

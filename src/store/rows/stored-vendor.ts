@@ -1,8 +1,8 @@
 /** What we hold of a vendor, between its rows and the word `Vendor`. */
 import type { RawBuilder } from 'kysely';
+import { minorUnits } from '../../domain/amounts.ts';
 import {
   balanceFields,
-  minorUnits,
   textFields,
   type Balance,
   type BalanceField,

@@ -8,6 +8,7 @@ import type {
   VendorTable,
   VersionTable,
 } from './vendor-tables.ts';
+import type { PayablesView, VendorChangesView } from './view-tables.ts';
 import type { RegistrationRefusalTable, SweepRequestTable } from './webhook-tables.ts';
 import type { CreationTable, EditTable } from './write-tables.ts';
 
@@ -180,6 +181,8 @@ export interface MirrorTables {
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };
+  payables: PayablesView;
+  vendor_changes: VendorChangesView;
   freshness: FreshnessView;
   webhook_health: WebhookHealthView;
 }

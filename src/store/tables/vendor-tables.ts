@@ -84,4 +84,9 @@ export interface BalanceSpanTable extends OfVendor {
   outstanding_minor: number | bigint | null;
   overdue: string | null;
   overdue_minor: number | bigint | null;
+  outstanding_amount: number | null;
+  overdue_amount: number | null;
+  outstanding_units: number | bigint | null;
+  overdue_units: number | bigint | null;
+  minor_digits: number;
 }

@@ -7,6 +7,7 @@ import type { Finding, Findings } from '../rows/findings.ts';
 import type { Key } from '../rows/stored-vendor.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { ReadingContext, Readings } from './readings.ts';
+import { odditiesOf } from '../decide/oddities.ts';
 import type { Absence, Verdict } from '../decide/verdict.ts';
 import type { Run, RunCounts, Runs } from '../rows/runs.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
@@ -58,9 +59,9 @@ export function readingTransactions(
 
   const account = (vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict => {
     if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
-    const repeated = verdict.kind === 'created' ? verdict.vendor.repeated : verdict.repeated;
-    if (repeated)
-      findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { repeated } });
+    const oddities = verdict.kind === 'created' ? odditiesOf(verdict.vendor) : verdict.oddities;
+    if (oddities)
+      findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { ...oddities } });
     if (!context.accountant) return verdict;
     const key: Key = { account_id: context.accountId, vendorid };
     const evidence: Evidence = { marked: marks.isAnnounced(key), unanswered: deliveries.lastUnanswered(key) };

@@ -15,6 +15,7 @@ import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
 import { vendorRows, type StoredState } from '../rows/vendor-rows.ts';
+import { odditiesOf } from '../decide/oddities.ts';
 import type { Absence, Difference, Verdict } from '../decide/verdict.ts';
 
 export interface ReadingContext {
@@ -103,8 +104,8 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       presence: 'present',
       updated_at: vendor.updated_at ?? null,
     } as const;
-    const { repeated } = row.vendor();
-    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed, repeated };
+    const oddities = odditiesOf(vendor, changed);
+    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed, oddities };
   };
 
   const update = (held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict => {

@@ -1,22 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
+import { askAsTools as ask, type Row } from '../../support/reporting-tools.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 import type { Record_ } from '../../support/testbed/account.ts';
-
-type Row = Record<string, unknown>;
-
-const hasShell = spawnSync('sqlite3', ['--version']).status === 0;
-
-/** Asks the file as reporting tools do: by the driver, and by the sqlite3 shell where there is one, which must say the same. */
-function ask(at: Testbed<'account'>, sql: string): Row[] {
-  const rows = at.query(sql);
-  if (hasShell) {
-    const printed = execFileSync('sqlite3', ['-readonly', '-json', at.database, sql], { encoding: 'utf8' });
-    expect(JSON.parse(printed || '[]')).toEqual(rows);
-  }
-  return rows;
-}
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 
@@ -71,28 +57,92 @@ describe('what people read', () => {
 
   it('contractors_1099: those who get a form 1099, unless they are gone', async () => {
     const { at, ids } = await story();
-    expect(ask(at, 'SELECT vendorid, vis_state FROM contractors_1099 ORDER BY vendorid')).toEqual([
-      { vendorid: ids.shop, vis_state: 0 },
-      { vendorid: ids.printer, vis_state: 1 },
+    const columns = 'vendorid, state, vis_state, currency_code, outstanding, overdue, outstanding_text';
+    expect(ask(at, `SELECT ${columns} FROM contractors_1099 ORDER BY vendorid`)).toEqual([
+      {
+        vendorid: ids.shop,
+        state: 'active',
+        vis_state: 0,
+        currency_code: 'USD',
+        outstanding: 90,
+        overdue: 0.5,
+        outstanding_text: '90.00 USD',
+      },
+      {
+        vendorid: ids.printer,
+        state: 'deleted',
+        vis_state: 1,
+        currency_code: 'USD',
+        outstanding: null,
+        overdue: null,
+        outstanding_text: null,
+      },
+    ]);
+  });
+
+  it('payables: what each present vendor is owed in each currency, as numbers', async () => {
+    const { at, ids } = await story();
+    expect(ask(at, 'SELECT * FROM payables')).toEqual([
+      {
+        account_id: account,
+        vendorid: ids.shop,
+        vendor_name: 'Shop',
+        state: 'active',
+        currency: 'USD',
+        outstanding: 90,
+        overdue: 0.5,
+        outstanding_minor: 9_000,
+        overdue_minor: 50,
+        minor_digits: 2,
+      },
+    ]);
+  });
+
+  it('vendor_changes: every changed field once, from what to what', async () => {
+    const { at, ids } = await story();
+    const rows = ask(at, "SELECT * FROM vendor_changes WHERE field <> 'updated_at' ORDER BY seq, field");
+    const change = (vendorid: number, when: number, vendor_name: string, told: Row): Row => ({
+      account_id: account,
+      seq: expect.any(Number) as unknown,
+      at: moments[when - 1],
+      vendorid,
+      vendor_name,
+      learned_by: 'pull',
+      ...told,
+    });
+    expect(rows.sort((a, b) => Number(a['vendorid']) - Number(b['vendorid']))).toEqual([
+      change(ids.shop, 2, 'Shop', {
+        field: 'outstanding_balance',
+        old: '100.50 USD; 7.00 EUR',
+        new: '90.00 USD',
+      }),
+      change(ids.bakery, 2, 'Bäckerei', { field: 'vis_state', old: 'active', new: 'archived' }),
+      change(ids.bakery, 3, 'Bäckerei', { field: 'vis_state', old: 'archived', new: 'active' }),
+      change(ids.printer, 2, 'Printer', { field: 'vis_state', old: 'active', new: 'deleted' }),
+      change(ids.ghost, 2, 'Ghost', { field: 'presence', old: 'present', new: 'gone' }),
     ]);
   });
 
   it('vendor_overview: one flat row a vendor, with its amounts per currency', async () => {
     const { at, ids } = await story();
-    const columns = 'vendorid, vendor_name, vis_state, presence, is_1099, city, outstanding, overdue';
+    const columns =
+      'vendorid, vendor_name, vis_state, state, presence, is_1099, city, outstanding, outstanding_text, overdue, overdue_text';
     expect(ask(at, `SELECT ${columns} FROM vendor_overview ORDER BY vendorid`)).toEqual([
       {
         vendorid: ids.shop,
         vendor_name: 'Shop',
         vis_state: 0,
+        state: 'active',
         presence: 'present',
         is_1099: 1,
         city: 'Boise',
         outstanding: '90.00 USD',
+        outstanding_text: '90.00 USD',
         overdue: '0.50 USD',
+        overdue_text: '0.50 USD',
       },
-      expect.objectContaining({ vendorid: ids.bakery, outstanding: null, overdue: null }),
-      expect.objectContaining({ vendorid: ids.printer, vis_state: 1, presence: 'present' }),
+      expect.objectContaining({ vendorid: ids.bakery, outstanding_text: null, overdue_text: null }),
+      expect.objectContaining({ vendorid: ids.printer, vis_state: 1, state: 'deleted', presence: 'present' }),
       expect.objectContaining({ vendorid: ids.ghost, vis_state: 0, presence: 'gone' }),
     ]);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { money } from '../../../../src/cmd/terminal/money.ts';
-import { minorUnits } from '../../../../src/domain/vendor.ts';
+import { minorUnits } from '../../../../src/domain/amounts.ts';
 
 describe('money', () => {
   it.each([

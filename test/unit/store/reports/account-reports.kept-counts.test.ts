@@ -44,10 +44,12 @@ describe('the views that pages ask', () => {
           /^SEARCH d USING (COVERING )?INDEX deliveries_unsettled \(account_id=\? AND outcome=\?\)/,
         ),
       );
-      expect(steps.filter((step) => /^SCAN (?!a\b|CONSTANT)/.test(step))).toEqual([]);
+      expect(steps.filter((step) => /^SCAN (?!a\b|m\b|freshness$|_freshness_types$|CONSTANT)/.test(step))).toEqual([]);
       expect(steps.join('\n')).not.toMatch(/\b(vendors_|autoindex_vendors_|deliveries_of_)/);
     }
-    expect(plan(sqlite, 'SELECT * FROM webhook_health WHERE account_id = ? AND day > ? ORDER BY day')).toEqual([
+    const steps = plan(sqlite, 'SELECT * FROM webhook_health WHERE account_id = ? AND day > ? ORDER BY day');
+    // The empty table that gives the view its types is all that is looked through.
+    expect(steps.filter((step) => /^S(CAN|EARCH) (?!_webhook_health_types$)/.test(step))).toEqual([
       'SEARCH _webhook_days USING PRIMARY KEY (account_id=? AND day>?)',
     ]);
   });

@@ -1,0 +1,48 @@
+/** What the texts of amounts mean, exactly. */
+import { balanceFields, type Balance, type BalanceField, type Vendor } from './vendor.ts';
+
+const decimal = /^([+-]?)(\d+)(?:\.(\d+))?$/;
+
+/**
+ * An amount in the minor unit of its currency (cents of USD, whole JPY), exactly; null where the text is not a decimal
+ * number, needs more places than the currency has, or does not fit 64 bits.
+ */
+export function minorUnits(balance: Balance): bigint | null {
+  const match = decimal.exec(balance.amount.trim());
+  if (!match) return null;
+  const [, sign = '', whole = '', fraction = ''] = match;
+  const places = currencyPlaces(balance.code);
+  if (/[1-9]/.test(fraction.slice(places))) return null;
+  const digits = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
+  const minor = sign === '-' ? -digits : digits;
+  return BigInt.asIntN(64, minor) === minor ? minor : null;
+}
+
+/** An amount as a number; null where the text is not a decimal number. */
+export function decimalAmount({ amount }: Balance): number | null {
+  const text = amount.trim();
+  return decimal.test(text) ? Number(text) : null;
+}
+
+/** Balances of a vendor in which an amount is not a decimal number. */
+export function unreadableBalances(vendor: Vendor): BalanceField[] {
+  return balanceFields.filter((field) => vendor[field]?.some((balance) => decimalAmount(balance) === null));
+}
+
+/** Currencies of ISO 4217 that do not have two digits after the point. */
+const unusualPlaces: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    ...placesOf(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
+    ...placesOf(3, 'BHD IQD JOD KWD LYD OMR TND'),
+    ...placesOf(4, 'CLF UYW'),
+  }),
+);
+
+/** How many digits a currency has after the point, as ISO 4217 says; two for codes that nobody knows. */
+export function currencyPlaces(code: string): number {
+  return unusualPlaces.get(code.toUpperCase()) ?? 2;
+}
+
+function placesOf(places: number, codes: string): Record<string, number> {
+  return Object.fromEntries(codes.split(' ').map((code) => [code, places]));
+}

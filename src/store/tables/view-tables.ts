@@ -1,0 +1,25 @@
+/** Views for people, as TypeScript sees them. */
+import type { Source } from '../../domain/reading.ts';
+import type { OfVendor } from './vendor-tables.ts';
+
+export interface PayablesView extends OfVendor {
+  vendor_name: string | null;
+  state: 'active' | 'deleted' | 'archived' | 'unknown';
+  currency: string;
+  /** 0 where the service names no amount, null where its text is no decimal number. */
+  outstanding: number | null;
+  overdue: number | null;
+  outstanding_minor: number | bigint | null;
+  overdue_minor: number | bigint | null;
+  minor_digits: number;
+}
+
+export interface VendorChangesView extends OfVendor {
+  seq: number;
+  at: string;
+  vendor_name: string | null;
+  field: string;
+  old: string | null;
+  new: string | null;
+  learned_by: Source;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { currencyPlaces, decimalAmount, minorUnits, unreadableBalances } from '../../../src/domain/amounts.ts';
+
+describe('an amount', () => {
+  it.each([
+    ['1200.00', 'USD', 1200, 120_000n],
+    ['-0.05', 'EUR', -0.05, -5n],
+    ['+7', 'EUR', 7, 700n],
+    [' 3.50 ', 'GBP', 3.5, 350n],
+    ['5451.00', 'JPY', 5451, 5451n],
+    ['12.345', 'KWD', 12.345, 12_345n],
+    ['12.50', 'HUF', 12.5, 1250n],
+    ['0.1234', 'CLF', 0.1234, 1234n],
+    ['1.50', 'xyz', 1.5, 150n],
+    ['5.005', 'USD', 5.005, null],
+    ['12.50', 'jpy', 12.5, null],
+    ['99999999999999999999.00', 'USD', 1e20, null],
+    ['1,234.50', 'USD', null, null],
+    ['1e3', 'USD', null, null],
+    ['.5', 'USD', null, null],
+    ['', 'USD', null, null],
+    ['n/a', 'USD', null, null],
+  ])('of %j %s is %s, in the minor unit %s', (amount, code, number, minor) => {
+    expect(decimalAmount({ amount, code })).toBe(number);
+    expect(minorUnits({ amount, code })).toBe(minor);
+  });
+
+  it('has as many places as ISO 4217 says, whatever the version of Node.js', () => {
+    expect(['USD', 'JPY', 'ISK', 'IQD', 'CLF', 'COP', 'XXX'].map(currencyPlaces)).toEqual([2, 0, 0, 3, 4, 2, 2]);
+  });
+
+  it('is told of where it is no decimal number', () => {
+    const vendor = {
+      vendorid: 1,
+      unknown: new Map<string, string>(),
+      outstanding_balance: [
+        { amount: '5.00', code: 'USD' },
+        { amount: 'n/a', code: 'EUR' },
+      ],
+      overdue_balance: [{ amount: '5.005', code: 'USD' }],
+    };
+    expect(unreadableBalances(vendor)).toEqual(['outstanding_balance']);
+    expect(unreadableBalances({ vendorid: 1, unknown: new Map() })).toEqual([]);
+  });
+});
