@@ -1,5 +1,6 @@
 /** What is installed with the program: as little as can be, each piece known by its checksum. */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from './support/mirror-file.ts';
@@ -37,5 +38,36 @@ describe('H12 the lock file', () => {
     expect(scripted.map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
     const allowed = Object.entries(manifest.allowScripts).filter(([, may]) => may === true);
     expect(allowed.map(([name]) => name)).toEqual(['better-sqlite3']);
+  });
+});
+
+describe('H12 the compiled program', () => {
+  const compiled = readdirSync(join(packageRoot, 'dist/cmd')).map((file) =>
+    readFileSync(join(packageRoot, 'dist/cmd', file), 'utf8'),
+  );
+  const compiledIn = new Set(
+    compiled.flatMap((text) =>
+      [...text.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name),
+    ),
+  );
+
+  it('loads what npm installs from where npm put it, and holds a copy of nothing that is installed', () => {
+    expect([...compiledIn].sort()).toEqual(['yaml', 'zod']);
+    expect([...compiledIn].filter((name) => name !== undefined && name in manifest.dependencies)).toEqual([]);
+  });
+
+  it('comes with the licences and a bill of materials of all that runs', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['.config/third-party.js'], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    const licences = readFileSync(join(packageRoot, 'dist/THIRD-PARTY-LICENCES.txt'), 'utf8');
+    const { components } = read('dist/sbom.json') as { components: { name: string }[] };
+    const names = new Set(components.map(({ name }) => name));
+    for (const name of [...Object.keys(manifest.dependencies), ...compiledIn]) {
+      expect(names).toContain(name);
+      expect(licences).toContain(`\n${name} `);
+    }
   });
 });

@@ -1,0 +1,70 @@
+/**
+ * Writes what of other people's work runs with the program: `dist/THIRD-PARTY-LICENCES.txt`, their licences in full, and `dist/sbom.json`,
+ * a bill of materials (CycloneDX 1.5). Both hold what npm installs with the program and the packages that are compiled into it.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+
+/** The packages that npm installs with the program on any machine, by the lock file: their folders. */
+function installed() {
+  // `npm sbom --omit=dev` leaves out what the tools of development need as well.
+  return Object.entries(read('package-lock.json').packages)
+    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+    .map(([path]) => path);
+}
+
+/** Folders of the packages whose code stands in the compiled program. */
+function compiledIn() {
+  const compiled = readdirSync('dist/cmd').map((file) => readFileSync(join('dist/cmd', file), 'utf8'));
+  const sources = compiled.flatMap((text) => [...text.matchAll(/^\/\/ (node_modules\/(?:@[^/]+\/)?[^/]+)\//gm)]);
+  return [...new Set(sources.map(([, folder]) => folder))];
+}
+
+function described(folder, scope) {
+  const { name, version, license } = read(join(folder, 'package.json'));
+  const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+  const text = texts.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n');
+  return { name, version, license, text: text || 'No text of a licence came with it.', scope };
+}
+
+const packages = [
+  ...installed().map((folder) => described(folder, 'loaded from node_modules')),
+  ...compiledIn().map((folder) => described(folder, 'compiled into dist')),
+].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const line = '-'.repeat(80);
+const licences = packages.map(
+  ({ name, version, license, text, scope }) =>
+    `${line}\n${name} ${version} (${license}), ${scope}\n${line}\n\n${text}\n`,
+);
+writeFileSync('dist/THIRD-PARTY-LICENCES.txt', `The packages with which vendor-mirror runs.\n\n${licences.join('\n')}`);
+
+const { name, version, license } = read('package.json');
+const purl = (of) => `pkg:npm/${of.name.replace('@', '%40')}@${of.version}`;
+const component = (of) => ({
+  type: 'library',
+  'bom-ref': purl(of),
+  name: of.name,
+  version: of.version,
+  licenses: [/[ (]/.test(of.license) ? { expression: of.license } : { license: { id: of.license } }],
+  purl: purl(of),
+  properties: [{ name: 'vendor-mirror:scope', value: of.scope }],
+});
+const bill = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  version: 1,
+  metadata: {
+    component: {
+      type: 'application',
+      name,
+      version,
+      licenses: [{ license: { id: license } }],
+      purl: purl({ name, version }),
+    },
+  },
+  components: packages.map(component),
+};
+writeFileSync('dist/sbom.json', `${JSON.stringify(bill, null, 2)}\n`);
