@@ -15,6 +15,7 @@ const documents = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'config/API.md',
   'config/README.md',
   'config/RUNBOOK.md',
   'migrations/README.md',

@@ -1,8 +1,11 @@
-/** The operator's own HTTP server: health, metrics, status and the dashboard. It reads and shows; nothing can be set in motion through it. */
+/** The operator's own HTTP server: health, metrics, status, vendors and the dashboard. It reads and shows; nothing can be set in motion through it. */
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
 import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
-import { guarded } from './guard.ts';
+import type { Query } from '../store/sqlite/query.ts';
+import type { ApiHandle } from './api/answers.ts';
+import { vendorApi, vendorsApi } from './api/vendors-api.ts';
+import { guarded, type Handle } from './guard.ts';
 import type { HealthSource } from './health/health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { dashboard } from './page/dashboard.ts';
@@ -17,16 +20,18 @@ export interface AdminOptions {
   readonly settings: Settings['admin'];
   readonly source: HealthSource;
   readonly metrics: Metrics;
+  /** Asks the mirror. */
+  readonly query: Query;
   readonly clock: Clock;
   /** Hears of a page that could not be made; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * `/healthz`, `/readyz`, `/metrics`, `/api/status` and `/`. With a token set, all but `/healthz` ask for it: what starts and
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/vendors` and below it each vendor, and `/`. With a token set, all but `/healthz` ask for it: what starts and
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
-export function createAdminServer({ settings, source, metrics, clock, onFault }: AdminOptions): HttpServer {
+export function createAdminServer({ settings, source, metrics, query, clock, onFault }: AdminOptions): HttpServer {
   const { host, port, publicUrl, token } = settings;
 
   const { maxStaleness } = settings;
@@ -35,13 +40,15 @@ export function createAdminServer({ settings, source, metrics, clock, onFault }:
   const status = shared(clock, async () => statusText(await examine(), clock));
   const scrape = shared(clock, async () => metrics.render(await examine()));
 
-  const pages: Readonly<Record<string, () => Promise<HttpAnswer>>> = {
+  const pages: Readonly<Record<string, Handle>> = {
     '/': async () => answer('text/html; charset=utf-8', await page()),
     '/dashboard.css': () => Promise.resolve(answer('text/css; charset=utf-8', stylesheet)),
     '/dashboard.js': () => Promise.resolve(answer('text/javascript; charset=utf-8', script)),
     '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
     '/metrics': async () => answer(metrics.contentType, await scrape()),
     '/api/status': async () => answer('application/json; charset=utf-8', await status()),
+    '/api/vendors': safeguarded(vendorsApi(query, clock)),
+    '/api/vendors/:account/:id': safeguarded(vendorApi(query)),
     '/readyz': () => {
       const self = readiness(source.ability());
       return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
@@ -89,6 +96,14 @@ const safeguards = {
   'cross-origin-resource-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
 };
+
+/** What is looked up for one caller alone bears the same safeguards. */
+function safeguarded(handle: ApiHandle): Handle {
+  return async (request) => {
+    const { headers, ...found } = await handle(request);
+    return { ...found, headers: { ...safeguards, ...headers } };
+  };
+}
 
 function answer(type: string, body: string, status = 200): HttpAnswer {
   return { status, headers: { ...safeguards, 'content-type': type }, body };

@@ -94,6 +94,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
     }),
     metrics,
+    query: mirror.query,
     clock,
     onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
   });

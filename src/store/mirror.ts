@@ -12,6 +12,7 @@ import { callbackTransactions, type CallbackTransactions } from './rows/callback
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from './files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from './files/daemon-files.ts';
 import { answerSoon, Database } from './sqlite/database.ts';
+import type { Query } from './sqlite/query.ts';
 import { deliveryJournal, type NewDelivery } from './rows/deliveries.ts';
 import { copyMirror, type CopyOptions } from './files/export.ts';
 import { freeBytes } from './sqlite/file-systems.ts';
@@ -56,7 +57,7 @@ export interface Mirror
   moment(): number;
   /** Adds accounts, of which the settings name those that are `served`. @returns accounts that they name no more since now. */
   addAccounts(accountIds: readonly string[], served?: readonly string[]): Promise<string[]>;
-
+  readonly query: Query;
   identity(): Promise<Identity>;
   /** Makes the mirror belong to a service, unless it belongs to one. @returns the service that it belongs to now. */
   adoptService(service: string): Promise<string>;
@@ -79,7 +80,6 @@ export interface Mirror
   lastCompletes(): Promise<ReadonlyMap<string, string>>;
   /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun; undefined where none is known. */
   runBefore(accountId: string, readSeq: number, now: number): Promise<string | undefined>;
-
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
   countVendors(accountId: string): Promise<number>;
@@ -173,7 +173,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
         for (const accountId of accountIds) people.addAccount(accountId, clock.now());
         return people.serve(served, clock.now());
       }),
-
+    query: (report) => database.read(() => report(sqlite)),
     identity: () => database.read(() => identity.read()),
     async adoptService(service) {
       const isNew = await database.write(() => identity.adopt(service));

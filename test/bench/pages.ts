@@ -29,7 +29,7 @@ const asker = `
     parentPort.postMessage('answered');
   });`;
 
-const paths = ['/', '/metrics', '/api/status', '/readyz'];
+const paths = ['/', '/metrics', '/api/status', '/readyz', '/api/vendors', '/api/vendors?search=nobody&limit=200'];
 
 /** Longer than what was asked for is shared, so that each sample has all of the work in it. */
 const rest = 4_000;
@@ -57,6 +57,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
       next: () => ({ pull: undefined, reconcile: undefined }),
     }),
     metrics: createMetrics(),
+    query: mirror.query,
     clock: systemClock,
     onFault: (error) => {
       throw error;

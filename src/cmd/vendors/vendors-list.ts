@@ -1,6 +1,12 @@
 /** `vendors list`: the vendors of the mirror, a line each. */
 import { exitStatus } from '../../domain/errors.ts';
-import { listVendors, type ListedVendor, type VendorFilter } from '../../store/reports/vendor-list.ts';
+import {
+  inState,
+  listVendors,
+  type ListedVendor,
+  type VendorFilter,
+  type WantedState,
+} from '../../store/reports/vendor-list.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
@@ -13,13 +19,11 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { table, type Column } from '../terminal/table.ts';
 
 interface ListOptions {
-  readonly state?: 'active' | 'deleted' | 'archived' | 'all';
+  readonly state?: WantedState;
   readonly presence?: Presence;
   readonly search?: string;
   readonly limit?: number;
 }
-
-const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
 
 export const vendorsList: Run<ListOptions> = async (call) => {
   const { context, options } = call;
@@ -31,17 +35,8 @@ export const vendorsList: Run<ListOptions> = async (call) => {
   return exitStatus.done;
 };
 
-/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
-function filterOf(options: CommonOptions & ListOptions): VendorFilter {
-  const { account, state, presence, search, limit } = options;
-  const wanted = state ?? (presence ? 'all' : 'active');
-  return {
-    account,
-    visState: visStates[wanted],
-    presence: presence ?? (wanted === 'active' ? 'present' : undefined),
-    search,
-    limit,
-  };
+function filterOf({ account, state, presence, search, limit }: CommonOptions & ListOptions): VendorFilter {
+  return { account, ...inState(state, presence), search, limit };
 }
 
 function countOf(total: number, shown: number): string {

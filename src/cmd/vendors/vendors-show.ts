@@ -13,7 +13,7 @@ import { visible } from '../terminal/plain-text.ts';
 import { errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { nothing, table } from '../terminal/table.ts';
-import { vendorRecord } from './vendor-document.ts';
+import { vendorDocument, vendorRecord } from '../../store/reports/vendor-document.ts';
 import { stateName } from './vendors-list.ts';
 
 export const vendorsShow: Run = async (call) => {
@@ -34,14 +34,13 @@ export async function printDetails(
   error?: MirrorError,
 ): Promise<void> {
   const outcome = error ? { ok: false, error: errorReport(context, error) } : { ok: true };
-  if (options.json) printJson(context, { ...outcome, vendors: details.map(detailDocument) });
+  if (options.json)
+    printJson(context, {
+      ...outcome,
+      vendors: details.map((detail) => ({ ...vendorDocument(detail), history: detail.history })),
+    });
   else if (details.length > 0)
     print(context, (await Promise.all(details.map((detail) => detailText(context, detail)))).join('\n\n'));
-}
-
-function detailDocument(detail: VendorDetail): object {
-  const { record, mirror } = vendorRecord(detail);
-  return { ...Object.fromEntries(mirror), record: Object.fromEntries(record), history: detail.history };
 }
 
 async function detailText(context: ProcessContext, detail: VendorDetail): Promise<string> {

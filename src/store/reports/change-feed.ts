@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ask, mirrorSql } from '../sqlite/statement.ts';
-import type { VersionTable } from '../tables/vendor-tables.ts';
+import type { OfVendor, VersionTable } from '../tables/vendor-tables.ts';
 
 /** What happened, in one word. */
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
@@ -39,7 +39,42 @@ type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'p
 
 /** The changes that pass the filter, oldest first. */
 export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
-  const query = mirrorSql
+  const query = changesWithPredecessors()
+    .where('v.seq', '>', filter.since)
+    .$if(filter.account !== undefined, (q) => q.where('v.account_id', '=', filter.account ?? ''))
+    .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
+    .orderBy('v.seq')
+    .limit(filter.limit);
+  return ask<ChangeRow>(sqlite, query).map(change);
+}
+
+/** A vendor's changes, the latest first. */
+export interface Timeline {
+  readonly timeline: readonly Change[];
+  /** Ask for what came before this `seq`; null where nothing did. */
+  readonly older: number | null;
+}
+
+/** What became of one vendor before a `seq`, where one is told, and no more than so many changes. */
+export function readTimeline(
+  sqlite: Sqlite,
+  { account_id, vendorid }: OfVendor,
+  { before, limit }: { readonly before: number | undefined; readonly limit: number },
+): Timeline {
+  const query = changesWithPredecessors()
+    .where('v.account_id', '=', account_id)
+    .where('v.vendorid', '=', vendorid)
+    .$if(before !== undefined, (q) => q.where('v.seq', '<', before ?? 0))
+    .orderBy('v.seq', 'desc')
+    .limit(limit + 1);
+  const found = ask<ChangeRow>(sqlite, query).map(change);
+  const timeline = found.slice(0, limit);
+  return { timeline, older: found.length > limit ? (timeline.at(-1)?.seq ?? null) : null };
+}
+
+/** Each version `v` beside the one before it. */
+function changesWithPredecessors() {
+  return mirrorSql
     .selectFrom('vendor_versions as v')
     .leftJoin('vendor_versions as old', (join) =>
       join.on('old.seq', '=', (eb) =>
@@ -52,13 +87,7 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
       ),
     )
     .select(['v.seq', 'v.account_id', 'v.vendorid', 'v.valid_from as at', 'v.changed_fields', 'v.source'])
-    .select(['v.vis_state', 'v.presence', 'old.vis_state as old_vis_state', 'old.presence as old_presence'])
-    .where('v.seq', '>', filter.since)
-    .$if(filter.account !== undefined, (q) => q.where('v.account_id', '=', filter.account ?? ''))
-    .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
-    .orderBy('v.seq')
-    .limit(filter.limit);
-  return ask<ChangeRow>(sqlite, query).map(change);
+    .select(['v.vis_state', 'v.presence', 'old.vis_state as old_vis_state', 'old.presence as old_presence']);
 }
 
 function change(row: ChangeRow): Change {

@@ -26,25 +26,31 @@ export interface DeliveryList {
 
 /** The deliveries that pass the filter. */
 export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
-  const { account, outcome, vendorid, since, limit } = filter;
-  const wanted = mirrorSql
+  const [total] = ask(
+    sqlite,
+    wanted(filter).select((row) => row.fn.countAll<number>().as('count')),
+  );
+  return { total: total?.count ?? 0, deliveries: latestDeliveries(sqlite, filter) };
+}
+
+/** The same, not counted. */
+export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): ListedDelivery[] {
+  return ask<ListedDelivery>(
+    sqlite,
+    wanted(filter)
+      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
+      .select(['outcome', 'settled_at'])
+      .orderBy('id', 'desc')
+      .limit(filter.limit ?? -1),
+  );
+}
+
+function wanted({ account, outcome, vendorid, since }: DeliveryFilter) {
+  return mirrorSql
     .selectFrom('deliveries')
     .$if(account !== undefined, (rows) => rows.where('account_id', '=', account ?? ''))
     .$if(outcome !== undefined, (rows) => rows.where('outcome', '=', outcome ?? 'pending'))
     .$if(vendorid !== undefined, (rows) => rows.where('object_id', '=', vendorid ?? 0))
     .$if(vendorid !== undefined, (rows) => rows.where(sql<boolean>`name LIKE 'bill_vendor.%'`))
     .$if(since !== undefined, (rows) => rows.where('received_at', '>=', timestamp(since ?? 0)));
-  const deliveries = ask<ListedDelivery>(
-    sqlite,
-    wanted
-      .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])
-      .select(['outcome', 'settled_at'])
-      .orderBy('id', 'desc')
-      .limit(limit ?? -1),
-  );
-  const [total] = ask(
-    sqlite,
-    wanted.select((row) => row.fn.countAll<number>().as('count')),
-  );
-  return { total: total?.count ?? 0, deliveries };
 }

@@ -6,21 +6,39 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FreshnessView } from '../tables/mirror-tables.ts';
 import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
 
-export interface VendorDetail {
+/** A vendor as it stands, without what it was. */
+export interface StoredDetail {
   readonly vendor: VendorTable;
   readonly balances: readonly Pick<BalanceTable, 'kind' | 'amount' | 'code'>[];
   readonly taxDefaults: readonly Omit<TaxDefaultTable, 'account_id' | 'vendorid'>[];
-  readonly history: readonly Change[];
   /** The moment up to which the mirror holds everything of the vendor's account; null if it never was whole. */
   readonly safeAsOf: string | null;
 }
 
+export interface VendorDetail extends StoredDetail {
+  readonly history: readonly Change[];
+}
+
 type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
-/** The vendors of that number: one, or one of each account that uses it. */
+/** The vendors of that number, one of each account that uses it, with all that they were. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
-  const vendors = statement<{ vendorid: number }, VendorTable>(sqlite, (at) =>
-    mirrorSql.selectFrom('vendors').selectAll().where('vendorid', '=', at('vendorid')).orderBy('account_id'),
+  return storedDetails(sqlite, vendorid, account).map((detail) => ({
+    ...detail,
+    history: readChanges(sqlite, { account: detail.vendor.account_id, vendorid, since: 0, limit: -1 }),
+  }));
+}
+
+/** The vendors of that number: one, or one of each account that uses it. */
+export function storedDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): StoredDetail[] {
+  // By its whole key where the account is known: a number alone is looked for in every row.
+  const vendors = statement<{ vendorid: number; account: string }, VendorTable>(sqlite, (at) =>
+    mirrorSql
+      .selectFrom('vendors')
+      .selectAll()
+      .where('vendorid', '=', at('vendorid'))
+      .$if(account !== undefined, (q) => q.where('account_id', '=', at('account')))
+      .orderBy('account_id'),
   );
   const balances = statement<Key, VendorDetail['balances'][number]>(sqlite, (at) =>
     mirrorSql
@@ -42,14 +60,10 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
   const freshness = statement<Key, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
     mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
   );
-  return vendors
-    .all({ vendorid })
-    .filter((vendor) => account === undefined || vendor.account_id === account)
-    .map((vendor) => ({
-      vendor: withoutBlobs(vendor),
-      balances: balances.all(vendor).map(withoutBlobs),
-      taxDefaults: taxDefaults.all(vendor).map(withoutBlobs),
-      history: readChanges(sqlite, { account: vendor.account_id, vendorid, since: 0, limit: -1 }),
-      safeAsOf: freshness.get(vendor)?.safe_as_of ?? null,
-    }));
+  return vendors.all({ vendorid, account: account ?? '' }).map((vendor) => ({
+    vendor: withoutBlobs(vendor),
+    balances: balances.all(vendor).map(withoutBlobs),
+    taxDefaults: taxDefaults.all(vendor).map(withoutBlobs),
+    safeAsOf: freshness.get(vendor)?.safe_as_of ?? null,
+  }));
 }

@@ -15,6 +15,23 @@ export interface VendorFilter {
   readonly limit?: number | undefined;
 }
 
+/** The words for states that vendors are asked for by. */
+export type WantedState = 'active' | 'deleted' | 'archived' | 'all';
+
+const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
+
+/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
+export function inState(
+  state: WantedState | undefined,
+  presence: Presence | undefined,
+): Pick<VendorFilter, 'visState' | 'presence'> {
+  const wanted = state ?? (presence ? 'all' : 'active');
+  return {
+    visState: visStates[wanted],
+    presence: presence ?? (wanted === 'active' ? 'present' : undefined),
+  };
+}
+
 const shown = [
   'account_id',
   'vendorid',
@@ -43,22 +60,31 @@ export interface VendorList {
 
 /** The vendors that pass the filter, by account and number. */
 export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
-  sqlite.function('folded', { deterministic: true }, folded);
-  const wanted = mirrorSql.selectFrom('vendors as v').where(() => all(conditions(filter)));
-  const rows = ask<ListedRow>(
+  const vendors = vendorsWith(sqlite, filter);
+  const [total] = ask(
     sqlite,
-    wanted
+    mirrorSql
+      .selectFrom('vendors as v')
+      .where(() => all(conditions(filter)))
+      .select((eb) => eb.fn.countAll<number>().as('count')),
+  );
+  return { total: total?.count ?? 0, vendors };
+}
+
+/** The vendors that pass the filter, and a further condition on `v`, by account and number. */
+export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): ListedVendor[] {
+  sqlite.function('folded', { deterministic: true }, folded);
+  return ask<ListedRow>(
+    sqlite,
+    mirrorSql
+      .selectFrom('vendors as v')
+      .where(() => all([condition, ...conditions(filter)]))
       .select(shown.map((name) => `v.${name}` as const))
       .select([amounts('outstanding').as('outstanding'), amounts('overdue').as('overdue')])
       .orderBy('v.account_id')
       .orderBy('v.vendorid')
       .limit(filter.limit ?? -1),
-  );
-  const [total] = ask(
-    sqlite,
-    wanted.select((eb) => eb.fn.countAll<number>().as('count')),
-  );
-  return { total: total?.count ?? 0, vendors: rows.map(listed) };
+  ).map(listed);
 }
 
 type ListedRow = Pick<VendorTable, (typeof shown)[number]> & { outstanding: string; overdue: string };

@@ -4,6 +4,7 @@ import type {
   BalanceSpanTable,
   BalanceTable,
   OfVendor,
+  Presence,
   TaxDefaultTable,
   VendorTable,
   VersionTable,
@@ -157,6 +158,13 @@ export interface IdentityTable {
   daemon_epoch: Generated<number>;
 }
 
+export interface VendorCountTable {
+  account_id: string;
+  presence: Presence;
+  vis_state: number;
+  vendors: number;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
   accounts: { account_id: string; added_at: string; not_served_since: string | null };
@@ -176,6 +184,7 @@ export interface MirrorTables {
   findings: FindingTable;
   _creations: CreationTable;
   _edits: EditTable;
+  _vendor_counts: VendorCountTable;
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
   _sweep_requests: SweepRequestTable;

@@ -5,6 +5,7 @@ import type { Ability, HealthFacts } from '../../../src/admin/health/health.ts';
 import { createMetrics, type Metrics } from '../../../src/admin/metrics/metrics.ts';
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
+import type { Query } from '../../../src/store/sqlite/query.ts';
 import { able, facts, noon } from './sample.ts';
 
 interface Answer {
@@ -25,6 +26,7 @@ export async function startAdmin(
   supply: () => Promise<HealthFacts> = () => Promise.resolve(facts()),
   clock: Clock = { ...systemClock, now: () => noon },
   ability: Ability = able,
+  query: Query = () => Promise.reject(new Error('There is no mirror.')),
 ): Promise<Admin> {
   const metrics = createMetrics();
   const faults: unknown[] = [];
@@ -32,6 +34,7 @@ export async function startAdmin(
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: { facts: supply, ability: () => ability },
     metrics,
+    query,
     clock,
     onFault: (error) => faults.push(error),
   });

@@ -1,5 +1,5 @@
 /** One vendor as the mirror holds it, field by field in the service's order. */
-import type { VendorDetail } from '../../store/reports/vendor-detail.ts';
+import type { StoredDetail } from './vendor-detail.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 
 export interface VendorRecord {
@@ -15,7 +15,7 @@ export interface VendorRecord {
 /** Of the text fields, those that stand at the end of the reference's list. */
 const last: readonly TextField[] = ['note', 'created_at', 'updated_at'];
 
-export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: VendorDetail): VendorRecord {
+export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: StoredDetail): VendorRecord {
   const text = (field: TextField): [string, string | null] => [field, vendor[field]];
   const owed = (kind: string): Balance[] =>
     balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
@@ -42,6 +42,12 @@ export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: Vendor
     overdue,
     taxDefaults: taxes,
   };
+}
+
+/** The same as JSON: what the mirror knows, and the record itself under `record`. */
+export function vendorDocument(detail: StoredDetail): object {
+  const { record, mirror } = vendorRecord(detail);
+  return { ...Object.fromEntries(mirror), record: Object.fromEntries(record) };
 }
 
 function truth(flag: number | null): boolean | null {

@@ -1,0 +1,63 @@
+/** `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline. */
+import type { Clock } from '../../domain/clock.ts';
+import { readTimeline } from '../../store/reports/change-feed.ts';
+import { latestDeliveries } from '../../store/reports/delivery-list.ts';
+import { storedDetails } from '../../store/reports/vendor-detail.ts';
+import { inState } from '../../store/reports/vendor-list.ts';
+import { vendorPage, type VendorPlace } from '../../store/reports/vendor-page.ts';
+import { vendorDocument } from '../../store/reports/vendor-document.ts';
+import type { Query } from '../../store/sqlite/query.ts';
+import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+import { Parameters } from './parameters.ts';
+
+/** The largest page of vendors, and of a timeline. */
+const mostVendors = 200;
+const mostChanges = 200;
+/** Of a vendor's deliveries the latest are shown. */
+const shownDeliveries = 50;
+
+const states = ['active', 'deleted', 'archived', 'all'] as const;
+const presences = ['present', 'suspect', 'missing', 'gone'] as const;
+
+/** `?search=&account=&state=&presence=&limit=&after=`, by account and number. `after` is the `next` of the page before. */
+export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle {
+  return answeringQuestions(async (request) => {
+    const asked = new Parameters(request.query, ['search', 'account', 'state', 'presence', 'limit', 'after']);
+    const after = asked.text('after');
+    const filter = {
+      account: asked.text('account'),
+      search: asked.text('search'),
+      ...inState(asked.word('state', states), asked.word('presence', presences)),
+      limit: asked.whole('limit', 1, mostVendors) ?? 50,
+      after: after === undefined ? undefined : placeOf(after),
+    };
+    const { vendors, next, total } = await vendorPage(query, clock, filter, request.signal);
+    return jsonAnswer({ vendors, total, next: next && `${next.account_id}:${next.vendorid}` });
+  });
+}
+
+function placeOf(text: string): VendorPlace {
+  const [, account_id, vendorid] = /^([A-Za-z0-9_-]{1,64}):(\d{1,16})$/.exec(text) ?? [];
+  if (account_id === undefined) throw new BadQuestion('after should be the next of the page before.');
+  return { account_id, vendorid: Number(vendorid) };
+}
+
+/** One vendor: what it is, its latest deliveries, and `?limit=&before=` of what became of it, the latest first. */
+export function vendorApi(query: Query): ApiHandle {
+  return answeringQuestions(async (request) => {
+    const asked = new Parameters(request.query, ['limit', 'before']);
+    const limit = asked.whole('limit', 1, mostChanges) ?? 50;
+    const before = asked.whole('before', 1, Number.MAX_SAFE_INTEGER);
+    const { account = '', id = '' } = request.params;
+    const vendorid = /^\d{1,16}$/.test(id) ? Number(id) : 0;
+    const found = await query((sqlite) => {
+      const [detail] = storedDetails(sqlite, vendorid, account);
+      if (!detail) return undefined;
+      const timeline = readTimeline(sqlite, { account_id: account, vendorid }, { before, limit });
+      const deliveries = latestDeliveries(sqlite, { account, vendorid, limit: shownDeliveries });
+      return { ...vendorDocument(detail), ...timeline, deliveries };
+    });
+    if (found) return jsonAnswer(found);
+    return jsonAnswer({ error: 'unknown_vendor', message: 'The mirror holds no such vendor.' }, 404);
+  });
+}

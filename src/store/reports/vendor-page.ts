@@ -1,0 +1,110 @@
+/** One page of vendors after another, read a few rows in each turn of the event loop: a delivery must not wait for a search. */
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { Clock } from '../../domain/clock.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import type { Query } from '../sqlite/query.ts';
+import { ask, mirrorSql } from '../sqlite/statement.ts';
+import type { VendorTable } from '../tables/vendor-tables.ts';
+import { vendorsWith, type ListedVendor, type VendorFilter } from './vendor-list.ts';
+
+/** Where a vendor stands in the order of pages. */
+export type VendorPlace = Pick<VendorTable, 'account_id' | 'vendorid'>;
+
+export interface VendorPageFilter extends VendorFilter {
+  /** Where the page before ended. */
+  readonly after?: VendorPlace | undefined;
+  readonly limit: number;
+}
+
+export interface VendorPage {
+  readonly vendors: readonly ListedVendor[];
+  /** Where the next page begins; null where there is none. */
+  readonly next: VendorPlace | null;
+  /** How many there are on all pages; null where that would take a look at every vendor. */
+  readonly total: number | null;
+}
+
+/** Rows that are looked at in one turn of the event loop. */
+const atOnce = 250;
+
+/** Rows that are looked at for one page; one that is not full by then says where to go on. */
+const mostLooked = 50_000;
+
+/**
+ * The first vendors after a place that pass the filter, by account and number. Each turn is consistent in itself.
+ * @throws the signal's reason as soon as it is aborted.
+ */
+export async function vendorPage(
+  query: Query,
+  clock: Pick<Clock, 'yield'>,
+  filter: VendorPageFilter,
+  signal?: AbortSignal,
+): Promise<VendorPage> {
+  const vendors: ListedVendor[] = [];
+  let after: VendorPlace | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
+  for (let looked = 0; after && vendors.length < filter.limit && looked < mostLooked; looked += atOnce) {
+    signal?.throwIfAborted();
+    const from: VendorPlace = after;
+    const limit = filter.limit - vendors.length;
+    const found = await query((sqlite) => slice(sqlite, { ...filter, limit }, from));
+    vendors.push(...found.vendors);
+    after = found.next;
+    await clock.yield();
+  }
+  const total = await query((sqlite) => counted(sqlite, filter));
+  return { vendors, next: after ?? null, total };
+}
+
+/** Those among the next few vendors that pass the filter, and the last that was looked at where more follow. */
+function slice(
+  sqlite: Sqlite,
+  filter: VendorPageFilter,
+  from: VendorPlace,
+): { vendors: ListedVendor[]; next: VendorPlace | undefined } {
+  const [end] = ask<VendorPlace>(
+    sqlite,
+    mirrorSql
+      .selectFrom('vendors as v')
+      .select(['v.account_id', 'v.vendorid'])
+      .where(following(filter, from))
+      .orderBy('v.account_id')
+      .orderBy('v.vendorid')
+      .limit(1)
+      .offset(atOnce - 1),
+  );
+  const range = end ? sql<SqlBool>`${following(filter, from)} AND ${upTo(filter, end)}` : following(filter, from);
+  const vendors = vendorsWith(sqlite, filter, range);
+  const last = vendors.at(-1);
+  if (last && vendors.length === filter.limit) return { vendors, next: placeOf(last) };
+  return { vendors, next: end };
+}
+
+/** Of one account by its number alone: SQLite would look through the account from its beginning for a pair. */
+function following({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
+  if (account !== undefined) return sql`v.account_id = ${account} AND v.vendorid > ${vendorid}`;
+  return sql`(v.account_id, v.vendorid) > (${account_id}, ${vendorid})`;
+}
+
+function upTo({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
+  if (account !== undefined) return sql`v.vendorid <= ${vendorid}`;
+  return sql`(v.account_id, v.vendorid) <= (${account_id}, ${vendorid})`;
+}
+
+function placeOf({ account_id, vendorid }: ListedVendor): VendorPlace {
+  return { account_id, vendorid };
+}
+
+/** By the counts that are kept; only a search would have to look. */
+function counted(sqlite: Sqlite, { account, visState, presence, search }: VendorFilter): number | null {
+  if (search !== undefined) return null;
+  const [found] = ask(
+    sqlite,
+    mirrorSql
+      .selectFrom('_vendor_counts')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('vendors'), sql<number>`0`).as('vendors'))
+      .$if(account !== undefined, (q) => q.where('account_id', '=', account ?? ''))
+      .$if(visState !== undefined, (q) => q.where('vis_state', '=', visState ?? -1))
+      .$if(presence !== undefined, (q) => q.where('presence', '=', presence ?? 'present')),
+  );
+  return found?.vendors ?? 0;
+}
