@@ -28,6 +28,8 @@ export interface ObservationOptions {
   readonly counter: RunCounter;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
+  /** Told of the pages as they came, after they were applied. */
+  readonly onPages?: ((pages: readonly VendorPage[]) => void) | undefined;
 }
 
 /** Sweeps the default list of an account, and applies what it shows. */
@@ -68,7 +70,7 @@ class ShownPages {
 
 function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: Engine,
-  { context, counter, signal, onProgress }: ObservationOptions,
+  { context, counter, signal, onProgress, onPages }: ObservationOptions,
   shown: ShownPages,
 ): Sweep {
   return {
@@ -78,6 +80,7 @@ function sweepPlan(
       const applied = await mirror.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));
       for (const verdicts of applied) shown.add(verdicts);
+      onPages?.(pages);
       return applied;
     }),
     onRequest: () => counter.addRequest(),

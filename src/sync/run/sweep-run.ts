@@ -1,5 +1,6 @@
 /** What a run does: sweep the list, prove it, ask after those it did not show, and claim no more than that. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { VendorPage } from '../../domain/reading.ts';
 import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker, isBelieved } from '../absence/breaker.ts';
@@ -25,6 +26,8 @@ export interface PullOptions {
   /** How many absences a person has allowed. */
   readonly approved?: number;
   readonly onProgress?: (progress: SweepProgress) => void;
+  /** Told of the pages of all lists, after they were applied. */
+  readonly onPages?: (pages: readonly VendorPage[]) => void;
 }
 
 /** What a run came to. */
@@ -82,10 +85,10 @@ export class SweepRun {
 
   async #steps(request: OpenRequest | undefined): Promise<Claims> {
     const engine = this.#engine;
-    const { kind, trigger, signal, approved = 0, onProgress } = this.#options;
+    const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
     if (trigger !== 'command') assertSpace(engine.mirror);
     const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
-    const options = { context, counter: this.#counter, signal, onProgress };
+    const options = { context, counter: this.#counter, signal, onProgress, onPages };
     const parked = kind === 'reconcile' ? await wakeParked(engine) : [];
 
     const swept = await this.#sweep(options);

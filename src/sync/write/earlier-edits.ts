@@ -40,7 +40,8 @@ export async function resolveEarlier(
   }
   const sent = `${earlier.map(sentence).join(' ')} Nobody knows whether that was carried out.`;
   const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
-  const shown = await shownNow(engine, vendorid, sent, signal);
+  const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
+  const shown = await shownNow(engine, vendorid, { sent, fields: concerned }, signal);
   const changed = await changedSince(engine, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
@@ -68,9 +69,14 @@ function sentence(edit: OpenEdit): string {
   return `An edit (${edit.fields.join(', ')}) was sent ${when(edit)}.`;
 }
 
-async function shownNow(engine: Engine, vendorid: number, sent: string, signal: AbortSignal): Promise<Vendor> {
+async function shownNow(
+  engine: Engine,
+  vendorid: number,
+  { sent, fields }: { readonly sent: string; readonly fields: readonly string[] },
+  signal: AbortSignal,
+): Promise<Vendor> {
   try {
-    return await shownVendor(engine, vendorid, signal);
+    return await shownVendor(engine, vendorid, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${nextTime}`;

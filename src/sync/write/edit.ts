@@ -62,7 +62,7 @@ async function sendUntilKnown(
         throw error;
       }
       await mirror.markVendors(accountId, [vendorid], 'asked', 0);
-      const shown = await shownAfter(error, engine, vendorid, signal);
+      const shown = await shownAfter(error, engine, { vendorid, fields }, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)
         return { vendorid, notTaken: [], notes: [`${error.message} The service shows that it was.`] };
@@ -77,11 +77,16 @@ async function sendUntilKnown(
   }
 }
 
-async function shownAfter(doubt: MirrorError, engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+async function shownAfter(
+  doubt: MirrorError,
+  engine: Engine,
+  { vendorid, fields }: Pick<OpenEdit, 'vendorid' | 'fields'>,
+  signal: AbortSignal,
+): Promise<Vendor> {
   const marked = `Vendor ${vendorid} is marked to be read. ${nextTime}`;
   if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
-    return await shownVendor(engine, vendorid, signal);
+    return await shownVendor(engine, vendorid, Object.keys(fields), signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);

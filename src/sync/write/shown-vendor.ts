@@ -1,9 +1,10 @@
 /** What the service shows of a vendor after a write of ours whose answer did not tell. */
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { Vendor } from '../../domain/vendor.ts';
+import type { VendorReading } from '../../domain/reading.ts';
+import type { Vendor, VendorField } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
-import { pull } from '../run/run.ts';
+import { pull, type PullOptions } from '../run/run.ts';
 
 /** Reads a vendor by id, as soon as no copy of it can be older than the write, and applies what came. @throws MirrorError as `read`. */
 export async function readAgain(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
@@ -15,23 +16,40 @@ export async function readAgain(engine: Engine, vendorid: number, signal: AbortS
 }
 
 /**
- * A vendor as the service shows it now: read by id, or by a sweep where the service does not offer that.
- * @throws MirrorError where it cannot be seen.
+ * A vendor as the service shows it now: read by id, or by a sweep where the service does not offer that. What the mirror holds is no
+ * answer: it may be older than the write.
+ * @throws MirrorError where it cannot be seen, or not with the fields that the question is about.
  */
-export async function shownVendor(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+export async function shownVendor(
+  engine: Engine,
+  vendorid: number,
+  fields: readonly string[],
+  signal: AbortSignal,
+): Promise<Vendor> {
   try {
     return await readAgain(engine, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError) || (error.code !== 'not_found' && error.code !== 'not_supported')) throw error;
   }
-  await sweep(engine, signal);
-  const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
-  if (held?.presence === 'present') return held.vendor;
-  throw new MirrorError('not_found', `The service does not show vendor ${vendorid}.`);
+  let latest: VendorReading | undefined;
+  await sweep(engine, signal, (pages) => {
+    for (const { stamp, rows } of pages)
+      for (const row of rows)
+        if (row.vendorid === vendorid && stamp.readSeq >= (latest?.stamp.readSeq ?? 0)) latest = { stamp, row };
+  });
+  const shown = latest?.row.vendor();
+  if (!shown) throw new MirrorError('not_found', `The service does not show vendor ${vendorid}.`);
+  const hidden = fields.filter((field) => shown[field as VendorField] === undefined);
+  if (hidden.length === 0) return shown;
+  throw new MirrorError('not_found', `The lists of the service show vendor ${vendorid} without ${hidden.join(', ')}.`);
 }
 
 /** A complete sweep that begins now. @throws MirrorError what kept it from being complete. */
-export async function sweep(engine: Engine, signal: AbortSignal): Promise<void> {
-  const { error } = await pull(engine, { kind: 'pull', trigger: 'command', signal });
+export async function sweep(
+  engine: Engine,
+  signal: AbortSignal,
+  onPages: PullOptions['onPages'] = () => undefined,
+): Promise<void> {
+  const { error } = await pull(engine, { kind: 'pull', trigger: 'command', signal, onPages });
   if (error) throw error;
 }

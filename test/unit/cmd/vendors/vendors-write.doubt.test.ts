@@ -172,6 +172,25 @@ describe('an edit whose answer is lost', () => {
     expect(mirror(`SELECT city FROM vendors WHERE vendorid = ${vendorid}`)).toEqual([{ city: 'Boise' }]);
   });
 
+  it.each([
+    ['a deleted vendor that no list shows', { visStateFilter: 'ignored' }, 'city=Boise', 'does not show vendor'],
+    ['a note that no list shows', { listDeleted: 'shown', noteInList: 'no' }, 'note=Pay late', 'without note'],
+  ] as const)('K45 P9 is not sent again where vendors are not read by id: %s', async (_, world, field, why) => {
+    sandbox = await service({ vendors: 3 }, { readOne: '405', ...world });
+    line = pointedAt(sandbox, { fetch: through });
+    await line.run('sync', ...account);
+    vendorid = Number(vendorService().listed()[0]?.['vendorid']);
+    expect((await line.run('vendors', 'delete', String(vendorid), '--yes', ...account)).status).toBe(0);
+    const editOnce = ['vendors', 'edit', String(vendorid), '--set', field, ...account];
+    sent = [];
+    onAnswer = lost;
+    const first = await line.run(...editOnce);
+    expect([first.status, first.stderr]).toEqual([69, expect.stringContaining(why)]);
+    expect((await line.run(...editOnce)).stderr).toContain('Nothing was sent.');
+    expect(sent.filter((method) => method === 'PUT')).toHaveLength(1);
+    expect((await line.run(...editOnce, '--again')).status).toBe(0);
+  });
+
   it('K45 is marked where it was interrupted under way', async () => {
     onAnswer = () => {
       line.interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
