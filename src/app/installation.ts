@@ -149,7 +149,7 @@ export async function openInstallation(
   };
   const tokens = exchangeable(sourceOf(auth));
   const adopt = once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
-  const failures = new RequestFailureLog(mirror.requestFailures, clock);
+  const failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
   const api: ApiDependencies = {
     clock,
     random,

@@ -1,9 +1,13 @@
 /** Writes down which accounts' requests fail one after the other, so that a person hears of it before the run that they hold up has ended. */
 import type { Clock } from '../domain/clock.ts';
-import type { MirrorError } from '../domain/errors.ts';
+import { asMirrorError, type MirrorError } from '../domain/errors.ts';
+import type { Log } from '../domain/log.ts';
 import type { RequestFailures } from '../store/transactions/failed-requests.ts';
 
-/** Failures that come faster are counted, and written down together, in milliseconds. */
+/**
+ * Failures that come faster are counted, and written down together; an answer that could not be written down is tried again no sooner. In
+ * milliseconds.
+ */
 const pause = 5_000;
 
 interface Failing {
@@ -14,16 +18,26 @@ interface Failing {
   written: Promise<void>;
 }
 
+interface Dependencies {
+  readonly failures: RequestFailures;
+  readonly clock: Pick<Clock, 'timer'>;
+  readonly log: Log;
+}
+
 export class RequestFailureLog {
   readonly #failures: RequestFailures;
   readonly #clock: Pick<Clock, 'timer'>;
+  readonly #log: Log;
   readonly #failing = new Map<string, Failing>();
   /** Accounts of which nothing stands in the mirror. */
   readonly #clean = new Set<string>();
+  /** Accounts of which an answer could not be written down, with what ends the wait before it is tried again. */
+  readonly #unwritten = new Map<string, () => void>();
 
-  constructor(failures: RequestFailures, clock: Pick<Clock, 'timer'>) {
+  constructor({ failures, clock, log }: Dependencies) {
     this.#failures = failures;
     this.#clock = clock;
+    this.#log = log;
   }
 
   failed(accountId: string, error: MirrorError): void {
@@ -36,6 +50,7 @@ export class RequestFailureLog {
     this.#write(accountId, failing);
   }
 
+  /** Never fails: what the service has answered holds, whether or not it can be written down here. */
   async answered(accountId: string): Promise<void> {
     const failing = this.#failing.get(accountId);
     failing?.cancel?.();
@@ -43,12 +58,28 @@ export class RequestFailureLog {
     if (this.#clean.has(accountId)) return;
     this.#clean.add(accountId);
     await failing?.written;
-    await this.#failures.forget(accountId);
+    try {
+      await this.#failures.forget(accountId);
+      this.#unwritten.delete(accountId);
+    } catch (error) {
+      this.#tryLater(accountId, error);
+    }
   }
 
   /** Nothing is written any more. */
   stop(): void {
     for (const { cancel } of this.#failing.values()) cancel?.();
+    for (const cancel of this.#unwritten.values()) cancel();
+  }
+
+  #tryLater(accountId: string, error: unknown): void {
+    if (!this.#unwritten.has(accountId))
+      this.#log.warn(
+        { account: accountId, err: asMirrorError(error) },
+        'the service answers again, but that could not be written down: status may name an error that is over',
+      );
+    const cancel = this.#clock.timer(pause, () => this.#clean.delete(accountId));
+    this.#unwritten.set(accountId, cancel);
   }
 
   #write(accountId: string, failing: Failing): void {

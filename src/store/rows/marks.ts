@@ -35,7 +35,7 @@ const rest = sql<number>`CASE ${sql.join(
 const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
 
 /** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */
-const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${rest}`;
+const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
 
 export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Marks {
   // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.

@@ -50,13 +50,35 @@ export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
   });
 }
 
-/** The JSON as received; what this answer left out of the record and an earlier one had told is carried over. */
+/**
+ * The JSON as received; what this answer left out of the record and an earlier one had told is carried over. Of stored JSON that is damaged
+ * nothing is: what was received takes its place.
+ */
 export function carriedOver(held: string, received: string): string {
-  const before = JSON.parse(held) as Record<string, unknown>;
+  const before = storedObject(held);
   const now = JSON.parse(received) as Record<string, unknown>;
   const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
   if (left.length === 0) return received;
   return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}
+
+/** Stored JSON as it can be stored again: an empty object where it is damaged. */
+export function heldRaw(held: string): string {
+  return parsedObject(held) ? held : '{}';
+}
+
+/** What stored JSON holds; nothing where it is damaged. */
+function storedObject(json: string): Record<string, unknown> {
+  return parsedObject(json) ?? {};
+}
+
+function parsedObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export interface Children {
@@ -113,7 +135,7 @@ export function children(sqlite: Sqlite): Children {
         outstanding_balance: kept('outstanding'),
         overdue_balance: kept('overdue'),
         tax_defaults: taxes.all(row).map(taxDefaultOf),
-        unknown: new Map(Object.entries(JSON.parse(row.unknown_fields ?? '{}') as Record<string, string>)),
+        unknown: new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>)),
       };
     },
     replace(key, vendor, fresh) {

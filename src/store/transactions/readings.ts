@@ -8,7 +8,7 @@ import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import { pageConfirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { carriedOver, children, columnsOf, type Key } from '../rows/stored-vendor.ts';
+import { carriedOver, children, columnsOf, heldRaw, type Key } from '../rows/stored-vendor.ts';
 import { vendorHistory, type Cause } from '../rows/history.ts';
 import { lagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
@@ -213,7 +213,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         vis_state: inferred ? 1 : held.vis_state,
         vis_state_source: inferred ? 'inferred' : held.vis_state_source,
         presence: absence,
-        raw: held.raw,
+        raw: heldRaw(held.raw),
       } as const;
       const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
       const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };

@@ -42,5 +42,6 @@ export function missedBy({ observation, refusal }: SecondSweep, vendorids: reado
 
 /** What a person should know of as many suspects of which it decides nothing. */
 export function describeOpen(open: number, { refusal }: SecondSweep): string[] {
-  return refusal === undefined ? [] : [`${open} suspects stay open: ${refusal}.`];
+  if (refusal === undefined) return [];
+  return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} open: ${refusal}.`];
 }

@@ -1,5 +1,6 @@
 /** A mirror to which readings are handed one by one, with time moved by hand. */
 import { join } from 'node:path';
+import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
@@ -38,6 +39,8 @@ export interface StoreTestbed extends AccountOfStore {
   /** Another account in the same mirror. */
   open(accountId: string): Promise<AccountOfStore>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
+  /** Writes into the file past the program and past its checks. */
+  damage(sql: string): void;
   /** Closes the file and opens it anew. */
   reopen(): Promise<void>;
 }
@@ -101,6 +104,12 @@ export async function openStore(): Promise<StoreTestbed> {
     ask: () => mirror.takeStamp(),
     open: openAccount,
     query: (sql, ...values) => ask(path, sql, ...values),
+    damage(sql) {
+      const writer = new Driver(path);
+      writer.pragma('ignore_check_constraints = ON');
+      writer.exec(sql);
+      writer.close();
+    },
     async reopen() {
       await mirror.close();
       mirror = await open();

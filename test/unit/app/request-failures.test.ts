@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { RequestFailureLog } from '../../../src/app/request-failures.ts';
+import { createLog, silentLog } from '../../../src/domain/log.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
 import type { RequestFailures } from '../../../src/store/transactions/failed-requests.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -28,7 +29,7 @@ it('failures that come faster than every five seconds are written down together,
   const clock = virtualClock();
   const { written, failures, release } = recorded();
   release();
-  const log = new RequestFailureLog(failures, clock);
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
   for (const text of ['one', 'two', 'three']) log.failed(account, failure(text));
   log.failed('other', failure('four'));
   await clock.advance(4_999);
@@ -44,7 +45,7 @@ it('failures that come faster than every five seconds are written down together,
 it('an answer is written down after the failure before it, once, and what follows it soon is too', async () => {
   const clock = virtualClock();
   const { written, failures, release } = recorded();
-  const log = new RequestFailureLog(failures, clock);
+  const log = new RequestFailureLog({ failures, clock, log: silentLog });
   log.failed(account, failure('one'));
   log.failed(account, failure('two'));
   const answered = log.answered(account);
@@ -56,4 +57,32 @@ it('an answer is written down after the failure before it, once, and what follow
   log.failed(account, failure('three'));
   await log.answered(account);
   expect(written.slice(2)).toEqual([`${account} 1 three`, `${account} answered`]);
+});
+
+it('an answer stands where it cannot be written down: told once at warn, and tried again with an answer that comes later', async () => {
+  const clock = virtualClock();
+  const entries: string[] = [];
+  const log = createLog('info', {
+    write: (line) => void entries.push((JSON.parse(line) as { level: number }).level === 40 ? 'warn' : line),
+  });
+  let isFull = true;
+  let forgotten = 0;
+  const failures: RequestFailures = {
+    add: () => Promise.resolve(),
+    forget: () =>
+      isFull ? Promise.reject(new MirrorError('disk_full', 'The disk is full.')) : Promise.resolve(void forgotten++),
+  };
+  const bookkeeping = new RequestFailureLog({ failures, clock, log });
+  bookkeeping.failed(account, failure('one'));
+  await bookkeeping.answered(account);
+  await clock.advance(5_000);
+  await bookkeeping.answered(account);
+  expect(entries).toEqual(['warn']);
+  isFull = false;
+  await bookkeeping.answered(account);
+  expect(forgotten).toBe(0);
+  await clock.advance(5_000);
+  await bookkeeping.answered(account);
+  await bookkeeping.answered(account);
+  expect(forgotten).toBe(1);
 });

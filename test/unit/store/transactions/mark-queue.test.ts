@@ -52,3 +52,17 @@ it('C4 a vendor whose reading brought something is read again at once, if it was
   expect(await at.mirror.settle(mark, 'applied')).toBe(false);
   expect((await due(at))[1]).toBe(0);
 });
+
+it.each(['asked', 'retry'] as const)('a vendor that rests is read at once where a mark says %s', async (reason) => {
+  const at = await testbed({ level: 'store' });
+  await at.told();
+  for (let reading = 0; reading < 7; reading++) {
+    const [mark] = await due(at);
+    await at.told();
+    await at.mirror.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
+  }
+  expect(await at.mirror.untilNextMark(account)).toBe(30_000);
+  await at.mirror.markVendors(account, [1], reason, 0);
+  expect(await at.mirror.untilNextMark(account)).toBe(0);
+  expect(await due(at)).toMatchObject([{ attempts: 0 }, 0]);
+});

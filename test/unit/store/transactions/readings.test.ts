@@ -253,6 +253,36 @@ class World {
   }
 }
 
+describe('stored JSON that is damaged', () => {
+  const damage = `UPDATE vendors SET raw = substr(raw, 1, 9), unknown_fields = '{"x' WHERE vendorid = 1`;
+
+  it('F7 holds nothing up: it counts as nothing, and the next reading takes its place', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'before'), row(2, 'before'));
+    await at.reopen();
+    at.damage(damage);
+    age(at);
+    const after = row(1, 'after');
+    expect(await at.page(await at.ask(), after, row(2, 'after'))).toEqual(['updated', 'updated']);
+    expect(at.query('SELECT raw, unknown_fields FROM vendors WHERE vendorid = 1')).toEqual([
+      { raw: after.raw, unknown_fields: null },
+    ]);
+  });
+
+  it('F7 of a vendor that is gone holds nothing up either', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'before'));
+    await at.reopen();
+    at.damage(damage);
+    age(at);
+    expect(await at.absence(await at.ask(), 1)).toBe('updated');
+    expect(held(at)).toBe('gone');
+    age(at);
+    expect(await at.record(await at.ask(), row(1, 'back'))).toBe('updated');
+    expect(held(at)).toBe('back');
+  });
+});
+
 describe('whatever the order of readings', () => {
   it('A13 B2 B3 B4 the mirror never goes backwards, and reaches the truth once all is quiet', async () => {
     const at = await testbed({ level: 'store' });

@@ -135,7 +135,7 @@ describe('where the service reads none by number', () => {
     });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
-    expect(run.notes).toEqual(['1 suspects stay open: the second sweep could not be proven complete.']);
+    expect(run.notes).toEqual(['1 suspect stays open: the second sweep could not be proven complete.']);
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
     stop();
     await at.clock.advance(60_000);
@@ -166,7 +166,7 @@ describe('where the service reads none by number', () => {
     });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
-    expect(run.notes).toEqual(['1 suspects stay open: the second list was empty.']);
+    expect(run.notes).toEqual(['1 suspect stays open: the second list was empty.']);
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
     stop();
     await at.clock.advance(60_000);
