@@ -53,7 +53,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
   const { mirror } = installation;
 
-  for (const { accountId, callbackid } of await mirror.abandonCallbacks(settings.namedAccounts))
+  for (const { accountId, callbackid } of await mirror.abandonCallbacks())
     log.warn(
       { account: accountId, callbackid },
       `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,

@@ -9,6 +9,7 @@ import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/work/single-flight.ts';
 import { RequestFailureLog } from './request-failures.ts';
+import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type Mirror, type MirrorFile } from '../store/mirror.ts';
 import type { RunCounts } from '../store/rows/runs.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
@@ -130,7 +131,8 @@ export async function openInstallation(
     if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
-    for (const account of await mirror.addAccounts(accounts, settings.namedAccounts))
+    const served = { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) };
+    for (const account of await mirror.addAccounts(accounts, served))
       log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
   } catch (error) {
     await secrets?.close();

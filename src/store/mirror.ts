@@ -6,7 +6,7 @@ import type { ReadStamp } from '../domain/reading.ts';
 import type { ReserveRequest } from '../domain/rate-reservation.ts';
 import type { Gateway } from '../domain/vendor.ts';
 import { accountStates, type AccountState } from './reports/account-state.ts';
-import { vendorScan, type ScannedVendor, type VendorTraits } from './rows/vendor-scan.ts';
+import { vendorScan, type ScannedVendor, type ServedAccounts, type VendorTraits } from './rows/vendor-scan.ts';
 import { readingCounter } from './rows/reading-counter.ts';
 import { callbackTransactions, type CallbackTransactions } from './rows/callback-rows.ts';
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from './files/daemon-claim.ts';
@@ -55,8 +55,8 @@ export interface Mirror
   readonly requestFailures: RequestFailures;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
-  /** Adds accounts, of which the settings name those that are `served`. @returns accounts that they name no more since now. */
-  addAccounts(accountIds: readonly string[], served?: readonly string[]): Promise<string[]>;
+  /** Adds accounts. `served` are those that the settings file names. @returns accounts that it names no more since now. */
+  addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]>;
   readonly query: Query;
   identity(): Promise<Identity>;
   /** Makes the mirror belong to a service, unless it belongs to one. @returns the service that it belongs to now. */
@@ -168,7 +168,7 @@ export async function openMirror(file: MirrorFile): Promise<Mirror> {
     reserveRequest: rateLedger(database, counter, process),
     requestFailures: requestFailures(database, clock),
     moment: () => counter.moment(),
-    addAccounts: (accountIds, served = accountIds) =>
+    addAccounts: (accountIds, served) =>
       database.write(() => {
         for (const accountId of accountIds) people.addAccount(accountId, clock.now());
         return people.serve(served, clock.now());

@@ -6,6 +6,8 @@ import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
 import type { Call, Run } from '../process/command.ts';
+import { settingsFileOf } from '../../store/files/own-files.ts';
+import { leftBehind } from '../../store/reports/known-accounts.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
@@ -22,13 +24,16 @@ export const status: Run = async (call) => {
   const { account, json } = call.options;
   const told = await queryMirror(call.context, settings, (sqlite) => {
     const days = webhookDays(sqlite);
+    const left = leftBehind(sqlite, { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) });
     return accountStatuses(sqlite, account, latestRuns).map((report) => ({
       report,
+      isLeft: left.has(report.account),
       days: json ? days(report.account, now) : [],
     }));
   });
   const reports = (told ?? []).map(({ report }) => report);
-  const toDo = adviceFor(settings, reports, now).map((line) => withSettings(call.context, line));
+  const left = (told ?? []).flatMap(({ report, isLeft }) => (isLeft ? [adviceOfLeft(report)] : []));
+  const toDo = [...adviceFor(settings, reports, now), ...left].map((line) => withSettings(call.context, line));
   if (json) printDocument(call, settings, told ?? [], toDo);
   else if (told) await printText(call, settings, reports, toDo);
   return exitStatus.done;
@@ -37,8 +42,7 @@ export const status: Run = async (call) => {
 /** What to do about each account of the settings, those that the mirror has never heard of included. */
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
   const named = new Set(settings.namedAccounts);
-  const left = reports.filter(({ account }) => !named.has(account)).map(leftBehind);
-  const served = settings.accounts
+  return settings.accounts
     .filter((account) => named.has(account))
     .flatMap((account) => {
       const report = reports.find((candidate) => candidate.account === account);
@@ -46,11 +50,10 @@ function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: n
       const silent = report && silence(report, now);
       return silent === undefined ? toDo : [...toDo, silent];
     });
-  return [...served, ...left];
 }
 
-/** What is said of an account that the mirror holds and the settings do not name any more. */
-function leftBehind({ account, callbacks }: AccountStatus): string {
+/** What is said of an account that the mirror holds and no settings name any more. */
+function adviceOfLeft({ account, callbacks }: AccountStatus): string {
   const [callback] = callbacks;
   const what = `${account} is not in the settings any more: nothing keeps it fresh`;
   return callback

@@ -32,6 +32,11 @@ export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefi
   return own.readFrom?.some((file) => isAt(realPlace(file))) ? 'a file of the settings itself' : undefined;
 }
 
+/** The settings file by its real path, under which the mirror notes who serves an account. */
+export function settingsFileOf({ readFrom: [file = ''] }: Pick<OwnFiles, 'readFrom'>): string {
+  return realPlace(file);
+}
+
 /** A path with every symbolic link in it followed, those too that lead to what is not there yet. */
 export function realPlace(path: string, links = 0): string {
   const whole = resolve(path);

@@ -1,7 +1,26 @@
 /** Accounts that a mirror holds, whether or not the settings still name them. */
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
+import { mayDisown } from '../decide/served.ts';
+import type { ServedAccounts } from '../rows/vendor-scan.ts';
+import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
+
+/** Accounts that no settings file names any more, so far as one that names those `served` can tell. */
+export function leftBehind(sqlite: Sqlite, { accounts, settingsFile }: ServedAccounts): Set<string> {
+  const all = plainStatement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
+    sqlite,
+    'SELECT account_id, not_served_since, settings_file FROM accounts',
+  );
+  const named = new Set(accounts);
+  const left = all
+    .all({})
+    .filter(({ account_id }) => !named.has(account_id))
+    .filter(
+      ({ not_served_since, settings_file }) => not_served_since !== null || mayDisown(settings_file, settingsFile),
+    );
+  return new Set(left.map(({ account_id }) => account_id));
+}
 
 /** Whether the mirror at that path holds the account; makes no file. A file that cannot be read holds none. */
 export function knowsAccount(path: string, accountId: string): boolean {

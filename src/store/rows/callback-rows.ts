@@ -13,8 +13,8 @@ export interface CallbackTransactions {
   /** The callbacks of ours, without their path tokens, as the service last showed them. */
   knownCallbacks(accountId: string): Promise<Callback[]>;
   replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
-  /** The callbacks of accounts other than these are verified no more: nobody receives what they send. @returns what they are. */
-  abandonCallbacks(served: readonly string[]): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
+  /** The callbacks of accounts that are served no more are verified no more: nobody receives what they send. @returns what they are. */
+  abandonCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
   refusals(accountId: string): Promise<RegistrationRefusal[]>;
   /** Events that could not be registered, all that there are. */
   replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
@@ -42,8 +42,14 @@ export function callbackTransactions(database: Database, clock: Clock): Callback
       checked_at: at('checked_at'),
     }),
   );
-  const everyOne = statement<object, { account_id: string; callbackid: number }>(sqlite, () =>
-    mirrorSql.selectFrom('callbacks').select(['account_id', 'callbackid']).orderBy('account_id').orderBy('callbackid'),
+  const leftBehind = statement<object, { account_id: string; callbackid: number }>(sqlite, () =>
+    mirrorSql
+      .selectFrom('callbacks')
+      .innerJoin('accounts', 'accounts.account_id', 'callbacks.account_id')
+      .select(['callbacks.account_id', 'callbackid'])
+      .where('not_served_since', 'is not', null)
+      .orderBy('callbacks.account_id')
+      .orderBy('callbackid'),
   );
   const unverify = statement<{ account_id: string; callbackid: number }>(sqlite, (at) =>
     mirrorSql
@@ -88,10 +94,9 @@ export function callbackTransactions(database: Database, clock: Clock): Callback
         for (const { callbackid, event, uri, verified } of callbacks)
           insert.run({ account_id, callbackid, event, uri, verified: verified ? 1 : 0, checked_at });
       }),
-    abandonCallbacks: (served) =>
+    abandonCallbacks: () =>
       database.write(() => {
-        const isServed = new Set(served);
-        const left = everyOne.all({}).filter(({ account_id }) => !isServed.has(account_id));
+        const left = leftBehind.all({});
         for (const { account_id, callbackid } of left) unverify.run({ account_id, callbackid });
         return left.map(({ account_id, callbackid }) => ({ accountId: account_id, callbackid }));
       }),

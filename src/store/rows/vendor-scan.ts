@@ -1,8 +1,10 @@
 /** Who is in the mirror: the vendors of an account in order of their numbers, a chunk at a time. */
 import { timestamp } from '../../domain/clock.ts';
+import { mayDisown } from '../decide/served.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { AccountTable } from '../tables/mirror-tables.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** What is known of a vendor when it is missed. */
@@ -14,10 +16,17 @@ export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'creat
 const chunk = 5_000;
 const few = 3;
 
+/** The accounts that a settings file names. */
+export interface ServedAccounts {
+  readonly accounts: readonly string[];
+  /** Real path of the file. */
+  readonly settingsFile: string;
+}
+
 export interface VendorScan {
   addAccount(accountId: string, now: number): void;
-  /** Writes down which accounts the settings name. @returns those that they name no more since now. */
-  serve(served: readonly string[], now: number): string[];
+  /** Writes down which accounts a settings file names. @returns those that it names no more since now. */
+  serve(served: ServedAccounts, now: number): string[];
   /** Up to some thousand vendors with numbers above `after`, ascending; none means the end. */
   after(accountId: string, after: number): ScannedVendor[];
   count(accountId: string): number;
@@ -32,16 +41,16 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   const addAccount = statement<{ account_id: string; added_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('accounts')
-      .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null })
+      .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null, settings_file: null })
       .onConflict((conflict) => conflict.doNothing()),
   );
-  const accounts = statement<object, { account_id: string; not_served_since: string | null }>(sqlite, () =>
-    mirrorSql.selectFrom('accounts').select(['account_id', 'not_served_since']).orderBy('account_id'),
+  const accounts = statement<object, Omit<AccountTable, 'added_at'>>(sqlite, () =>
+    mirrorSql.selectFrom('accounts').select(['account_id', 'not_served_since', 'settings_file']).orderBy('account_id'),
   );
-  const setServed = statement<{ account_id: string; not_served_since: string | null }>(sqlite, (at) =>
+  const setServed = statement<Omit<AccountTable, 'added_at'>>(sqlite, (at) =>
     mirrorSql
       .updateTable('accounts')
-      .set({ not_served_since: at('not_served_since') })
+      .set({ not_served_since: at('not_served_since'), settings_file: at('settings_file') })
       .where('account_id', '=', at('account_id')),
   );
   const after = statement<{ account_id: string; after: number }, ScannedVendor>(sqlite, (at) =>
@@ -78,14 +87,17 @@ export function vendorScan(sqlite: Sqlite): VendorScan {
   return {
     traits: (key) => traits.get(key),
     addAccount: (accountId, now) => void addAccount.run({ account_id: accountId, added_at: timestamp(now) }),
-    serve(served, now) {
+    serve({ accounts: served, settingsFile }, now) {
       const named = new Set(served);
       const left: string[] = [];
-      for (const { account_id, not_served_since } of accounts.all({})) {
-        const isServed = named.has(account_id);
-        if (isServed === (not_served_since === null)) continue;
-        setServed.run({ account_id, not_served_since: isServed ? null : timestamp(now) });
-        if (!isServed) left.push(account_id);
+      for (const { account_id, not_served_since, settings_file } of accounts.all({})) {
+        if (named.has(account_id)) {
+          if (not_served_since === null && settings_file === settingsFile) continue;
+          setServed.run({ account_id, not_served_since: null, settings_file: settingsFile });
+        } else if (not_served_since === null && mayDisown(settings_file, settingsFile)) {
+          setServed.run({ account_id, not_served_since: timestamp(now), settings_file: settingsFile });
+          left.push(account_id);
+        }
       }
       return left;
     },

@@ -165,9 +165,16 @@ export interface VendorCountTable {
   vendors: number;
 }
 
+export interface AccountTable {
+  account_id: string;
+  added_at: string;
+  not_served_since: string | null;
+  settings_file: string | null;
+}
+
 /** The mirror file. */
 export interface MirrorTables {
-  accounts: { account_id: string; added_at: string; not_served_since: string | null };
+  accounts: AccountTable;
   mirror_identity: IdentityTable;
   reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
   vendors: VendorTable;

@@ -17,7 +17,7 @@ let at: Both;
 beforeEach(async () => {
   const one = await testbed({ level: 'store' });
   const two = await one.open(other);
-  await one.mirror.addAccounts([account, other]);
+  await one.mirror.addAccounts([account, other], { accounts: [account, other], settingsFile: 'settings' });
   await one.page(await one.ask(), row(1, 'of one'));
   await two.page(await one.ask(), row(1, 'of two'));
   later(one, lag);

@@ -6,7 +6,7 @@ const hour = 3_600_000;
 
 async function openedTestbed(): Promise<Testbed<'store'>> {
   const at = await testbed({ level: 'store' });
-  await at.mirror.addAccounts([account]);
+  await at.mirror.addAccounts([account], { accounts: [account], settingsFile: 'settings' });
   return at;
 }
 

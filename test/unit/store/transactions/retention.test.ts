@@ -138,7 +138,10 @@ describe('the retention', () => {
         attempt(12, 5, { account_id: 'four' }),
       ],
     });
-    await mirror.addAccounts(['one', 'two', 'three', 'four']);
+    await mirror.addAccounts(['one', 'two', 'three', 'four'], {
+      accounts: ['one', 'two', 'three', 'four'],
+      settingsFile: 'settings',
+    });
     const before = await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.lastComplete(id)));
     expect(before).toEqual([daysAgo(50), daysAgo(80), undefined, daysAgo(5)]);
     expect(await pruned(mirror)).toBe(7);
