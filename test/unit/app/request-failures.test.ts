@@ -69,8 +69,11 @@ it('an answer stands where it cannot be written down: told once at warn, and tri
   let forgotten = 0;
   const failures: RequestFailures = {
     add: () => Promise.resolve(),
-    forget: () =>
-      isFull ? Promise.reject(new MirrorError('disk_full', 'The disk is full.')) : Promise.resolve(void forgotten++),
+    forget() {
+      if (isFull) return Promise.reject(new MirrorError('disk_full', 'The disk is full.'));
+      forgotten += 1;
+      return Promise.resolve();
+    },
   };
   const bookkeeping = new RequestFailureLog({ failures, clock, log });
   bookkeeping.failed(account, failure('one'));
