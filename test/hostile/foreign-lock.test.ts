@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../support/mirror-file.ts';
 import { isMissing } from '../support/needed.ts';
 import { deliver, introduce, quietDaemon, watch } from '../power/tapped.ts';
-import { until } from '../support/testbed/serving.ts';
-import { build, ended, place, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { until } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** Another program takes the write lock of the file. @returns how to make it let go. */
 async function lock(path: string): Promise<() => Promise<void>> {
@@ -40,8 +39,8 @@ function hasOpen(pid: number, path: string): boolean {
 
 describe('a program that holds the write lock', () => {
   it('F4 C12 makes the daemon refuse deliveries with 503 while it goes on serving others, and take them afterwards', async () => {
-    const sandbox = await service({ vendors: 20 });
-    const at = place(sandbox, { settings: quietDaemon });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const path = await introduce(at);
     const daemon = at.start('serve');
     const listener = await watch(daemon).serving;
@@ -74,8 +73,8 @@ describe('a program that holds the write lock', () => {
   it.skipIf(isMissing(existsSync('/proc/self/fd') ? undefined : 'there is no /proc'))(
     'F4 is waited for by a pull, which then is complete',
     async () => {
-      const sandbox = await service({ vendors: 60 });
-      const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+      const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
+      const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
       expect((await at.run('sync')).status).toBe(0);
       sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'Late', language: 'en' });
       const release = await lock(at.database);

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
-import { build, place, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { expect, it } from 'vitest';
+import { testbed } from '../support/testbed.ts';
 
 /** What a name may hold to make a terminal, a log or a spreadsheet lie. */
 const names = [
@@ -24,12 +22,12 @@ const names = [
 const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 it('H9 H10 what stands in a name steers no terminal, forges no line, and is no formula', async () => {
-  const sandbox = await service({ vendors: 5 });
+  const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
   const vendorService = sandbox.sandbox.vendors(sandbox.account);
   const numbers = names.map((vendor_name) =>
     Number(vendorService.create({ vendor_name, city: vendor_name, note: vendor_name, language: 'en' })['vendorid']),
   );
-  const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+  const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const csv = join(at.folder, 'vendors.csv');
   const commands = [
     ['sync', '--log-level', 'trace'],

@@ -1,13 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../src/api/client.ts';
 import { fixedToken } from '../../src/api/auth/token-source.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Secret, silentLog } from '../../src/domain/log.ts';
 import { freeReservations, loaded } from '../support/network/scripted-service.ts';
-import { build, place, service } from '../support/testbed/program.ts';
+
 import { activeDifferences } from '../support/differences.ts';
 import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];
@@ -15,11 +16,9 @@ const refused = ['service_unreachable', 'answer_unreadable'];
 /** Lets nobody wait. */
 const random = loaded(0);
 
-beforeAll(build);
-
 describe('A25 an answer that is cut off', () => {
   it.each(['end', 'reset'] as const)('at any byte, by %s, is no page', async (ending) => {
-    const { baseUrl, account, token } = await service({ vendors: 5 });
+    const { baseUrl, account, token } = await testbed({ level: 'sandbox', vendors: 5 });
     const network = await proxyTo(baseUrl);
     const rate = { requests: 100_000, per: 1_000 };
     let readSeq = 0;
@@ -62,9 +61,13 @@ describe('A25 an answer that is cut off', () => {
   });
 
   it('in every attempt ends a pull with 69, and leaves whole pages', async () => {
-    const sandbox = await service({ vendors: 60 });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
     const network = await proxyTo(sandbox.baseUrl);
-    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const at = await testbed({
+      level: 'program',
+      service: { ...sandbox, baseUrl: network.baseUrl },
+      settings: 'sync: { lag: 0s }',
+    });
     expect((await at.run('sync')).status).toBe(0);
     const before = at.query('SELECT * FROM vendors ORDER BY vendorid');
     network.faults.cutAfter = 700;
@@ -79,20 +82,28 @@ describe('A25 an answer that is cut off', () => {
 
 describe('C14 A25 a slow and bumpy network', () => {
   it.each([1, 7, 1_000])('in slices of %i bytes brings everything', async (slice) => {
-    const sandbox = await service({ vendors: 60 });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
     const network = await proxyTo(sandbox.baseUrl);
     network.faults.slice = slice;
-    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const at = await testbed({
+      level: 'program',
+      service: { ...sandbox, baseUrl: network.baseUrl },
+      settings: 'sync: { lag: 0s }',
+    });
     expect((await at.run('sync')).status).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
   });
 
   it('that breaks now and then is travelled again, and the pull is complete', async () => {
-    const sandbox = await service({ vendors: 60 });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
     const network = await proxyTo(sandbox.baseUrl);
     // A connection carries some pages, and breaks in the middle of another.
     Object.assign(network.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);
-    const at = place({ ...sandbox, baseUrl: network.baseUrl }, { settings: 'sync: { lag: 0s }' });
+    const at = await testbed({
+      level: 'program',
+      service: { ...sandbox, baseUrl: network.baseUrl },
+      settings: 'sync: { lag: 0s }',
+    });
     const { status, stderr } = await at.run('sync', '--json');
     expect(status, stderr).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);

@@ -1,13 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
-import { daemonPlace, flow, taken } from '../support/testbed/serving.ts';
-import { build, service } from '../support/testbed/program.ts';
-import { drivers, hasShell, shells } from '../support/readers.ts';
+import { flow, taken } from '../support/testbed/daemon-process.ts';
 
-beforeAll(build);
+import { drivers, hasShell, shells } from '../support/readers.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3']).status === 0;
 
@@ -24,6 +22,7 @@ while True:
         print(reader.execute(sql).fetchone()[0])
     passing.close()
 `;
+import { testbed } from '../support/testbed.ts';
 
 /** Python in a program of its own, until `over`. @returns every value that was shown. */
 async function pythons(path: string, sql: string, over: AbortSignal): Promise<Set<string>> {
@@ -41,8 +40,13 @@ const vendorScan = `SELECT count(*) || ' ' || count(*) FILTER (WHERE NOT EXISTS 
   WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL AND s.raw = v.raw)) FROM vendors v`;
 
 it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is stopped, killed and started again', async () => {
-  const world = await service({ vendors: 100, deliveries: { delay: [0, 50] } });
-  const at = await daemonPlace(world, 'sync: { lag: 0s, breaker: { vendors: 100000 } }');
+  const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { delay: [0, 50] } });
+  const at = await testbed({
+    level: 'program',
+    service: world,
+    listens: true,
+    settings: 'sync: { lag: 0s, breaker: { vendors: 100000 } }',
+  });
   const first = await at.serve();
   await first.logged('complete');
   const over = new AbortController();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { isDaemonAt } from '../../src/store/files/side-lock.ts';
-import { commandLine } from '../support/testbed/command-line.ts';
+
 import { virtualClock } from '../support/virtual-clock.ts';
 import { account } from '../support/names.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
@@ -58,7 +58,7 @@ describe('K25 a command beside a daemon', () => {
     ['database', 'replaced', replace],
   ])('whose %s were %s refuses to work with another file, and makes none', async (which, _, take) => {
     const at = await testbed({ level: 'daemon' });
-    const commands = commandsAt(at);
+    const commands = await commandsAt(at);
     expect((await commands.diagnosis())?.result).toBe('ok');
     take(at.settings[which]);
     const there = existsSync(at.settings[which]);
@@ -73,7 +73,7 @@ describe('K25 a command beside a daemon', () => {
 
   it('works with new secrets once that daemon has stopped, and beside the next one', async () => {
     const at = await testbed({ level: 'daemon' });
-    const commands = commandsAt(at);
+    const commands = await commandsAt(at);
     replace(at.settings.secrets);
     await at.stop();
     expect((await commands.diagnosis())?.result).toBe('ok');
@@ -111,12 +111,12 @@ interface Commands {
 }
 
 /** Commands on the files of an installation, from which no service can be reached. */
-function commandsAt({ folder, settings: { database, secrets } }: Testbed<'daemon'>): Commands {
+async function commandsAt({ folder, settings: { database, secrets } }: Testbed<'daemon'>): Promise<Commands> {
   const file = join(folder, 'command.yaml');
   const service = { baseUrl: 'https://service.example', auth: { accessToken: 'a-token' } };
   writeFileSync(file, JSON.stringify({ accounts: [account], database, secrets, service }));
   const fetch = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'));
-  const line = commandLine({ clock: virtualClock({ auto: true }), fetch });
+  const line = await testbed({ level: 'command', clock: virtualClock({ auto: true }), fetch });
   return {
     sync: () => line.runBare('sync', '-c', file),
     async diagnosis() {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
@@ -11,10 +11,11 @@ import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorMigrations, mirrorOptions } from '../../src/store/mirror.ts';
 import { quarantineIfDamaged } from '../../src/store/files/quarantine.ts';
 import { ask, migrations, packageRoot, vendor, writeMirror } from '../support/mirror-file.ts';
-import { build, place as placeAt, service } from '../support/testbed/program.ts';
+
 import { clock, place, stranger } from '../support/fresh-file.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { introduce, quietDaemon } from './tapped.ts';
+import { testbed } from '../support/testbed.ts';
 
 const pageSize = 4096;
 
@@ -166,11 +167,9 @@ describe('F9 a file that was replaced while it was open', () => {
 });
 
 describe('a daemon that finds its mirror damaged at the start', () => {
-  beforeAll(build);
-
   it('F7 says so, moves it aside, makes a new one that equals the source, and keeps the secrets', async () => {
-    const sandbox = await service({ vendors: 60 });
-    const at = placeAt(sandbox, { settings: quietDaemon });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
+    const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const path = await introduce(at);
     expect((await at.run('sync')).status).toBe(0);
     ruin(at.database);

@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
-import { build, service } from '../support/testbed/program.ts';
+
 import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './processes.ts';
 import { untappable, type Failure } from './tap.ts';
 import { isMissing } from '../support/needed.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** How many operations fail, one in each life; nightly as many as there are. */
 const failures = asked('IO_ERRORS', 16);
@@ -37,15 +38,13 @@ const isFile = (path: string): boolean => /\.db(-wal|-journal)?$/.test(path);
 const nameOf = ({ kinds, nth, errno, on }: Failure): string =>
   `seed ${seed}, ${kinds}:${nth}:${errno}${on ? ':on' : ''}`;
 
-beforeAll(build);
-
 describe.skipIf(isMissing(untappable))(
   `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(
       `F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`,
       async () => {
-        const stage = stageOf(await service({ vendors: 40 }));
+        const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
         const quiet = await daemonLife(stage);
         expect([quiet.status, quiet.answers.filter(({ status }) => status !== 200)]).toEqual([0, []]);
         await twoAtATime(spread(countKinds(quiet.notes), 'daemon'), async (fail) => {
@@ -66,7 +65,7 @@ describe.skipIf(isMissing(untappable))(
     it(
       `F3 leaves a pull whole pages and an honest end, in ${failures} places`,
       async () => {
-        const stage = stageOf(await service({ vendors: 40 }));
+        const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
         const quiet = await pullLife(stage);
         expect(quiet.status).toBe(0);
         await twoAtATime(spread(countKinds(quiet.notes), 'pull'), async (fail) => {

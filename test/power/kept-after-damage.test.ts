@@ -1,24 +1,23 @@
 import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, ended, place, service } from '../support/testbed/program.ts';
+import { until } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
 import { lay } from './inspection.ts';
 import { filesIn, recorded, statesOf, type Recording, type State } from './recording.ts';
 import { compileTap, untappable } from './tap.ts';
 import { startTapped } from './tapped.ts';
 import { isMissing } from '../support/needed.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** How many states of the disk are looked at for each. */
 const states = Math.ceil(asked('STATES', 3_000) / 15);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
-
-beforeAll(build);
 
 /** What is found after each loss of power, one after the other. */
 function* found(life: Recording): Generator<State & { ask: (file: string, sql: string) => unknown }> {
@@ -44,8 +43,8 @@ describe.skipIf(isMissing(untappable))(
     it(
       'F1 D5 a code whose arrival was acknowledged is there',
       async () => {
-        const world = await service({ vendors: 20 });
-        const at = await daemonPlace(world, 'sync: { lag: 0s }');
+        const world = await testbed({ level: 'sandbox', vendors: 20 });
+        const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
         const log = join(temporaryFolder(), 'notes');
         const daemon = startTapped(at, ['serve'], { library: compileTap(), log });
         daemon.stderr!.resume();
@@ -72,8 +71,8 @@ describe.skipIf(isMissing(untappable))(
     it(
       'F20 a copy for readers is the old one or the new one, whole',
       async () => {
-        const sandbox = await service({ vendors: 30 });
-        const at = place(sandbox);
+        const sandbox = await testbed({ level: 'sandbox', vendors: 30 });
+        const at = await testbed({ level: 'program', service: sandbox });
         const copy = join(at.folder, 'copy.db');
         expect((await at.run('sync')).status).toBe(0);
         expect((await at.run('export', copy)).status).toBe(0);

@@ -2,14 +2,14 @@ import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, ended, place, service } from '../support/testbed/program.ts';
+import { until } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';
 import { countKinds, daemonLife, expectHeals, stageOf, twoAtATime, type Life } from './processes.ts';
@@ -17,6 +17,7 @@ import { readNotes, type Note } from './notes.ts';
 import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
 import { isMissing } from '../support/needed.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
 const kills = asked('KILLS', 36);
@@ -46,13 +47,11 @@ function isMigrated(database: string): boolean {
   }
 }
 
-beforeAll(build);
-
 describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : ` (not here: ${untappable})`}`, () => {
   it(
     `F2 F10 C5 at ${kills} operations of a daemon's life loses nothing, and the next pull heals`,
     async () => {
-      const stage = stageOf(await service({ vendors: 40 }));
+      const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
       const quiet = await daemonLife(stage);
       const counts = countKinds(quiet.notes);
       const all = quiet.notes.length - counts.a;
@@ -78,7 +77,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F2 C5 between a commit and its answers loses nothing', async () => {
-    const stage = stageOf(await service({ vendors: 40 }));
+    const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
     await twoAtATime([1, 2, 3, 7, 13, 20], async (nth) => {
       const kill = { kinds: 'a', nth };
       const life = await daemonLife(stage, { kill });
@@ -93,7 +92,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   it(
     'F2 D1 D5 D6 inside the handshake leaves one verified callback after the next start',
     async () => {
-      const { library } = stageOf(await service());
+      const { library } = stageOf(await testbed({ level: 'sandbox', vendors: 100 }));
       const isVerified = ({ sandbox, account }: EmbeddedSandbox) =>
         sandbox
           .callbacks(account)
@@ -101,8 +100,8 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
           .some(({ verified }) => verified);
       /** A first life until the callback is verified, unless it ends before. */
       const handshake = async (kill?: Trap) => {
-        const world = await service({ vendors: 20 });
-        const at = await daemonPlace(world, 'sync: { lag: 0s }');
+        const world = await testbed({ level: 'sandbox', vendors: 20 });
+        const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
         const log = join(temporaryFolder(memory), 'notes');
         const daemon = startTapped(at, ['serve'], { library, log, ...(kill && { kill }) });
         const exited = once(daemon, 'exit');
@@ -136,8 +135,8 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F20 while a copy is written leaves the old copy or the new one', async () => {
-    const stage = stageOf(await service({ vendors: 200 }));
-    const at = place(stage.sandbox);
+    const stage = stageOf(await testbed({ level: 'sandbox', vendors: 200 }));
+    const at = await testbed({ level: 'program', service: stage.sandbox });
     expect((await at.run('sync')).status).toBe(0);
     const copy = join(at.folder, 'copy.db');
     expect((await at.run('export', copy)).status).toBe(0);

@@ -1,14 +1,15 @@
 import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { asked } from '../support/test-size.ts';
 import { memory } from '../support/memory.ts';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
-import { build, ended, place, service, type Place } from '../support/testbed/program.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 import { inspect, lay, readingsIn, vendorsIn, type Fault } from './inspection.ts';
 import { filesIn, recorded, statesOf, type AnswerOf, type Recording } from './recording.ts';
 import { isMissing } from '../support/needed.ts';
@@ -40,8 +41,8 @@ interface Lived extends Recording {
 
 /** A daemon that takes deliveries in two lives: the first stops in good order, the second is killed. */
 async function deliveries(imports: readonly string[] = []): Promise<Lived> {
-  const sandbox = await service({ vendors: 60 });
-  const at = place(sandbox, { settings: quietDaemon });
+  const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
+  const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
   const path = await introduce(at);
   const [before, log] = [filesIn(at.folder), join(temporaryFolder(), 'notes')];
   const library = compileTap();
@@ -76,8 +77,8 @@ async function deliveries(imports: readonly string[] = []): Promise<Lived> {
 
 /** Two pulls, the second of which finds changes. */
 async function pulls(): Promise<Lived> {
-  const sandbox = await service({ vendors: 60 });
-  const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+  const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
+  const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const log = join(temporaryFolder(), 'notes');
   const library = compileTap();
   const known: ReadonlyMap<number, string>[] = [];
@@ -105,7 +106,7 @@ function halfOfPage(now: ReadonlyMap<number, number>, final: ReadonlyMap<number,
   return missed?.[1];
 }
 
-function look<T>({ database }: Place, ask: (sqlite: Sqlite) => T): T {
+function look<T>({ database }: Testbed<'program'>, ask: (sqlite: Sqlite) => T): T {
   const sqlite = new Driver(database, { readonly: true });
   try {
     return ask(sqlite);
@@ -114,7 +115,7 @@ function look<T>({ database }: Place, ask: (sqlite: Sqlite) => T): T {
   }
 }
 
-const vendorsAt = (at: Place): Map<number, string> => look(at, vendorsIn);
+const vendorsAt = (at: Testbed<'program'>): Map<number, string> => look(at, vendorsIn);
 
 /** A vendor that is none of those known, in words. */
 function strange(sqlite: Sqlite, known: readonly ReadonlyMap<number, string>[]): string | undefined {
@@ -136,8 +137,6 @@ async function survey(life: Lived, count: number): Promise<{ faults: (Fault & { 
   }
   return { faults, telling };
 }
-
-beforeAll(build);
 
 describe.skipIf(isMissing(untappable))(
   `a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,

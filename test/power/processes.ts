@@ -5,12 +5,13 @@ import { expect } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { ended, place, type Ended, type Place } from '../support/testbed/program.ts';
+import { ended, type Ended } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';
 import { readNotes, type Note } from './notes.ts';
 import { compileTap, type Failure, type Trap } from './tap.ts';
 import { deliver, introduce, quietDaemon, startTapped, watch, type Answer } from './tapped.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 export interface Trouble {
   readonly fail?: Failure;
@@ -18,7 +19,7 @@ export interface Trouble {
 }
 
 export interface Life {
-  readonly at: Place;
+  readonly at: Testbed<'program'>;
   /** Exit status; null where a signal ended it. */
   readonly status: number | null;
   readonly stderr: string;
@@ -35,7 +36,7 @@ export interface Stage {
 
 /** A daemon from its first start on: deliveries come, and then it is asked to stop. */
 export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble = {}, count = 30): Promise<Life> {
-  const at = place(sandbox, { settings: quietDaemon });
+  const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
   const path = await introduce(at);
   const log = join(temporaryFolder(memory), 'notes');
   const daemon = startTapped(at, ['serve'], { library, log, ...trouble });
@@ -62,7 +63,7 @@ export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble =
 
 /** A first pull. */
 export async function pullLife({ library, sandbox }: Stage, trouble: Trouble = {}): Promise<Life & Ended> {
-  const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+  const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const log = join(temporaryFolder(memory), 'notes');
   const end = await ended(startTapped(at, ['sync', '--json'], { library, log, ...trouble }));
   return { ...end, at, notes: readNotes(log), answers: [], stage: 'starting' };

@@ -2,11 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { build, place, service, type Place } from '../support/testbed/program.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
 import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';
 import { deliver, introduce, quietDaemon, watch } from './tapped.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Mounts a file system of this size on a folder. */
 function mount(folder: string, size: string): void {
@@ -18,7 +19,7 @@ function mount(folder: string, size: string): void {
 const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 /** The place on a disk of one megabyte; `grow` makes it a large one. */
-function onSmallDisk(at: Place): { grow: () => void } {
+function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
   const settings = join(at.folder, 'mirror.yaml');
   const kept = readFileSync(settings);
   mount(at.folder, '1m');
@@ -26,14 +27,12 @@ function onSmallDisk(at: Place): { grow: () => void } {
   return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
 }
 
-beforeAll(build);
-
 describe.skipIf(!mayMount)(
   `a disk of one megabyte${mayMount ? '' : ' (not here: this user may not mount one)'}`,
   () => {
     it('F3 ends a pull with 74 and whole pages, and more room with a mirror that equals the source', async () => {
-      const sandbox = await service({ vendors: 400 });
-      const at = place(sandbox);
+      const sandbox = await testbed({ level: 'sandbox', vendors: 400 });
+      const at = await testbed({ level: 'program', service: sandbox });
       const disk = onSmallDisk(at);
       const { status, stderr } = await at.run('sync', '--json');
       expect([status, stderr]).toEqual([74, expect.stringContaining('disk is full')]);
@@ -44,8 +43,8 @@ describe.skipIf(!mayMount)(
     });
 
     it('F3 C12 makes a daemon answer 503 and live on, and more room makes it take deliveries again', async () => {
-      const sandbox = await service({ vendors: 20 });
-      const at = place(sandbox, { settings: quietDaemon });
+      const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+      const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
       const disk = onSmallDisk(at);
       const path = await introduce(at);
       const daemon = at.start('serve');

@@ -6,10 +6,11 @@ import { onTestFinished } from 'vitest';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
 import { migrations, packageRoot } from '../support/mirror-file.ts';
-import type { Place } from '../support/testbed/program.ts';
+
 import { delivery, knownVerifier, signed } from '../support/deliveries/signed-delivery.ts';
 import { account } from '../support/names.ts';
 import { tapEnvironment, type TapOptions } from './tap.ts';
+import type { Testbed } from '../support/testbed.ts';
 
 /** Ports of the machine's own choice, and nobody outside who would register: the key is known from the start. */
 export const quietDaemon = `listener: { host: 127.0.0.1, port: 0 }
@@ -17,7 +18,7 @@ admin: { port: 0 }
 sync: { lag: 0s }`;
 
 /** Writes a key into the secrets, as if it had been proven. @returns the path of the account's callback. */
-export async function introduce({ folder }: Place): Promise<string> {
+export async function introduce({ folder }: Testbed<'program'>): Promise<string> {
   const path = join(folder, 'secrets.db');
   const secrets = await openSecrets({ path, migrations, clock: systemClock, random: systemRandom });
   await secrets.verifiers.prove(account, 'bill_vendor', 77, knownVerifier);
@@ -32,7 +33,7 @@ export interface TappedOptions extends Omit<TapOptions, 'folder'> {
 }
 
 /** Starts the compiled program in this place, tapped. */
-export function startTapped(place: Place, argv: readonly string[], options: TappedOptions): ChildProcess {
+export function startTapped(place: Testbed<'program'>, argv: readonly string[], options: TappedOptions): ChildProcess {
   const imports = (options.imports ?? []).flatMap((module) => ['--import', module]);
   const child = spawn(process.execPath, [...imports, join(packageRoot, 'dist/cmd/main.js'), ...argv], {
     cwd: place.folder,

@@ -1,31 +1,30 @@
 /** Memory and descriptors, by limits that a leak would soon break. */
 import type { ChildProcess } from 'node:child_process';
-import { beforeAll, expect, it } from 'vitest';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, ended, place, program, service, type Place } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { expect, it } from 'vitest';
+import { until } from '../support/testbed/daemon-process.ts';
+import { ended, program } from '../support/testbed/program.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */
 const [heap, files] = [40, 320];
 
 /** Starts the program under these limits. */
-function confined(at: Place, ...argv: string[]): ChildProcess {
+function confined(at: Testbed<'program'>, ...argv: string[]): ChildProcess {
   const limited = [process.execPath, `--max-old-space-size=${heap}`, program, ...argv];
   return at.execute('sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...limited);
 }
 
 it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more than a page needs', async () => {
-  const sandbox = await service({ vendors: 10_000 });
-  const at = place(sandbox);
+  const sandbox = await testbed({ level: 'sandbox', vendors: 10_000 });
+  const at = await testbed({ level: 'program', service: sandbox });
   const { status, stderr } = await ended(confined(at, 'sync'));
   expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
   expect(at.query('SELECT count(*) AS held FROM vendors')).toEqual([{ held: 10_000 }]);
 });
 
 it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliveries', async () => {
-  const sandbox = await service({ vendors: 50 });
-  const at = await daemonPlace(sandbox);
+  const sandbox = await testbed({ level: 'sandbox', vendors: 50 });
+  const at = await testbed({ level: 'program', service: sandbox, listens: true });
   const child = confined(at, 'serve');
   const over = ended(child);
   const callbacks = sandbox.sandbox.callbacks(sandbox.account);
@@ -51,7 +50,7 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
 });
 
 it('J4 looks for garbage when it may be as much as what is alive, however slow the machine was', async () => {
-  const at = place(await service({ vendors: 1_000 }));
+  const at = await testbed({ level: 'program', service: { vendors: 1_000 } });
   const { stdout } = await ended(at.execute(process.execPath, '--trace-gc-verbose', program, 'sync'));
   const limits = Array.from(stdout.matchAll(/new limit: \d+ KB \((\d\.\d)\)/g), ([, timesAlive]) => timesAlive);
   expect(new Set(limits)).toEqual(new Set(['2.0']));

@@ -1,9 +1,8 @@
 /** A service that nobody can reach in truth: its name is unknown, or whoever answers cannot show that it is the service. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { certificatePath, httpProxy, type HttpProxyOptions } from '../support/network/http-proxy.ts';
-import { build, hurried, place, service, type Ended } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { hurried, type Ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** The authority of these tests is one that this machine trusts, unless told otherwise. */
 const trusting = {
@@ -12,9 +11,9 @@ const trusting = {
 };
 
 async function synced(options: HttpProxyOptions, env: Readonly<Record<string, string>> = trusting) {
-  const world = await service({ vendors: 5 });
+  const world = await testbed({ level: 'sandbox', vendors: 5 });
   const before = await httpProxy(world.baseUrl, options);
-  const at = place({ ...world, baseUrl: before.baseUrl }, { env });
+  const at = await testbed({ level: 'program', service: { ...world, baseUrl: before.baseUrl }, env });
   const run: Ended = await at.run('sync');
   return { at, asked: before.asked(), host: new URL(before.baseUrl).host, run };
 }
@@ -59,7 +58,11 @@ describe('the certificate of the service', () => {
 it('A32 a name that no name server knows is told as such by the run and by `status`', async () => {
   // A label of 64 characters cannot be asked for, so that no question leaves this machine.
   const host = `${'x'.repeat(64)}.example`;
-  const at = place({ baseUrl: `https://${host}`, token: 'a-token' }, { env: hurried });
+  const at = await testbed({
+    level: 'program',
+    service: { baseUrl: `https://${host}`, token: 'a-token' },
+    env: hurried,
+  });
   const said = `Could not reach ${host}: its name is unknown to the name server.`;
   expect(await at.run('sync')).toMatchObject({ status: 69, stderr: expect.stringContaining(said) as string });
   expect((await at.run('status')).stdout).toContain(said);

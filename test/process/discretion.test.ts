@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { artefacts, leaks, type Told } from '../support/secret-probe.ts';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, place, service, type Place } from '../support/testbed/program.ts';
+import { until } from '../support/testbed/daemon-process.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Each with characters that look otherwise in an address. */
 const token = 'canary/access+5d1c0b';
@@ -16,21 +16,19 @@ const adminToken = 'canary/admin+77e2f4';
 const clientSecret = 'canary/client+c3a9d8';
 const refreshToken = 'canary/refresh+41f6e0';
 
-beforeAll(build);
-
 /** Runs a command with everything logged that can be. @returns what it said, under its own name. */
-async function say(at: Place, ...argv: string[]): Promise<Told> {
+async function say(at: Testbed<'program'>, ...argv: string[]): Promise<Told> {
   const { status, stdout, stderr } = await at.run(...argv, '--log-level', 'trace');
   return { name: `${argv.join(' ')} (${status})`, text: stdout + stderr };
 }
 
-function reword(at: Place, from: string, to: string): void {
+function reword(at: Testbed<'program'>, from: string, to: string): void {
   const settings = join(at.folder, 'mirror.yaml');
   writeFileSync(settings, readFileSync(settings, 'utf8').replace(from, to));
 }
 
 /** A column of the file of secrets. */
-function secretsOf(at: Place, sql: string): string[] {
+function secretsOf(at: Testbed<'program'>, sql: string): string[] {
   const sqlite = new Driver(join(at.folder, 'secrets.db'), { readonly: true });
   try {
     return sqlite.prepare<[], string>(sql).pluck().all();
@@ -54,7 +52,8 @@ async function parrot(): Promise<string> {
 describe('no secret is told by a process', () => {
   it('F18 H10 the daemon and the commands beside it, to its end and after a kill', async () => {
     const signatures: string[] = [];
-    const sandbox = await service({
+    const sandbox = await testbed({
+      level: 'sandbox',
       vendors: 20,
       token,
       fetch: (to, init) => {
@@ -62,7 +61,7 @@ describe('no secret is told by a process', () => {
         return globalThis.fetch(to, init);
       },
     });
-    const at = await daemonPlace(sandbox);
+    const at = await testbed({ level: 'program', service: sandbox, listens: true });
     reword(at, 'admin: { port', `admin: { token: ${adminToken}, port`);
     const daemon = at.start('serve', '--log-level', 'trace');
     const spoken = Promise.all([text(daemon.stdout!), text(daemon.stderr!)]);
@@ -128,12 +127,12 @@ describe('no secret is told by a process', () => {
   });
 
   it('F18 H10 commands that fail, before a service that repeats what it was sent', async () => {
-    const sandbox = await service({ vendors: 20, token });
-    const at = place(sandbox);
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20, token });
+    const at = await testbed({ level: 'program', service: sandbox });
     const told = [await say(at, 'sync')];
     sandbox.sandbox.access.revoke(token);
     told.push(await say(at, 'sync', '--json'), await say(at, 'doctor'));
-    const repeating = place({ ...sandbox, baseUrl: await parrot() });
+    const repeating = await testbed({ level: 'program', service: { ...sandbox, baseUrl: await parrot() } });
     for (const argv of [
       ['sync'],
       ['sync', '--json'],
@@ -162,9 +161,9 @@ describe('no secret is told by a process', () => {
   });
 
   it('F18 H10 tokens that are exchanged for new ones, and refused', async () => {
-    const sandbox = await service({ vendors: 20 });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
     sandbox.sandbox.access.allowRefresh(refreshToken);
-    const at = place(sandbox);
+    const at = await testbed({ level: 'program', service: sandbox });
     reword(
       at,
       `accessToken: ${sandbox.token}`,

@@ -1,10 +1,9 @@
 import Driver from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { defaultWorld } from '../../src/sandbox/core/worlds.ts';
-import { build, ended, place, program, service, type Ended } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { ended, program, type Ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:9', token: 'unused' };
 const ignoring = { ...defaultWorld, paging: 'ignored' } as const;
@@ -15,26 +14,32 @@ const ends: readonly [number, string, string, () => Promise<Ended>][] = [
     1,
     'paging_ignored',
     'the service shows one page for ever',
-    async () => place(await service({ vendors: 40, world: ignoring })).run('sync', '--json'),
+    async () => (await testbed({ level: 'program', service: { vendors: 40, world: ignoring } })).run('sync', '--json'),
   ],
   [
     64,
     'usage',
     'an option has a value that means nothing',
-    () => place(nowhere).run('serve', '--json', '--unregistered'),
+    async () => (await testbed({ level: 'program', service: nowhere })).run('serve', '--json', '--unregistered'),
   ],
   [
     69,
     'redirected',
     'somebody else answers',
-    async () => place(await service({ faults: { redirect: 1 } })).run('sync', '--json'),
+    async () =>
+      (
+        await testbed({
+          level: 'program',
+          service: { vendors: 100, faults: { redirect: 1 } },
+        })
+      ).run('sync', '--json'),
   ],
   [
     74,
     'database_unusable',
     'the database is something else',
-    () => {
-      const at = place(nowhere);
+    async () => {
+      const at = await testbed({ level: 'program', service: nowhere });
       writeFileSync(at.database, 'This is no database. '.repeat(100));
       return at.run('sync', '--json');
     },
@@ -44,7 +49,7 @@ const ends: readonly [number, string, string, () => Promise<Ended>][] = [
     'database_locked',
     'somebody else holds the database',
     async () => {
-      const at = place(await service({ vendors: 5 }));
+      const at = await testbed({ level: 'program', service: { vendors: 5 } });
       await at.run('sync');
       const other = new Driver(at.database);
       onTestFinished(() => void other.close());
@@ -56,13 +61,23 @@ const ends: readonly [number, string, string, () => Promise<Ended>][] = [
     77,
     'unauthenticated',
     'the token is unknown',
-    async () => place({ ...(await service()), token: 'expired' }).run('sync', '--json'),
+    async () =>
+      (
+        await testbed({
+          level: 'program',
+          service: { ...(await testbed({ level: 'sandbox', vendors: 100 })), token: 'expired' },
+        })
+      ).run('sync', '--json'),
   ],
   [
     78,
     'settings_invalid',
     'the settings have a word too many',
-    () => place(nowhere, { settings: 'schedul: { pull: "0 3 * * *" }' }).run('serve', '--json'),
+    async () =>
+      (await testbed({ level: 'program', service: nowhere, settings: 'schedul: { pull: "0 3 * * *" }' })).run(
+        'serve',
+        '--json',
+      ),
   ],
 ];
 
@@ -77,8 +92,8 @@ it.each(ends)('the process exits with %i (%s) where %s', async (expected, code, 
 });
 
 it('the process exits with 1 where the mirror is not as the source', async () => {
-  const sandbox = await service({ vendors: 5 });
-  const at = place(sandbox);
+  const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+  const at = await testbed({ level: 'program', service: sandbox });
   await at.run('sync');
   expect((await at.run('verify')).status).toBe(0);
   sandbox.sandbox.vendors(sandbox.account).create({ vendor_name: 'New', language: 'en' });
@@ -90,7 +105,7 @@ it('the process exits with 1 where the mirror is not as the source', async () =>
 it.each([['vendors list --json'], ['vendors list'], ['status'], ['changes'], ['--help'], ['sync --json']])(
   'K51 %s exits with 74 where the disk for its results is full',
   async (command) => {
-    const at = place(await service({ vendors: 5 }));
+    const at = await testbed({ level: 'program', service: { vendors: 5 } });
     expect((await at.run('sync')).status).toBe(0);
     const { status, stderr } = await ended(
       at.execute('sh', '-c', `exec '${process.execPath}' '${program}' ${command} > /dev/full`),
@@ -101,7 +116,7 @@ it.each([['vendors list --json'], ['vendors list'], ['status'], ['changes'], ['-
 );
 
 it('K51 a full disk for messages stops no work, and the results are whole', async () => {
-  const at = place(await service({ vendors: 5 }));
+  const at = await testbed({ level: 'program', service: { vendors: 5 } });
   const { status, stdout } = await ended(
     at.execute('sh', '-c', `exec '${process.execPath}' '${program}' sync --json --log-level trace 2> /dev/full`),
   );

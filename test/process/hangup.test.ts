@@ -4,17 +4,16 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { daemonPlace, until, type DaemonPlace } from '../support/testbed/serving.ts';
-import { build, program, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { until } from '../support/testbed/daemon-process.ts';
+import { program } from '../support/testbed/program.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Writes the settings anew, with other texts in them. */
-function rewrite({ folder }: DaemonPlace, from: string, to: string): void {
+function rewrite({ folder }: Testbed<'program'>, from: string, to: string): void {
   const file = join(folder, 'mirror.yaml');
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to));
 }
@@ -28,7 +27,7 @@ interface Terminal {
 }
 
 /** Starts `serve` in a terminal, as the shell does after these words. */
-function inTerminal(at: DaemonPlace, words = ''): Terminal {
+function inTerminal(at: Testbed<'program'>, words = ''): Terminal {
   const [errors, pid] = [join(at.folder, 'errors'), join(at.folder, 'pid')];
   const line = `echo $$ > '${pid}'; exec ${words} '${process.execPath}' '${program}' serve 2> '${errors}'`;
   // Everyone in it holds the fourth stream.
@@ -53,7 +52,11 @@ function inTerminal(at: DaemonPlace, words = ''): Terminal {
 
 describe('SIGHUP', () => {
   it('ends a daemon whose terminal is closed, in good order', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }));
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
     const terminal = inTerminal(at);
     await until(() => terminal.stderr().includes('"msg":"reconcile complete"'));
     terminal.close();
@@ -63,7 +66,11 @@ describe('SIGHUP', () => {
   });
 
   it('does not end one that nohup started there', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }));
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
     const terminal = inTerminal(at, 'nohup');
     await until(() => terminal.stderr().includes('"msg":"reconcile complete"'));
     terminal.close();
@@ -73,8 +80,8 @@ describe('SIGHUP', () => {
   });
 
   it('lets a daemon read its token again', async () => {
-    const world = await service({ vendors: 5 });
-    const at = await daemonPlace(world);
+    const world = await testbed({ level: 'sandbox', vendors: 5 });
+    const at = await testbed({ level: 'program', service: world, listens: true });
     rewrite(at, world.token, 'expired');
     const daemon = await at.serve();
     await daemon.logged('The service did not accept the token');
@@ -86,7 +93,11 @@ describe('SIGHUP', () => {
   });
 
   it('leaves a daemon as it is where the settings cannot be read', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }));
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     rewrite(at, 'accounts:', 'acounts:');
@@ -96,7 +107,11 @@ describe('SIGHUP', () => {
   });
 
   it('means nothing to a daemon that is stopping', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }));
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     daemon.child.kill('SIGTERM');

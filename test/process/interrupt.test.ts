@@ -1,11 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { activeDifferences, differences } from '../support/differences.ts';
-import { build, ended, place, service } from '../support/testbed/program.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 const [perPage, pages] = [15, 10];
-
-beforeAll(build);
 
 /** Resolves once vendors were asked for `nth` times. Until `over` the last page is not answered, so that no run is whole. */
 function asked({ sandbox }: EmbeddedSandbox, nth: number, over: Promise<unknown>): Promise<void> {
@@ -31,8 +30,8 @@ describe('a sync that is interrupted', () => {
     ['SIGTERM', 3],
     ['SIGTERM', 7],
   ] as const)('J1 A10 F2 %s after %i requests leaves whole pages and an honest run', async (signal, nth) => {
-    const sandbox = await service({ vendors: perPage * pages });
-    const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+    const sandbox = await testbed({ level: 'sandbox', vendors: perPage * pages });
+    const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     const child = at.start('sync', '--json');
     const over = ended(child);
     await Promise.race([asked(sandbox, nth, over), over]);

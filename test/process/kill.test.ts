@@ -2,22 +2,21 @@ import Driver from 'better-sqlite3';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { build, ended, place, service, type Place } from '../support/testbed/program.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 const kills = asked('KILLS', 50);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 
-beforeAll(build);
-
 /** Kills a sync at some moment: while it opens its files, while pages come, or while it closes. */
-async function killSomewhere(at: Place, sandbox: EmbeddedSandbox, nth: number): Promise<void> {
+async function killSomewhere(at: Testbed<'program'>, sandbox: EmbeddedSandbox, nth: number): Promise<void> {
   const throws = seededRandom(seedOf(seed, nth));
   const child = at.start('sync', '--json');
   const exited = once(child, 'exit');
@@ -53,9 +52,9 @@ function integrity(path: string): unknown {
 
 /** Kills one sync after the other on one file, and lets one through after each kill. */
 async function lane(first: number, step: number): Promise<void> {
-  const sandbox = await service({ vendors: 150, seed: `kill ${first}` });
+  const sandbox = await testbed({ level: 'sandbox', vendors: 150, seed: `kill ${first}` });
   // The service has no copies that lag, so that nothing must be waited for.
-  const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+  const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const vendors = sandbox.sandbox.vendors(sandbox.account);
   const throws = seededRandom(seedOf(seed, 'life', first));
   for (let nth = first; nth < kills; nth += step) {

@@ -4,12 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, type Serving } from '../support/testbed/serving.ts';
-import { build, ended, place, program, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { type DaemonProcess } from '../support/testbed/daemon-process.ts';
+import { ended, program } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 interface LogRecord {
   readonly level: number;
@@ -23,11 +22,11 @@ function lastRecord(stderr: string): LogRecord {
   return JSON.parse(records.at(-1) ?? '{}') as LogRecord;
 }
 
-const swept = (daemon: Serving): Promise<void> => daemon.logged('"msg":"reconcile complete"');
+const swept = (daemon: DaemonProcess): Promise<void> => daemon.logged('"msg":"reconcile complete"');
 
 describe('the last record of the log', () => {
   it('K26 is the signal that ended the daemon, and the exit status', async () => {
-    const daemon = await (await daemonPlace(await service({ vendors: 5 }))).serve();
+    const daemon = await (await testbed({ level: 'program', service: { vendors: 5 }, listens: true })).serve();
     await swept(daemon);
     expect(await daemon.end()).toBe(0);
     expect(lastRecord(daemon.stderr())).toMatchObject({
@@ -39,7 +38,11 @@ describe('the last record of the log', () => {
   });
 
   it('K26 is why the daemon cannot start', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }));
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
     const first = await at.serve();
     await swept(first);
     const { status, stderr } = await at.run('serve');
@@ -59,7 +62,12 @@ describe('the last record of the log', () => {
   });
 
   it('K26 is what went wrong under way, after all that was said while stopping', async () => {
-    const at = await daemonPlace(await service({ vendors: 5 }), 'schedule: { reconcile: "* * * * * *" }');
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+      settings: 'schedule: { reconcile: "* * * * * *" }',
+    });
     const daemon = await at.serve();
     await swept(daemon);
     const damage = new Driver(at.database);
@@ -76,7 +84,12 @@ describe('the last record of the log', () => {
     const folder = temporaryFolder();
     const preload = join(folder, 'fault.cjs');
     writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('boom'); });");
-    const at = await daemonPlace(await service({ vendors: 5 }), '', { NODE_OPTIONS: `--require ${preload}` });
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+      env: { NODE_OPTIONS: `--require ${preload}` },
+    });
     const daemon = await at.serve();
     await swept(daemon);
     expect(await daemon.end('SIGUSR2')).toBe(70);
@@ -85,7 +98,7 @@ describe('the last record of the log', () => {
 });
 
 it('K26 a driver that was built for another Node.js is told as such, with what to do', async () => {
-  const at = place(await service({ vendors: 5 }));
+  const at = await testbed({ level: 'program', service: { vendors: 5 } });
   const [binary, preload] = [join(at.folder, 'other.node'), join(at.folder, 'preload.cjs')];
   writeFileSync(binary, 'no library of this machine');
   writeFileSync(

@@ -1,25 +1,29 @@
 /** Processes in containers of their own, in each of which they are process 1. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { daemonPlace, until, watched, type DaemonPlace, type Serving } from '../support/testbed/serving.ts';
-import { build, program, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { describe, expect, it } from 'vitest';
+import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
+import { program } from '../support/testbed/program.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** A process number space of its own, in which the program is process 1; it ends with this one. */
 const apart = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--'] as const;
 const isAllowed = spawnSync(apart[0], [...apart.slice(1), 'true']).status === 0;
 
-function contained(at: DaemonPlace, ...argv: string[]): Serving {
+function contained(at: Testbed<'program'>, ...argv: string[]): DaemonProcess {
   return watched(at.execute(apart[0], ...apart.slice(1), process.execPath, program, ...argv));
 }
 
-const runs = (at: DaemonPlace) => at.query<{ outcome: string }>('SELECT outcome FROM runs ORDER BY id');
+const runs = (at: Testbed<'program'>) => at.query<{ outcome: string }>('SELECT outcome FROM runs ORDER BY id');
 
 describe.skipIf(!isAllowed)('in containers, where every process is process 1', () => {
   it('K9 a one-shot command does not call the live run of the daemon abandoned, and the run of a dead one is', async () => {
-    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, { rate: '3/60s' });
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 100 },
+      listens: true,
+      rate: '3/60s',
+    });
     const daemon = contained(at, 'serve');
     await daemon.logged('"msg":"serving"');
     await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
@@ -37,7 +41,12 @@ describe.skipIf(!isAllowed)('in containers, where every process is process 1', (
   });
 
   it('K9 J3 a daemon that dies again and again in the middle of its runs becomes cautious', async () => {
-    const at = await daemonPlace(await service({ vendors: 100 }), '', {}, { rate: '3/60s' });
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 100 },
+      listens: true,
+      rate: '3/60s',
+    });
     for (const died of [0, 1]) {
       const daemon = contained(at, 'serve');
       await daemon.logged('"msg":"serving"');

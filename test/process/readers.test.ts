@@ -1,15 +1,14 @@
 import { chmodSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { parseWorld } from '../../src/sandbox/core/worlds.ts';
-import { build, place, service, type Place } from '../support/testbed/program.ts';
+
 import { askShell, drivers, hasShell, shells } from '../support/readers.ts';
 import { isMissing } from '../support/needed.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 const [perPage, pages] = [15, 40];
 const total = perPage * pages;
-
-beforeAll(build);
 
 /** Vendors, those of the second edition, and those whose parts are not of one edition; in one statement, hence of one moment. */
 const vendorScan = `
@@ -29,7 +28,7 @@ function publish({ sandbox, account }: EmbeddedSandbox, edition: string): void {
 }
 
 /** Syncs while others read, with a pause in its middle, so that all of them see one. */
-async function syncWatched(at: Place, { sandbox }: EmbeddedSandbox): Promise<Record<string, Set<string>>> {
+async function syncWatched(at: Testbed<'program'>, { sandbox }: EmbeddedSandbox): Promise<Record<string, Set<string>>> {
   const middle = String(pages / 2);
   sandbox.faults.next({ kind: '429', retryAfter: '1', match: ({ query }) => query.get('page') === middle });
   const over = new AbortController();
@@ -50,8 +49,8 @@ async function syncWatched(at: Place, { sandbox }: EmbeddedSandbox): Promise<Rec
 describe('readers beside a sync', () => {
   it(`F16 F4 see whole vendors and whole pages, and no lock, by the driver${hasShell ? ' and by the shell' : ''}`, async () => {
     // Every page of such a service is of one size, so that a page that is seen in part shows.
-    const sandbox = await service({ vendors: 0, world: parseWorld(['perPage=ignored']) });
-    const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 0, world: parseWorld(['perPage=ignored']) });
+    const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     const vendorService = sandbox.sandbox.vendors(sandbox.account);
     for (let nth = 0; nth < total; nth++) vendorService.create({ vendor_name: `Vendor ${nth}`, language: 'en' });
@@ -72,7 +71,7 @@ describe('readers beside a sync', () => {
   it.skipIf(isMissing(unasked || undefined))(
     `F15 P5 open the file afterwards without any right to write${unasked}`,
     async () => {
-      const at = place(await service({ vendors: total }));
+      const at = await testbed({ level: 'program', service: { vendors: total } });
       await at.run('sync');
       chmodSync(at.folder, 0o755);
       chmodSync(at.database, 0o644);

@@ -2,13 +2,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { memory } from '../support/memory.ts';
 import { ask, temporaryFolder } from '../support/mirror-file.ts';
-import { freePort, until, watched, type Serving } from '../support/testbed/serving.ts';
-import { build, ended, program, type Ended } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { freePort } from '../support/testbed/program.ts';
+import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
+import { ended, program, type Ended } from '../support/testbed/program.ts';
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });
@@ -35,7 +34,7 @@ sandbox: { vendors: 40, seed: 1, churn: 0 }
   };
   return {
     database,
-    serve: (): Serving => watched(start('serve')),
+    serve: (): DaemonProcess => watched(start('serve')),
     run: (...argv: string[]): Promise<Ended> => ended(start(...argv)),
     query: (sql: string) => ask(database, sql),
   };

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as later } from 'node:timers/promises';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, flow, isTaken, missing, taken } from '../support/testbed/serving.ts';
-import { build, ended, service } from '../support/testbed/program.ts';
+import { flow, isTaken, missing, taken } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
@@ -19,19 +20,19 @@ const settings = 'sync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } 
 
 /** A service that fails now and then, and whose deliveries get lost, come twice, and overtake each other. */
 const troubled = () =>
-  service({
+  testbed({
+    level: 'sandbox',
+    vendors: 100,
     seed: `daemon ${seed}`,
     faults: { '429': 0.025, '500': 0.025 },
     deliveries: { delay: [0, 100], lose: 0.05, repeat: 0.1, reorder: 0.1, late: 0.02 },
   });
 
-beforeAll(build);
-
 it(
   `P2 F2 C5 killed ${kills} times under a flow of deliveries, it has what it acknowledged, and one reconciliation makes all equal`,
   async () => {
     const world = await troubled();
-    const at = await daemonPlace(world, settings);
+    const at = await testbed({ level: 'program', service: world, listens: true, settings });
     const throws = seededRandom(seedOf(seed, 'kills'));
     const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')));
     for (let nth = 0; nth < kills; nth++) {
@@ -61,7 +62,7 @@ it(
   `J1 asked to stop ${stops} times under load, it ends in good order and loses nothing`,
   async () => {
     const world = await troubled();
-    const at = await daemonPlace(world, settings);
+    const at = await testbed({ level: 'program', service: world, listens: true, settings });
     const throws = seededRandom(seedOf(seed, 'stops'));
     flow(world, seededRandom(seedOf(seed, 'stops', 'life')));
     for (let nth = 0; nth < stops; nth++) {
@@ -79,8 +80,8 @@ it(
 );
 
 it('J1 a second signal ends it at once, whatever it still waits for', async () => {
-  const world = await service();
-  const at = await daemonPlace(world, settings);
+  const world = await testbed({ level: 'sandbox', vendors: 100 });
+  const at = await testbed({ level: 'program', service: world, listens: true, settings });
   const daemon = await at.serve();
   // A stop waits a little for deliveries that are on their way.
   const slow = connect(at.listenerPort, '127.0.0.1');

@@ -1,20 +1,18 @@
 /** What a daemon notices only after a minute or more. Behind NIGHTLY=1; virtual clocks prove the same in test/integration. */
 import { renameSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { until } from '../support/testbed/daemon-process.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** Longer than the gap watch bears. */
 const asleep = 100_000;
 
 describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   it('J10 B6 stopped and continued, it reconciles before it calls itself fresh', async () => {
-    const world = await service({ deliveries: { lose: 1 } });
-    const at = await daemonPlace(world, 'sync: { lag: 0s }');
+    const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { lose: 1 } });
+    const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     const vendorService = world.sandbox.vendors(world.account);
@@ -39,8 +37,8 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   }, 300_000);
 
   it('F9 its file moved away, it ends with 74 and says so', async () => {
-    const world = await service();
-    const at = await daemonPlace(world);
+    const world = await testbed({ level: 'sandbox', vendors: 100 });
+    const at = await testbed({ level: 'program', service: world, listens: true });
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     renameSync(at.database, `${at.database}.moved`);

@@ -1,13 +1,11 @@
 /** What a supervisor is told. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { daemonPlace, until } from '../support/testbed/serving.ts';
-import { build, service } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { until } from '../support/testbed/daemon-process.ts';
+import { testbed } from '../support/testbed.ts';
 
 /** A `systemd-notify` that writes down what it is asked for, with its whole environment. */
 function notifier(): { folder: string; said: () => string } {
@@ -22,7 +20,12 @@ describe('systemd', () => {
   it('is told when the daemon serves, and when it stops, where it wants to know', async () => {
     const { folder, said } = notifier();
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder };
-    const at = await daemonPlace(await service({ vendors: 5 }), '', env);
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+      env,
+    });
     const daemon = await at.serve();
     await until(() => said() === 'READY=1 at /run/notify, \n');
     expect(await daemon.end()).toBe(0);
@@ -31,7 +34,12 @@ describe('systemd', () => {
 
   it('that cannot be told is no reason to stop', async () => {
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder(memory) };
-    const at = await daemonPlace(await service({ vendors: 5 }), '', env);
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+      env,
+    });
     const daemon = await at.serve();
     await daemon.logged('systemd could not be told READY=1');
     expect(await daemon.end()).toBe(0);
@@ -39,7 +47,12 @@ describe('systemd', () => {
 
   it('is told nothing where it did not ask', async () => {
     const { folder, said } = notifier();
-    const at = await daemonPlace(await service({ vendors: 5 }), '', { PATH: folder });
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+      env: { PATH: folder },
+    });
     expect(await (await at.serve()).end()).toBe(0);
     expect(said()).toBe('');
   });

@@ -3,28 +3,18 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { ask } from '../support/mirror-file.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { flood } from '../support/deliveries/flood.ts';
 import { delivery, signed } from '../support/deliveries/signed-delivery.ts';
-import {
-  daemonPlace,
-  freePort,
-  isTaken,
-  missing,
-  taken,
-  until,
-  watched,
-  type DaemonPlace,
-} from '../support/testbed/serving.ts';
-import { build, service } from '../support/testbed/program.ts';
+import { freePort } from '../support/testbed/program.ts';
+import { isTaken, missing, taken, until, watched } from '../support/testbed/daemon-process.ts';
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** The service has no copies that lag, so that nothing must be waited for. */
 const settings = 'sync: { lag: 0s, secondLook: 1s }';
-
-beforeAll(build);
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -39,7 +29,7 @@ function idsAt({ sandbox, account }: EmbeddedSandbox): number[] {
 
 /** A daemon that runs, has swept once, and is told of changes. */
 async function living(world: EmbeddedSandbox, more = settings) {
-  const at = await daemonPlace(world, more);
+  const at = await testbed({ level: 'program', service: world, listens: true, settings: more });
   const daemon = await at.serve();
   await daemon.logged('"msg":"reconcile complete"');
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);
@@ -47,7 +37,7 @@ async function living(world: EmbeddedSandbox, more = settings) {
 }
 
 it('F8 a second daemon on the same database is refused with 75 and named; one-shot commands work beside the first', async () => {
-  const world = await service();
+  const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(world);
   const second = await at.run('serve');
   expect([second.status, second.stdout]).toEqual([75, '']);
@@ -62,7 +52,7 @@ it('F8 a second daemon on the same database is refused with 75 and named; one-sh
 });
 
 it('F8 a daemon whose lock was removed ends with 75 as soon as a second daemon works on its files, and the second goes on', async () => {
-  const world = await service();
+  const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(world);
   rmSync(`${at.database}.lock`);
   const elsewhere = join(at.folder, 'elsewhere.yaml');
@@ -86,11 +76,15 @@ it('F8 a daemon whose lock was removed ends with 75 as soon as a second daemon w
   expect(await second.end()).toBe(0);
 });
 
-it.each<[string, (at: DaemonPlace) => number]>([
+it.each<[string, (at: Testbed<'program'>) => number]>([
   ['the listener', (at) => at.listenerPort],
   ['the admin page', (at) => at.adminPort],
 ])('J9 where another program holds the port of %s, the start ends with 69 and says so', async (name, portOf) => {
-  const at = await daemonPlace(await service({ vendors: 5 }));
+  const at = await testbed({
+    level: 'program',
+    service: { vendors: 5 },
+    listens: true,
+  });
   const other = createServer().listen(portOf(at), '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');
@@ -102,8 +96,8 @@ it.each<[string, (at: DaemonPlace) => number]>([
 
 describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   it('while it pulls ten thousand vendors: none waits for the pull to end', async () => {
-    const world = await service({ vendors: 10_000, deliveries: { delay: [0, 0] } });
-    const at = await daemonPlace(world, settings);
+    const world = await testbed({ level: 'sandbox', vendors: 10_000, deliveries: { delay: [0, 0] } });
+    const at = await testbed({ level: 'program', service: world, listens: true, settings });
     const ids = idsAt(world);
     let pages = 0;
     /** At which page each vendor's delivery was sent, and how many pages later it had been answered. */
@@ -132,7 +126,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   });
 
   it('while the service answers no request of its own: the answer waits for no request', async () => {
-    const world = await service({ deliveries: { delay: [0, 0] } });
+    const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { delay: [0, 0] } });
     const { at, daemon } = await living(world);
     for (let nth = 0; nth < 20; nth++) world.sandbox.faults.next({ kind: 'hang' });
     const told = taken(daemon, world, 20);
@@ -144,7 +138,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
   });
 
   it('C15 ten thousand in a moment for five vendors: each is acknowledged and journalled, and costs no read of its own', async () => {
-    const world = await service();
+    const world = await testbed({ level: 'sandbox', vendors: 100 });
     const { at, daemon } = await living(world);
     const callback = world.sandbox.callbacks(world.account).all()[0];
     if (!callback) throw new Error('There is no callback.');
@@ -165,7 +159,9 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
 
   it('J10 when it was stopped for a while: what came meanwhile is answered as soon as it goes on', async () => {
     let posts = 0;
-    const world = await service({
+    const world = await testbed({
+      level: 'sandbox',
+      vendors: 100,
       deliveries: { delay: [0, 0] },
       fetch: (...post) => {
         posts += 1;
@@ -188,13 +184,13 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
 });
 
 it('F15 F20 a copy for readers is swapped in after a run that changed something, and opens without a journal beside it', async () => {
-  const world = await service();
+  const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(
     world,
     `publish: { path: copy.db }\nschedule: { reconcile: "* * * * * *" }\n${settings}`,
   );
   const copy = join(at.folder, 'copy.db');
-  const read: DaemonPlace['query'] = (sql, ...values) => ask(copy, sql, ...values);
+  const read: Testbed<'program'>['query'] = (sql, ...values) => ask(copy, sql, ...values);
   await until(() => existsSync(copy));
   expect(activeDifferences({ query: read, sandbox: world.sandbox })).toEqual([]);
   const { ino } = statSync(copy);

@@ -1,12 +1,13 @@
 /** A daemon under steady load for a long time: what it takes of the machine stays as it was. SOAK says how many minutes; none unless told. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { daemonPlace, flow, missing } from '../support/testbed/serving.ts';
-import { build, ended, service } from '../support/testbed/program.ts';
+import { flow, missing } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
+import { testbed } from '../support/testbed.ts';
 
 const minutes = asked('SOAK', 0);
 const seed = asked('SEED', 1);
@@ -39,21 +40,23 @@ function peak(samples: readonly Sample[]): Sample {
   return { rssMb: highest('rssMb'), descriptors: highest('descriptors'), walMb: highest('walMb') };
 }
 
-beforeAll(build);
-
 it.runIf(minutes > 0 && process.platform === 'linux')(
   `J5 for ${minutes} minutes under load it takes no more memory, descriptors and journal than at first`,
   async () => {
-    const world = await service({
+    const world = await testbed({
+      level: 'sandbox',
       vendors: 2_000,
       seed: `soak ${seed}`,
       faults: { '429': 0.025, '500': 0.025 },
       deliveries: { delay: [0, 100], lose: 0.1, repeat: 0.1, reorder: 0.1, late: 0.02 },
     });
-    const at = await daemonPlace(
-      world,
-      'schedule: { pull: "*/5 * * * *", reconcile: "* * * * *" }\nsync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }',
-    );
+    const at = await testbed({
+      level: 'program',
+      service: world,
+      listens: true,
+      settings:
+        'schedule: { pull: "*/5 * * * *", reconcile: "* * * * *" }\nsync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }',
+    });
     const daemon = await at.serve();
     await daemon.logged('"msg":"reconcile complete"');
     const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')), life);

@@ -1,12 +1,10 @@
 /** Text that breaks readers, from the bytes of a real answer to what readers of the file are shown. */
 import { spawnSync } from 'node:child_process';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isMissing } from '../support/needed.ts';
 import { httpProxy } from '../support/network/http-proxy.ts';
-import { build, hurried, place, service } from '../support/testbed/program.ts';
+import { hurried } from '../support/testbed/program.ts';
 import { askShell, hasShell } from '../support/readers.ts';
-
-beforeAll(build);
 
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3']).status === 0;
 
@@ -16,6 +14,7 @@ import json, sqlite3, sys
 rows = sqlite3.connect('file:' + sys.argv[1] + '?mode=ro', uri=True).execute(sys.argv[2]).fetchall()
 for row in rows: json.loads(row[-1])
 print(json.dumps(rows))`;
+import { testbed } from '../support/testbed.ts';
 
 /** What the service's city is called on the wire, in JSON; and in the mirror's column and its raw record. */
 const cities: [title: string, wire: string, column: string, raw: string][] = [
@@ -30,7 +29,7 @@ const cities: [title: string, wire: string, column: string, raw: string][] = [
 
 /** A service before which every vendor's city is one of those, in turn, and whose answers can be changed further. */
 async function strange() {
-  const world = await service({ vendors: cities.length });
+  const world = await testbed({ level: 'sandbox', vendors: cities.length });
   const how: { spoil: (bytes: Buffer) => Uint8Array } = { spoil: (bytes) => bytes };
   const vendorService = world.sandbox.vendors(world.account);
   const ids = vendorService.all().map(({ vendorid }) => Number(vendorid));
@@ -38,7 +37,11 @@ async function strange() {
   for (const [nth, id] of ids.entries()) vendorService.edit(id, { city: `city-${nth}-` });
   const wired = (text: string): string => text.replaceAll(/city-(\d+)-/g, (_, nth: string) => cities[Number(nth)]![1]);
   const before = await httpProxy(world.baseUrl, { change: (bytes) => how.spoil(Buffer.from(wired(bytes.toString()))) });
-  return { how, ids, at: place({ ...world, baseUrl: before.baseUrl }, { env: hurried }) };
+  return {
+    how,
+    ids,
+    at: await testbed({ level: 'program', service: { ...world, baseUrl: before.baseUrl }, env: hurried }),
+  };
 }
 
 const question = 'SELECT vendorid, city, raw FROM vendors ORDER BY vendorid';

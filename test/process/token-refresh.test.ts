@@ -1,10 +1,9 @@
 /** Processes that renew one access token, of which only one may at a time, and what becomes of them when it is killed. */
-import { beforeAll, expect, it } from 'vitest';
-import { watched } from '../support/testbed/serving.ts';
-import { build, ended, place, service } from '../support/testbed/program.ts';
+import { expect, it } from 'vitest';
+import { watched } from '../support/testbed/daemon-process.ts';
+import { ended } from '../support/testbed/program.ts';
 import { tokenEndpoint } from '../support/network/token-endpoint.ts';
-
-beforeAll(build);
+import { testbed } from '../support/testbed.ts';
 
 /** Far less than what a lease lasts, in milliseconds. */
 const soon = 20_000;
@@ -13,9 +12,9 @@ it(
   'K20 after a process was killed inside a token refresh, the next command goes on at once',
   { timeout: soon },
   async () => {
-    const world = await service({ vendors: 20 });
+    const world = await testbed({ level: 'sandbox', vendors: 20 });
     const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
-    const at = place(world, { auth: endpoint.auth });
+    const at = await testbed({ level: 'program', service: world, auth: endpoint.auth });
     const killed = watched(at.start('sync'));
     await endpoint.asked(1);
     await killed.end('SIGKILL');
@@ -28,9 +27,9 @@ it(
   'K20 waiting for another process that renews the token is said, and ends with that process',
   { timeout: soon },
   async () => {
-    const world = await service({ vendors: 20 });
+    const world = await testbed({ level: 'sandbox', vendors: 20 });
     const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
-    const at = place(world, { auth: endpoint.auth });
+    const at = await testbed({ level: 'program', service: world, auth: endpoint.auth });
     const hanging = watched(at.start('sync'));
     await endpoint.asked(1);
     const child = at.start('sync');

@@ -1,17 +1,15 @@
 import { once } from 'node:events';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { activeDifferences } from '../support/differences.ts';
-import { build, place, service, type Place } from '../support/testbed/program.ts';
-
-beforeAll(build);
+import { testbed, type Testbed } from '../support/testbed.ts';
 
 const fields = ['vendor_name=Acme', 'language=en', 'currency_code=USD'].flatMap((pair) => ['--set', pair]);
 
 describe('a creation whose process is killed', () => {
   it('K21 P9 after the service carried it out is not done a second time by the next process', async () => {
-    const sandbox = await service({ vendors: 20 });
-    const at = place(sandbox, { settings: 'sync: { lag: 0s }' });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);
     let posts = 0;
     sandbox.sandbox.onRequest(({ method }) => (posts += Number(method === 'POST')));
@@ -39,7 +37,7 @@ describe('an edit whose process is killed', () => {
   const edit = ['--set', 'city=Oz'];
 
   /** An edit whose process is killed as soon as the service has carried it out. */
-  async function killed(sandbox: EmbeddedSandbox, at: Place, vendorid: number): Promise<void> {
+  async function killed(sandbox: EmbeddedSandbox, at: Testbed<'program'>, vendorid: number): Promise<void> {
     sandbox.sandbox.faults.next({ kind: 'stall', match: ({ method }) => method === 'PUT' });
     const changed = new Promise<void>((resolve) => sandbox.sandbox.onChange(() => resolve()));
     const child = at.start('vendors', 'edit', String(vendorid), ...edit);
@@ -53,8 +51,13 @@ describe('an edit whose process is killed', () => {
     [[], 1],
     [['--again'], 2],
   ])('K45 P9 after the service carried it out is looked at, and sent again only as told: %j', async (more, times) => {
-    const sandbox = await service({ vendors: 20 });
-    const at = place(sandbox, { settings: 'sync: { lag: 0s }', env: { USER: 'anna' } });
+    const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
+    const at = await testbed({
+      level: 'program',
+      service: sandbox,
+      settings: 'sync: { lag: 0s }',
+      env: { USER: 'anna' },
+    });
     expect((await at.run('sync')).status).toBe(0);
     const vendorid = Number(sandbox.sandbox.vendors(sandbox.account).listed()[0]?.['vendorid']);
     const methods: string[] = [];

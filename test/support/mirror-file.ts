@@ -12,9 +12,12 @@ import { mirrorOptions, type MirrorFile } from '../../src/store/mirror.ts';
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
 
+/** How the names of temporary folders begin. */
+export const folderPrefix = 'vendor-mirror-';
+
 /** A folder that goes away with the test. */
 export function temporaryFolder(within = tmpdir()): string {
-  const folder = mkdtempSync(join(within, 'vendor-mirror-'));
+  const folder = mkdtempSync(join(within, folderPrefix));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,8 +1,12 @@
-/** The one way to set up a test: `level` says how much stands. All of it is closed with the test. */
+/** The one way to set up a test: `level` says how much stands. All of it is closed with the test, and what stays open fails it. */
+
+import { refuseLeaks } from './leaks.ts';
 
 const levels = {
   /** The sandbox, reached without sockets. */
   service: async () => (await import('./testbed/service.ts')).openService,
+  /** The sandbox on a port of its own, behind real HTTP. */
+  sandbox: async () => (await import('./testbed/sandbox.ts')).openSandbox,
   /** A mirror file to which readings are handed one by one. */
   store: async () => (await import('./testbed/store.ts')).openStore,
   /** An installation beside a sandbox: pulls of one or several accounts. */
@@ -13,6 +17,10 @@ const levels = {
   webhook: async () => (await import('./testbed/webhook.ts')).openWebhook,
   /** A daemon beside a sandbox, in one process. */
   daemon: async () => (await import('./testbed/daemon.ts')).openDaemonTestbed,
+  /** Commands in this process, their output and exit codes. */
+  command: async () => (await import('./testbed/command.ts')).openCommand,
+  /** The compiled program in processes of its own. */
+  program: async () => (await import('./testbed/program.ts')).openProgram,
 } as const;
 
 type Open<L extends Level> = Awaited<ReturnType<(typeof levels)[L]>>;
@@ -26,6 +34,7 @@ export async function testbed<L extends Level>({
   level,
   ...options
 }: { readonly level: L } & TestbedOptions<L>): Promise<Testbed<L>> {
+  refuseLeaks();
   const open = (await levels[level]()) as unknown as (options: unknown) => Promise<Testbed<L>>;
   return open(options);
 }

@@ -89,8 +89,9 @@ export class Database {
    */
   static openToRead(options: DatabaseOptions): Database | undefined {
     if (!existsSync(options.path)) return undefined;
+    let sqlite: Sqlite | undefined;
     try {
-      const sqlite = connectReader(realpathSync(options.path));
+      sqlite = connectReader(realpathSync(options.path));
       if (isBehind(sqlite, options.migrations))
         throw new MirrorError(
           'database_unusable',
@@ -98,6 +99,7 @@ export class Database {
         );
       return new Database(sqlite, options);
     } catch (error) {
+      sqlite?.close();
       throw catalogued(error, options.path);
     }
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { until } from '../testbed/serving.ts';
+import { until } from '../testbed/daemon-process.ts';
 
 export interface TokenEndpoint {
   /** `service.auth` of settings that renew their token here, as YAML. */

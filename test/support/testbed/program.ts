@@ -1,27 +1,32 @@
-/** The program as people run it: compiled, in a process of its own, beside a service behind real HTTP. */
+/** The program as people run it: compiled, in processes of its own, in a folder with settings that point to a service. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/domain/clock.ts';
-import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import { memory } from '../memory.ts';
 import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { watched, type DaemonProcess } from './daemon-process.ts';
+import { chosenService, type ServiceChoice } from './sandbox.ts';
 
 export const program = join(packageRoot, 'dist/cmd/main.js');
 
+let built = false;
+
 /** `npm test` builds; a single test run by hand does not, and must not try a program that is older than its source. */
 export function build(): void {
-  if (!isBuilt()) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
+  if (!built && !isBuilt()) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
+  built = true;
 }
 
 function isBuilt(): boolean {
   if (!existsSync(program)) return false;
-  const built = statSync(program).mtimeMs;
+  const { mtimeMs } = statSync(program);
   const sources = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' });
-  return sources.every((name) => statSync(join(packageRoot, 'src', name)).mtimeMs <= built);
+  return sources.every((name) => statSync(join(packageRoot, 'src', name)).mtimeMs <= mtimeMs);
 }
 
 /** For `env`: the program waits twenty times shorter between its tries than it does by itself; limits of time stay as they are. */
@@ -35,17 +40,28 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface Place {
+export interface ProgramTestbed {
   readonly folder: string;
   readonly database: string;
+  readonly listenerPort: number;
+  readonly adminPort: number;
   /** Any command, where the program finds its settings. */
   execute(command: string, ...args: string[]): ChildProcess;
+  /** Starts the program. */
   start(...argv: string[]): ChildProcess;
+  /** Runs the program to its end. */
   run(...argv: string[]): Promise<Ended>;
+  /** Starts `serve`. */
+  launch(): DaemonProcess;
+  /** Starts `serve`, and waits until it says that it serves. */
+  serve(): Promise<DaemonProcess>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
 }
 
-export interface PlaceOptions {
+export interface ProgramOptions {
+  readonly service: ServiceChoice;
+  /** Whether `serve` listens on ports of its own, and registers there. */
+  readonly listens?: boolean;
   readonly accounts?: readonly string[];
   /** More settings, as YAML. */
   readonly settings?: string;
@@ -57,27 +73,17 @@ export interface PlaceOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A service that answers any number of requests a minute. */
-export async function service(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedSandbox> {
-  const sandbox = await startEmbeddedSandbox({
-    vendors: 100,
-    seed: 'process',
-    rateLimits: null,
-    clock: systemClock,
-    fetch: globalThis.fetch,
-    ...options,
-  });
-  onTestFinished(() => sandbox.stop());
-  return sandbox;
-}
-
-/** A folder with settings that point to `service`. */
-export function place(service: Pick<EmbeddedSandbox, 'baseUrl' | 'token'>, options: PlaceOptions = {}): Place {
+export async function openProgram(options: ProgramOptions): Promise<ProgramTestbed> {
+  build();
+  const service = await chosenService(options.service);
   const { accounts = ['6BApk'], settings = '', rate = '100000/1s', env = {} } = options;
   const { auth = `{ accessToken: ${service.token} }` } = options;
   const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
   const file = join(folder, 'mirror.yaml');
+  const [listenerPort, adminPort] = options.listens ? [await freePort(), await freePort()] : [0, 0];
+  const ports = `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
+admin: { port: ${adminPort} }`;
   writeFileSync(
     file,
     `accounts: [${accounts.join()}]
@@ -88,6 +94,7 @@ service:
   auth: ${auth}
   paging: { perPage: 15 }
   rateLimit: { vendors: ${rate} }
+${options.listens ? ports : ''}
 ${settings}`,
   );
   const execute = (command: string, ...args: string[]): ChildProcess => {
@@ -99,12 +106,21 @@ ${settings}`,
     return child;
   };
   const start = (...argv: string[]): ChildProcess => execute(process.execPath, program, ...argv);
+  const launch = (): DaemonProcess => watched(start('serve'));
   return {
     folder,
     database,
+    listenerPort,
+    adminPort,
     execute,
     start,
     run: (...argv) => ended(start(...argv)),
+    launch,
+    async serve() {
+      const daemon = launch();
+      await daemon.logged('"msg":"serving"');
+      return daemon;
+    },
     query: (sql, ...values) => ask(database, sql, ...values),
   };
 }
@@ -114,4 +130,27 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
   await once(child, 'close');
   return { status: child.exitCode, stdout: await stdout, stderr: await stderr };
+}
+
+const given = new Set<number>();
+
+/**
+ * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
+ * that is started again must find it free.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    if (given.has(port)) continue;
+    const server = createServer();
+    const isFree = once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.listen(port, '127.0.0.1');
+    if (!(await isFree)) continue;
+    await once(server.close(), 'close');
+    given.add(port);
+    return port;
+  }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commandLine } from '../../support/testbed/command-line.ts';
+import { testbed } from '../../support/testbed.ts';
 
 describe('the command line', () => {
   it('is explained by --help, with every command', async () => {
-    const { status, stdout } = await commandLine().runBare('--help');
+    const { status, stdout } = await (await testbed({ level: 'command' })).runBare('--help');
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
       "Usage: vendor-mirror [options] [command]
@@ -52,7 +52,7 @@ describe('the command line', () => {
   });
 
   it('is explained for each command, with the common options', async () => {
-    const { stdout } = await commandLine().runBare('vendors', 'list', '--help');
+    const { stdout } = await (await testbed({ level: 'command' })).runBare('vendors', 'list', '--help');
     expect(stdout).toMatchInlineSnapshot(`
       "Usage: vendor-mirror vendors list [options]
 
@@ -94,14 +94,14 @@ describe('the command line', () => {
       ['list', 'retry'].map((name) => ['deliveries', name]),
     ].flat(),
   )('%j %j says what it does', async (...command) => {
-    const { status, stdout } = await commandLine().runBare(...command, '--help');
+    const { status, stdout } = await (await testbed({ level: 'command' })).runBare(...command, '--help');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Usage: vendor-mirror .*\n\n[A-Z][^]*\.\n/);
     expect(stdout).toContain('Common options:');
   });
 
   it('tells its version', async () => {
-    expect((await commandLine().runBare('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await (await testbed({ level: 'command' })).runBare('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe('the command line', () => {
     [['reconcile', '--approve-absences', 'all'], 'It must be a whole number from 0.\n'],
     [['status', '--log-level', 'loud'], 'Allowed choices are fatal,'],
   ])('%j exits with 64', async (argv, message) => {
-    const { status, stdout, stderr } = await commandLine().runBare(...argv);
+    const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare(...argv);
     expect(status).toBe(64);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^vendor-mirror: /);
@@ -130,7 +130,7 @@ describe('the command line', () => {
   it.each([[[]], [['vendors']], [['gateways']], [['callbacks']], [['deliveries']]])(
     '%j alone exits with 64 and shows the help',
     async (argv) => {
-      const { status, stdout, stderr } = await commandLine().runBare(...argv);
+      const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare(...argv);
       expect(status).toBe(64);
       expect(stdout).toBe('');
       expect(stderr).toContain('Usage: vendor-mirror');
@@ -138,8 +138,10 @@ describe('the command line', () => {
   );
 
   it('H10 no word of a stranger steers the terminal, in an error either', async () => {
-    const { stderr } = await commandLine().runBare('status', '--account', 'x\u001b[31m');
+    const { stderr } = await (await testbed({ level: 'command' })).runBare('status', '--account', 'x\u001b[31m');
     expect(stderr).toContain('the account x␛[31m;');
-    expect((await commandLine().runBare('s\u001b[31m')).stderr).toContain("Unknown command 's␛[31m'");
+    expect((await (await testbed({ level: 'command' })).runBare('s\u001b[31m')).stderr).toContain(
+      "Unknown command 's␛[31m'",
+    );
   });
 });

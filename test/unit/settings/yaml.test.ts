@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import { commandLine } from '../../support/testbed/command-line.ts';
+
 import { packageRoot } from '../../support/mirror-file.ts';
+import { testbed } from '../../support/testbed.ts';
 
 const defaults = readFileSync(join(packageRoot, 'config/default.yaml'), 'utf8');
 
@@ -70,7 +71,7 @@ const wrong: readonly [string, string][] = [
 it.each(wrong)('K43 no word of the settings is told, only where it stands: %s', async (_, rest) => {
   const written = [vi.spyOn(console, 'warn'), vi.spyOn(process, 'emitWarning')];
   onTestFinished(() => void vi.restoreAllMocks());
-  const line = commandLine();
+  const line = await testbed({ level: 'command' });
   writeFileSync(line.settings, `${head}${rest}\n`);
   for (const argv of [['status'], ['status', '--json'], ['serve', '--json', '--log-level', 'trace']]) {
     const { status, stdout, stderr } = await line.run(...argv);
@@ -92,7 +93,7 @@ it('K43 a file of nothing but a token is refused without it', () => {
 it.each(['61', `1-${canary}`, `*/${canary}`, canary])(
   'K43 a schedule (minute %s) is refused by its field alone',
   async (minute) => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     writeFileSync(line.settings, `${head}    accessToken: x\nschedule: { pull: "${minute} ${canary} * * *" }\n`);
     const { status, stderr } = await line.run('serve');
     expect(status).toBe(78);
@@ -136,7 +137,7 @@ it.each([
     /nested too deeply/,
   ],
 ])('K49 %s is a sentence with its place, and exit 78', async (name, rest, reason) => {
-  const line = commandLine();
+  const line = await testbed({ level: 'command' });
   const merge = name.startsWith('a merge') ? '%YAML 1.1\n---\nx: &x 1\ny: { <<: *x }\n' : '';
   writeFileSync(line.settings, `${merge}${head}${rest}\n`);
   const { status, stdout, stderr } = await line.run('status', '--json');
@@ -164,7 +165,7 @@ describe('the file of the settings', () => {
     ['a file of any size', (folder: string) => large(folder), /it is larger than 1048576 bytes/],
     ['no text', (folder: string) => latin(folder), /it is no text in UTF-8/],
   ])('K49 is refused with 78 where it is %s', async (_, pathIn, reason) => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     const path = pathIn(line.folder);
     const { status, stderr } = await line.runBare('status', '-c', path);
     expect([status, stderr]).toEqual([78, expect.stringMatching(reason)]);

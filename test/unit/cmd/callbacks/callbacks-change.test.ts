@@ -2,19 +2,18 @@ import Driver from 'better-sqlite3';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 const hook = 'https://hooks.example.com/inbox';
 
 let sandbox: EmbeddedSandbox;
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 beforeEach(async () => {
   // Nobody is at the addresses of these callbacks.
-  sandbox = await service({ fetch: () => Promise.resolve(new Response(null, { status: 500 })) });
-  line = pointedAt(sandbox);
+  sandbox = await testbed({ level: 'sandbox', fetch: () => Promise.resolve(new Response(null, { status: 500 })) });
+  line = await testbed({ level: 'command', service: sandbox });
 });
 
 const codeOf = (callbackid: number): string =>
@@ -48,7 +47,10 @@ const known = async (): Promise<unknown> => {
 
 describe('callbacks', () => {
   it('K12 of an account that the settings name no more count for nothing, which the next command says once', async () => {
-    line = pointedAt(await service({ account: ['6BApk', 'third'] }));
+    line = await testbed({
+      level: 'command',
+      service: { account: ['6BApk', 'third'] },
+    });
     await line.fill({
       accounts: [{ account_id: 'third', added_at: '2026-11-20 11:00:00.000' }],
       callbacks: [
@@ -75,7 +77,10 @@ describe('callbacks', () => {
 
   it('K12 of an account that only the mirror still knows are listed and deleted, and what is held of them follows', async () => {
     const third = ['--account', 'third'];
-    line = pointedAt(await service({ account: ['6BApk', 'third'] }));
+    line = await testbed({
+      level: 'command',
+      service: { account: ['6BApk', 'third'] },
+    });
     const uri = 'https://mirror.example.com/webhooks/third/';
     const callback = { account_id: 'third', event: 'bill_vendor', uri, verified: 1 };
     const registered = await line.run('callbacks', 'list', ...third);
@@ -202,23 +207,35 @@ describe('callbacks', () => {
 
   it('take the code from standard input, out of sight of other users', async () => {
     sandbox.sandbox.callbacks('6BApk').add(0, 'invoice', hook);
-    const piped = pointedAt(sandbox, { stdin: `${codeOf(2001)}\n` });
+    const piped = await testbed({ level: 'command', service: sandbox, stdin: `${codeOf(2001)}\n` });
     expect((await piped.run('callbacks', 'verify', '2001', ...account)).stdout).toContain('yes');
-    expect((await pointedAt(sandbox).run('callbacks', 'verify', '2001', '-', ...account)).status).toBe(64);
+    expect(
+      (
+        await (
+          await testbed({ level: 'command', service: sandbox })
+        ).run('callbacks', 'verify', '2001', '-', ...account)
+      ).status,
+    ).toBe(64);
   });
 
   it('take the code from the person at the terminal, and do not show it', async () => {
     sandbox.sandbox.callbacks('6BApk').add(0, 'invoice', hook);
-    const typing = pointedAt(sandbox, { typed: `${codeOf(2001)}\r` });
+    const typing = await testbed({ level: 'command', service: sandbox, typed: `${codeOf(2001)}\r` });
     const { stdout, stderr } = await typing.run('callbacks', 'verify', '2001', ...account);
     expect(stdout).toContain('yes');
     expect(stderr).toBe('The verification code: \n');
   });
 
   it.each([['4xx'], ['unverified']] as const)('exit with 77 where the code is wrong (%s)', async (wrongVerifier) => {
-    const strict = await service({ fetch: () => Promise.resolve(new Response()) }, { wrongVerifier });
+    const strict = await testbed({
+      level: 'sandbox',
+      fetch: () => Promise.resolve(new Response()),
+      world: { wrongVerifier },
+    });
     strict.sandbox.callbacks('6BApk').add(0, 'invoice', hook);
-    const { status, stderr } = await pointedAt(strict).run('callbacks', 'verify', '2001', 'wr0ng-c0de', ...account);
+    const { status, stderr } = await (
+      await testbed({ level: 'command', service: strict })
+    ).run('callbacks', 'verify', '2001', 'wr0ng-c0de', ...account);
     expect(status).toBe(77);
     expect(stderr).toMatch(/^vendor-mirror: /);
     expect(stderr).not.toContain('wr0ng-c0de');

@@ -1,7 +1,7 @@
 import Driver from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Row } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 function delivery(id: number, told: Row = {}): Row {
   return {
@@ -28,10 +28,10 @@ const mark = (account_id: string, vendorid: number): Row => ({
   last_error: 'The service failed.',
 });
 
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 beforeEach(async () => {
-  line = commandLine();
+  line = await testbed({ level: 'command' });
   await line.fill({
     accounts: ['6BApk', 'other'].map((account_id) => ({ account_id, added_at: '2026-11-20 09:00:00.000' })),
     deliveries: [
@@ -124,7 +124,7 @@ describe('deliveries retry', () => {
   });
 
   it('makes no mirror where there is none', async () => {
-    const nowhere = commandLine();
+    const nowhere = await testbed({ level: 'command' });
     const { status, stderr } = await nowhere.run('deliveries', 'retry');
     expect([status, stderr]).toEqual([0, 'Nothing is mirrored yet. Run `vendor-mirror sync`.\n']);
     expect((await nowhere.run('deliveries', 'retry')).stderr).toContain('Nothing is mirrored yet.');

@@ -3,25 +3,27 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../../support/mirror-file.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 
 /** Replaces a text in the settings. */
-function change(line: CommandLine, from: string, to: string): void {
+function change(line: Testbed<'command'>, from: string, to: string): void {
   writeFileSync(line.settings, readFileSync(line.settings, 'utf8').replace(from, to));
 }
 
-function heldBy(line: CommandLine): unknown {
+function heldBy(line: Testbed<'command'>): unknown {
   return ask(line.database, 'SELECT service, (SELECT count(*) FROM vendors) AS vendors FROM mirror_identity')[0];
 }
 
 describe('a mirror', () => {
   it('K23 belongs to the service that answered first, and is not touched by another one', async () => {
-    const [one, other] = [await service(), await service({ seed: 'other', vendors: 60 })];
-    const astray = await service({ faults: { redirect: 1 } });
-    const line = pointedAt(one);
+    const [one, other] = [
+      await testbed({ level: 'sandbox' }),
+      await testbed({ level: 'sandbox', seed: 'other', vendors: 60 }),
+    ];
+    const astray = await testbed({ level: 'sandbox', faults: { redirect: 1 } });
+    const line = await testbed({ level: 'command', service: one });
     change(line, one.baseUrl, astray.baseUrl);
     expect((await line.run('sync', ...account)).status).toBe(69);
     change(line, astray.baseUrl, `${one.baseUrl}/`);
@@ -40,8 +42,8 @@ describe('a mirror', () => {
   });
 
   it('K23 of an older version adopts the first service that it meets', async () => {
-    const one = await service();
-    const line = pointedAt(one);
+    const one = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: one });
     await line.fill({ vendors: [] });
     expect(heldBy(line)).toEqual({ service: null, vendors: 0 });
     await line.run('callbacks', 'list', ...account);
@@ -49,9 +51,9 @@ describe('a mirror', () => {
   });
 
   it('K23 belongs to another address once a person confirmed a comparison of the vendors', async () => {
-    const [one, moved] = [await service(), await service()];
+    const [one, moved] = [await testbed({ level: 'sandbox' }), await testbed({ level: 'sandbox' })];
     for (const answer of ['n\n', 'y\n']) {
-      const line = pointedAt(one, { typed: answer });
+      const line = await testbed({ level: 'command', service: one, typed: answer });
       expect((await line.run('sync', ...account)).status).toBe(0);
       change(line, one.baseUrl, moved.baseUrl);
       expect((await line.run('doctor', ...account)).status).toBe(78);
@@ -66,8 +68,12 @@ describe('a mirror', () => {
   });
 
   it('K23 is not given to a service of other vendors by --yes, and not without anybody to ask', async () => {
-    const [one, moved, other] = [await service(), await service(), await service({ seed: 'other' })];
-    const line = pointedAt(one);
+    const [one, moved, other] = [
+      await testbed({ level: 'sandbox' }),
+      await testbed({ level: 'sandbox' }),
+      await testbed({ level: 'sandbox', seed: 'other' }),
+    ];
+    const line = await testbed({ level: 'command', service: one });
     await line.run('sync', ...account);
     change(line, one.baseUrl, other.baseUrl);
     const accept = (...more: string[]) => line.run('doctor', '--accept-service', ...account, ...more);
@@ -84,8 +90,8 @@ describe('a mirror', () => {
 
 describe('secrets', () => {
   it('K47 belong to one mirror: another one is refused with 75, and leaves them as they are', async () => {
-    const one = await service();
-    const line = pointedAt(one);
+    const one = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: one });
     expect((await line.run('sync', ...account)).status).toBe(0);
     const owner = (): unknown => ask(join(line.folder, 'secrets.db'), 'SELECT * FROM owner');
     const before = owner();
@@ -101,8 +107,8 @@ describe('secrets', () => {
   });
 
   it('K47 follow a mirror that was moved, and one that was made anew in its place', async () => {
-    const one = await service();
-    const line = pointedAt(one);
+    const one = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: one });
     await line.run('sync', ...account);
     const moved = join(line.folder, 'moved.db');
     renameSync(line.database, moved);

@@ -6,8 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 
@@ -25,7 +24,7 @@ interface Diagnosis {
   readonly of: (check: string) => Check | undefined;
 }
 
-async function diagnose(line: CommandLine): Promise<Diagnosis> {
+async function diagnose(line: Testbed<'command'>): Promise<Diagnosis> {
   const { status, stdout } = await line.run('doctor', '--json', ...account);
   const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
   expect(checks.filter(({ result, remedy }) => (result === 'ok') !== (remedy === null))).toEqual([]);
@@ -43,7 +42,7 @@ async function answering(status = 200): Promise<number> {
 
 describe('doctor', () => {
   it('says of everything how it is, a line each', async () => {
-    const line = pointedAt(await service());
+    const line = await testbed({ level: 'command', service: {} });
     await line.run('sync', ...account);
     const { status, stdout, stderr } = await line.run('doctor', ...account);
     expect([status, stderr]).toEqual([0, '']);
@@ -65,12 +64,12 @@ describe('doctor', () => {
   });
 
   it('warns where nothing is mirrored yet', async () => {
-    const { ok, of } = await diagnose(pointedAt(await service()));
+    const { ok, of } = await diagnose(await testbed({ level: 'command', service: {} }));
     expect([ok, of('database')]).toMatchObject([true, { result: 'warning', remedy: 'Run `vendor-mirror sync`.' }]);
   });
 
   it('F7 finds a damaged database', async () => {
-    const line = pointedAt(await service());
+    const line = await testbed({ level: 'command', service: {} });
     await line.run('sync', ...account);
     const driver = new Driver(line.database);
     driver.unsafeMode();
@@ -84,7 +83,7 @@ describe('doctor', () => {
   });
 
   it('F17 finds secrets that others may read', async () => {
-    const line = pointedAt(await service());
+    const line = await testbed({ level: 'command', service: {} });
     await line.run('sync', ...account);
     chmodSync(join(line.folder, 'secrets.db'), 0o644);
     const { status, of } = await diagnose(line);
@@ -95,23 +94,23 @@ describe('doctor', () => {
   });
 
   it('exits with 77 where the token is refused, and looks no further there', async () => {
-    const { baseUrl } = await service();
-    const { status, of } = await diagnose(pointedAt({ baseUrl, token: 'not-it' }));
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } }));
     expect(status).toBe(77);
     expect(of('access')).toMatchObject({ account: '6BApk', result: 'problem' });
     expect(of('paging')).toBeUndefined();
   });
 
   it('exits with 69 where nobody answers, soon', async () => {
-    const { baseUrl, stop } = await service();
+    const { baseUrl, stop } = await testbed({ level: 'sandbox' });
     await stop();
-    const { status, of } = await diagnose(pointedAt({ baseUrl, token: 't' }));
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { baseUrl, token: 't' } }));
     expect([status, of('access')?.message]).toMatchObject([69, expect.stringContaining('refused')]);
   });
 
   it('K38 waits as long as the service asks, says so, and finds nothing wrong', async () => {
-    const sandbox = await service();
-    const line = pointedAt(sandbox);
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: sandbox });
     await line.run('sync', ...account);
     sandbox.sandbox.faults.next({ kind: '429_date', retryAfter: '3' });
     const { status, stderr } = await line.run('doctor', ...account);
@@ -121,13 +120,15 @@ describe('doctor', () => {
 
   it('A4 finds a page parameter that is ignored', async () => {
     for (const paging of ['ignored', 'echoed'] as const) {
-      const { status, of } = await diagnose(pointedAt(await service({}, { paging })));
+      const { status, of } = await diagnose(await testbed({ level: 'command', service: { world: { paging } } }));
       expect([status, of('paging')?.remedy]).toMatchObject([1, expect.stringContaining('service.paging.pageParam')]);
     }
   });
 
   it('A4 finds pages that call themselves by another number', async () => {
-    const line = pointedAt(await service(), {
+    const line = await testbed({
+      level: 'command',
+      service: {},
       async fetch(input, init) {
         const answer = await globalThis.fetch(input, init);
         if (!(input instanceof URL && input.searchParams.get('page') === '2')) return answer;
@@ -139,14 +140,16 @@ describe('doctor', () => {
   });
 
   it.each(['404', '405'] as const)('warns where no vendor is read by number (%s)', async (readOne) => {
-    const { status, of } = await diagnose(pointedAt(await service({}, { readOne })));
+    const { status, of } = await diagnose(await testbed({ level: 'command', service: { world: { readOne } } }));
     expect([status, of('reads by number')?.result]).toEqual([0, 'warning']);
   });
 
   it('names the scopes that are missing', async () => {
-    const sandbox = await service();
+    const sandbox = await testbed({ level: 'sandbox' });
     sandbox.sandbox.access.grant('narrow', ['user:bill_vendors:read']);
-    const { status, of } = await diagnose(pointedAt({ ...sandbox, token: 'narrow' }));
+    const { status, of } = await diagnose(
+      await testbed({ level: 'command', service: { ...sandbox, token: 'narrow' } }),
+    );
     expect(status).toBe(0);
     expect(of('gateways')).toMatchObject({
       result: 'warning',
@@ -156,9 +159,9 @@ describe('doctor', () => {
   });
 
   it('measures our clock against that of the service', async () => {
-    const sandbox = await service();
+    const sandbox = await testbed({ level: 'sandbox' });
     const late = { ...systemClock, now: () => systemClock.now() - 90_000 };
-    const { of } = await diagnose(pointedAt(sandbox, { clock: late }));
+    const { of } = await diagnose(await testbed({ level: 'command', service: sandbox, clock: late }));
     expect(of('clock')).toMatchObject({
       result: 'warning',
       message: expect.stringMatching(/(89|90|91) s behind/) as string,
@@ -172,14 +175,18 @@ describe('doctor', () => {
 
     it('and is content where it answers', async () => {
       const port = await answering();
-      const { of } = await diagnose(pointedAt(await service(), listenerAt(port, port)));
+      const { of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(port, port) }));
       expect(of('public address')).toMatchObject({ result: 'ok', account: null });
       expect(of('callbacks')).toMatchObject({ result: 'warning', message: 'None is registered by us.' });
     });
 
     it('K33, K34 and tells of an event that could not be registered, and of deliveries that name our callback', async () => {
       const port = await answering();
-      const line = pointedAt(await service(), listenerAt(port, port));
+      const line = await testbed({
+        level: 'command',
+        service: {},
+        ...listenerAt(port, port),
+      });
       await line.fill({
         accounts: [{ account_id: '6BApk', added_at: '2026-11-20 11:00:00.000' }],
         callbacks: [
@@ -238,7 +245,7 @@ describe('doctor', () => {
     });
 
     it('and says that the daemon does not run', async () => {
-      const { status, of } = await diagnose(pointedAt(await service(), listenerAt(1, 1)));
+      const { status, of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(1, 1) }));
       expect(of('public address')).toMatchObject({
         result: 'warning',
         remedy: expect.stringContaining('serve') as string,
@@ -248,7 +255,13 @@ describe('doctor', () => {
 
     it('and finds one that leads elsewhere', async () => {
       for (const elsewhere of [1, await answering(502)]) {
-        const { status, of } = await diagnose(pointedAt(await service(), listenerAt(await answering(), elsewhere)));
+        const { status, of } = await diagnose(
+          await testbed({
+            level: 'command',
+            service: {},
+            ...listenerAt(await answering(), elsewhere),
+          }),
+        );
         expect(of('public address')).toMatchObject({ result: 'problem' });
         expect(status).toBe(69);
       }

@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 
 let sandbox: EmbeddedSandbox;
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 beforeEach(async () => {
-  sandbox = await service({ vendors: 3 });
-  line = pointedAt(sandbox);
+  sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+  line = await testbed({ level: 'command', service: sandbox });
 });
 
 describe('gateways remove', () => {
@@ -42,7 +41,7 @@ describe('gateways remove', () => {
 
   it('removes nothing without a confirmation', async () => {
     expect((await line.run('gateways', 'remove', String(sgids()[0]), ...account)).status).toBe(64);
-    const asked = pointedAt(sandbox, { typed: 'n\n' });
+    const asked = await testbed({ level: 'command', service: sandbox, typed: 'n\n' });
     const { status, stderr } = await asked.run('gateways', 'remove', String(sgids()[0]), ...account);
     expect(status).toBe(1);
     expect(stderr).toContain(`enable a gateway again. Remove ${sgids()[0]} of 6BApk? [y/N]`);

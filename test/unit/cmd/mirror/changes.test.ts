@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { vendor, version } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { commandLine } from '../../../support/testbed/command-line.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 const first = version(11, []);
 
@@ -14,7 +14,7 @@ function sequences(stdout: string): number[] {
 
 describe('changes', () => {
   it('prints one JSON object a line, in the order learned', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({
       vendors: [vendor(11)],
       vendor_versions: [first, version(11, ['note'], { source: 'delivery', valid_from: '2026-11-20 11:00:00.000' })],
@@ -27,14 +27,14 @@ describe('changes', () => {
   });
 
   it('begins after --since, and ends at --limit', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: [1, 2, 3, 4].map((vendorid) => version(vendorid, [])) });
     expect(sequences((await line.run('changes', '--since', '1', '--limit', '2')).stdout)).toEqual([2, 3]);
     expect(sequences((await line.run('changes', '--since', '4')).stdout)).toEqual([]);
   });
 
   it('reads more than one batch whole', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: Array.from({ length: 2_100 }, (_, index) => version(index + 1, [])) });
     expect(sequences((await line.run('changes')).stdout)).toEqual(
       Array.from({ length: 2_100 }, (_, index) => index + 1),
@@ -43,7 +43,7 @@ describe('changes', () => {
 
   it('follows until interrupted, and tells each change once', async () => {
     const clock = virtualClock();
-    const line = commandLine({ clock });
+    const line = await testbed({ level: 'command', clock });
     await line.fill({ vendor_versions: [first] });
     const outcome = line.run('changes', '--follow');
     await clock.waiting();

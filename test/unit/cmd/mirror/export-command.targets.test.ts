@@ -17,13 +17,13 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { vendor } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
-let line: CommandLine;
+let line: Testbed<'command'>;
 const at = (name: string): string => join(line.folder, name);
 
 beforeEach(async () => {
-  line = commandLine();
+  line = await testbed({ level: 'command' });
   await line.fill({ vendors: [vendor(11), vendor(12)] });
 });
 
@@ -115,7 +115,7 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
     const songs = new Driver(at(`songs.${form}`));
     songs.exec('CREATE TABLE songs (title TEXT)');
     songs.close();
-    const other = commandLine();
+    const other = await testbed({ level: 'command' });
     await other.fill({ vendors: [vendor(1)] });
     writeFileSync(at(`other.${form}`), readFileSync(other.database));
     writeFileSync(at(`other.${form}.lock`), '');

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { vendor } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 beforeEach(async () => {
-  line = commandLine();
+  line = await testbed({ level: 'command' });
   await line.fill({ vendors: [vendor(11, { vendor_name: '=HYPERLINK("http://x")' }), vendor(12)] });
 });
 
@@ -44,7 +44,7 @@ describe('export', () => {
   });
 
   it('exits with 1 where there is nothing to export yet', async () => {
-    const empty = commandLine();
+    const empty = await testbed({ level: 'command' });
     const file = join(empty.folder, 'copy.db');
     const { status, stdout, stderr } = await empty.run('export', file, '--json');
     expect(status).toBe(1);

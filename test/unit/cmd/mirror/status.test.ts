@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { balance, run, vendor, version, type Row, type Rows } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const rows: Rows = {
   accounts: [{ account_id: '6BApk', added_at: '2026-11-20 09:00:00.000' }],
@@ -73,11 +73,11 @@ const rows: Rows = {
   ],
 };
 
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 describe('where nothing is mirrored yet', () => {
-  beforeEach(() => {
-    line = commandLine();
+  beforeEach(async () => {
+    line = await testbed({ level: 'command' });
   });
 
   it.each([['vendors', 'list'], ['vendors', 'show', '1'], ['gateways', 'list'], ['status'], ['changes']])(
@@ -111,7 +111,7 @@ describe('where nothing is mirrored yet', () => {
 
 describe('vendors list', () => {
   beforeEach(async () => {
-    line = commandLine();
+    line = await testbed({ level: 'command' });
     await line.fill(rows);
   });
 
@@ -199,7 +199,7 @@ describe('vendors list', () => {
 
 describe('vendors show', () => {
   beforeEach(async () => {
-    line = commandLine();
+    line = await testbed({ level: 'command' });
     await line.fill(rows);
   });
 
@@ -271,7 +271,7 @@ describe('vendors show', () => {
 
 describe('gateways list', () => {
   it('lists them, with those that were removed', async () => {
-    line = commandLine();
+    line = await testbed({ level: 'command' });
     await line.fill(rows);
     expect((await line.run('gateways', 'list')).stdout).toMatchInlineSnapshot(`
       "account  sgid  name    connectionid  first seen  removed
@@ -283,8 +283,8 @@ describe('gateways list', () => {
 });
 
 describe('status', () => {
-  beforeEach(() => {
-    line = commandLine();
+  beforeEach(async () => {
+    line = await testbed({ level: 'command' });
   });
 
   it('shows what is held, how fresh, and the latest runs', async () => {

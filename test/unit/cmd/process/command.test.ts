@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot, vendor, version } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const program = join(packageRoot, 'dist/cmd/main.js');
 
@@ -21,7 +21,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-function start(argv: readonly string[], line: CommandLine, nodeOptions: readonly string[] = []): ChildProcess {
+function start(argv: readonly string[], line: Testbed<'command'>, nodeOptions: readonly string[] = []): ChildProcess {
   const child = spawn(process.execPath, [...nodeOptions, program, ...argv], {
     cwd: line.folder,
     env: { PATH: process.env['PATH'], VENDOR_MIRROR_CONFIG: line.settings },
@@ -38,7 +38,7 @@ async function end(child: ChildProcess): Promise<Ended> {
 
 describe('the process', () => {
   it('exits with 0 and prints results on standard output, all else on standard error', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({ vendors: [vendor(11)] });
     const { status, stdout, stderr } = await end(start(['vendors', 'list'], line));
     expect(status).toBe(0);
@@ -52,7 +52,7 @@ describe('the process', () => {
     [['vendors', 'show', '99'], 1],
     [['export', 'no/such/folder.db'], 74],
   ])('%j exits with %i', async (argv, expected) => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({ vendors: [vendor(11)] });
     const { status, stderr } = await end(start(argv, line));
     expect(status).toBe(expected);
@@ -60,7 +60,7 @@ describe('the process', () => {
   });
 
   it('is quiet when the reader of its results goes away, and stops following', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: Array.from({ length: 3_000 }, (_, index) => version(index + 1, [])) });
     const child = start(['changes', '--follow'], line);
     child.stdout!.once('data', () => child.stdout!.destroy());
@@ -94,7 +94,10 @@ describe('the process', () => {
   it('J2 exits with 70 and a plain sentence where nothing else caught a fault', async () => {
     const fault = `process.on('newListener', (event) => event === 'uncaughtException' && setImmediate(() => { throw new Error('boom') }))`;
     const { status, stderr } = await end(
-      start(['changes', '--follow'], commandLine(), ['--import', `data:text/javascript,${encodeURIComponent(fault)}`]),
+      start(['changes', '--follow'], await testbed({ level: 'command' }), [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(fault)}`,
+      ]),
     );
     expect(status).toBe(70);
     expect(stderr).toMatch(/vendor-mirror: boom\n {2}This is a fault of vendor-mirror/);
@@ -102,7 +105,7 @@ describe('the process', () => {
 });
 
 /** A service that takes a request and never answers it, with settings that name it. */
-async function hangingService(): Promise<{ line: CommandLine; asked: Promise<unknown> }> {
+async function hangingService(): Promise<{ line: Testbed<'command'>; asked: Promise<unknown> }> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   onTestFinished(() => {
@@ -111,7 +114,8 @@ async function hangingService(): Promise<{ line: CommandLine; asked: Promise<unk
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const line = commandLine({
+  const line = await testbed({
+    level: 'command',
     settings: `service: { baseUrl: "http://127.0.0.1:${port}", auth: { accessToken: t } }`,
   });
   return { line, asked: once(server, 'request') };

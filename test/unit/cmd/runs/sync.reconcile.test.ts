@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 interface Document {
   readonly ok: boolean;
@@ -20,8 +20,8 @@ const callbacks = [
 
 describe('reconcile', () => {
   it('mirrors all, and tells what nobody had announced', async () => {
-    const sandbox = await service();
-    const line = pointedAt(sandbox);
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: sandbox });
     await line.run('sync', '--account', '6BApk');
     await line.fill({ callbacks });
     const vendorService = sandbox.sandbox.vendors('6BApk');
@@ -39,8 +39,8 @@ describe('reconcile', () => {
   });
 
   it('shows findings to a person', async () => {
-    const sandbox = await service();
-    const line = pointedAt(sandbox);
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({ level: 'command', service: sandbox });
     await line.run('sync', '--account', '6BApk');
     await line.fill({ callbacks });
     const [first] = sandbox.sandbox.vendors('6BApk').listed();
@@ -55,8 +55,8 @@ describe('reconcile', () => {
   });
 
   it('believes many absences only at a person’s word', async () => {
-    const { baseUrl, token, sandbox } = await service({ vendors: 60 });
-    const line = pointedAt({ baseUrl, token });
+    const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 60 });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
     await line.run('sync', '--account', '6BApk');
     const vanished = sandbox.vendors('6BApk').listed().slice(0, 8);
     for (const { vendorid } of vanished) sandbox.vendors('6BApk').vanish(Number(vendorid));
@@ -72,11 +72,12 @@ describe('reconcile', () => {
   });
 
   it('says so where nothing was ever mirrored, too', async () => {
-    const { baseUrl, token, sandbox } = await service(
-      { vendors: 12 },
-      { total: 'counts_hidden', visStateFilter: 'ignored' },
-    );
-    const line = pointedAt({ baseUrl, token });
+    const { baseUrl, token, sandbox } = await testbed({
+      level: 'sandbox',
+      vendors: 12,
+      world: { total: 'counts_hidden', visStateFilter: 'ignored' },
+    });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
     for (const { vendorid } of sandbox.vendors('6BApk').listed()) sandbox.vendors('6BApk').delete(Number(vendorid));
     expect((await line.run('sync', '--account', '6BApk')).status).toBe(1);
     const { stdout } = await line.run('status', '--account', '6BApk');

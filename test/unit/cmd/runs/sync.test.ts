@@ -1,17 +1,16 @@
 import Driver from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 /** The output without what differs from run to run. */
-function steady(line: CommandLine, text: string): string {
+function steady(line: Testbed<'command'>, text: string): string {
   return text.replaceAll(line.folder, '.').replaceAll(/\d+ +\d+\.\d s$/gm, 'N  0.0 s');
 }
 
 describe('sync', () => {
   it('mirrors the built-in sandbox, and shows the first query with its real rows', async () => {
-    const line = commandLine({ clock: systemClock });
+    const line = await testbed({ level: 'command', clock: systemClock });
     const { status, stdout, stderr } = await line.run('sync');
     expect(status).toBe(0);
     expect(stderr).toBe('');
@@ -42,7 +41,7 @@ describe('sync', () => {
   });
 
   it('shows no rows the second time, and says that nothing changed', async () => {
-    const line = commandLine({ clock: systemClock });
+    const line = await testbed({ level: 'command', clock: systemClock });
     await line.run('sync', '--account', '6BApk');
     const { stdout } = await line.run('sync', '--account', '6BApk');
     expect(steady(line, stdout)).toMatchInlineSnapshot(`
@@ -57,7 +56,9 @@ describe('sync', () => {
   });
 
   it('prints with --json the document of the design, to the letter', async () => {
-    const { status, stdout } = await commandLine({ clock: systemClock }).run('sync', '--json', '--account', '6BApk');
+    const { status, stdout } = await (
+      await testbed({ level: 'command', clock: systemClock })
+    ).run('sync', '--json', '--account', '6BApk');
     expect(status).toBe(0);
     const document = JSON.parse(stdout) as { runs: { seconds: number; requests: number; pages: number }[] };
     expect(document).toEqual({
@@ -84,8 +85,10 @@ describe('sync', () => {
   });
 
   it('exits with 77 where the service refuses, with its reason and what to do', async () => {
-    const { baseUrl } = await service();
-    const { status, stdout, stderr } = await pointedAt({ baseUrl, token: 'not-it' }).run('sync', '--json');
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, stdout, stderr } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('sync', '--json');
     expect(status).toBe(77);
     expect(stderr).not.toContain('not-it');
     expect(JSON.parse(stdout)).toMatchObject({
@@ -96,8 +99,10 @@ describe('sync', () => {
   });
 
   it('tells a person of each account what went wrong', async () => {
-    const { baseUrl } = await service();
-    const { stdout, stderr } = await pointedAt({ baseUrl, token: 'not-it' }).run('sync');
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { stdout, stderr } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('sync');
     expect(stdout).toMatch(/^6BApk +failed /m);
     expect(stdout).not.toContain('sqlite3');
     expect(stderr).toMatch(/^vendor-mirror: 6BApk: .+\n {2}The token is unknown or expired/m);
@@ -105,15 +110,19 @@ describe('sync', () => {
   });
 
   it('exits with 1 where the page parameter is ignored, and names it', async () => {
-    const sandbox = await service({}, { paging: 'ignored' });
-    const { status, stderr } = await pointedAt(sandbox).run('sync', '--account', '6BApk');
+    const sandbox = await testbed({ level: 'sandbox', world: { paging: 'ignored' } });
+    const { status, stderr } = await (
+      await testbed({ level: 'command', service: sandbox })
+    ).run('sync', '--account', '6BApk');
     expect(status).toBe(1);
     expect(stderr).toContain('service.paging.pageParam');
   });
 
   it('keeps what it has read when interrupted, says so, and exits with 1', async () => {
-    const sandbox = await service();
-    const line = pointedAt(sandbox, {
+    const sandbox = await testbed({ level: 'sandbox' });
+    const line = await testbed({
+      level: 'command',
+      service: sandbox,
       async fetch(input, init) {
         const answer = await globalThis.fetch(input, init);
         if (requestUrl(input).includes('page=3')) line.interruption.abort(new Error('Ctrl-C'));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 describe('verify', () => {
   it('exits with 0 where mirror and source are equal, and writes no vendor', async () => {
-    const line = pointedAt(await service());
+    const line = await testbed({ level: 'command', service: {} });
     await line.run('sync');
     const { stdout: before } = await line.run('changes');
     const { status, stdout, stderr } = await line.run('verify');
@@ -18,8 +18,8 @@ describe('verify', () => {
   });
 
   it('exits with 1 and shows each difference', async () => {
-    const { baseUrl, token, sandbox } = await service({ vendors: 12 });
-    const line = pointedAt({ baseUrl, token });
+    const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 12 });
+    const line = await testbed({ level: 'command', service: { baseUrl, token } });
     await line.run('sync', '--account', '6BApk');
     const vendorService = sandbox.vendors('6BApk');
     const [edited, gone] = vendorService.listed().map(({ vendorid }) => Number(vendorid));
@@ -63,7 +63,10 @@ describe('verify', () => {
   });
 
   it('shows twenty differences, and says how many more there are', async () => {
-    const line = pointedAt(await service({ vendors: 30, account: ['6BApk'] }));
+    const line = await testbed({
+      level: 'command',
+      service: { vendors: 30, account: ['6BApk'] },
+    });
     const { status, stdout } = await line.run('verify', '--account', '6BApk');
     expect(status).toBe(1);
     expect(stdout.match(/only in source/g)).toHaveLength(20);
@@ -71,8 +74,10 @@ describe('verify', () => {
   });
 
   it("exits with the error's own status where the source cannot be walked", async () => {
-    const { baseUrl } = await service();
-    const { status, stdout } = await pointedAt({ baseUrl, token: 'not-it' }).run('verify', '--json');
+    const { baseUrl } = await testbed({ level: 'sandbox' });
+    const { status, stdout } = await (
+      await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })
+    ).run('verify', '--json');
     expect(status).toBe(77);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,

@@ -3,7 +3,7 @@ import { logOf } from '../../../../src/cmd/setup/command-log.ts';
 import type { ProcessContext } from '../../../../src/cmd/process/process-context.ts';
 import { asMirrorError, MirrorError } from '../../../../src/domain/errors.ts';
 import { createLog, Secret } from '../../../../src/domain/log.ts';
-import { collector } from '../../../support/testbed/command-line.ts';
+import { collector } from '../../../support/testbed/command.ts';
 
 const canary = 'canary-8c1f';
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder, vendor } from '../../../support/mirror-file.ts';
-import { commandLine } from '../../../support/testbed/command-line.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 function settingsFile(account: string): string {
   const folder = temporaryFolder();
@@ -16,7 +16,7 @@ function settingsFile(account: string): string {
 }
 
 async function databaseInForce(env: Record<string, string>, ...argv: string[]): Promise<string> {
-  const { stdout } = await commandLine({ env }).runBare('status', '--json', ...argv);
+  const { stdout } = await (await testbed({ level: 'command', env })).runBare('status', '--json', ...argv);
   return (JSON.parse(stdout) as { database: string }).database;
 }
 
@@ -25,12 +25,12 @@ describe('the settings in force', () => {
     const [flag, env] = [settingsFile('flag'), { VENDOR_MIRROR_CONFIG: settingsFile('env') }];
     expect(await databaseInForce(env)).toMatch(/env\.db$/);
     expect(await databaseInForce(env, '-c', flag)).toMatch(/flag\.db$/);
-    const before = await commandLine({ env }).runBare('--config', flag, 'status', '--json');
+    const before = await (await testbed({ level: 'command', env })).runBare('--config', flag, 'status', '--json');
     expect(before.stdout).toContain('flag.db');
   });
 
   it('K23 are those of the machine where neither an option nor the environment names any', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     const path = join(line.folder, 'of-the-machine.yaml');
     writeFileSync(path, readFileSync(settingsFile('machine'), 'utf8'));
     const inForce = async (...argv: string[]): Promise<string> => {
@@ -43,7 +43,7 @@ describe('the settings in force', () => {
   });
 
   it('K23 those of the machine may only name absolute paths', async () => {
-    const line = commandLine({ settings: '' });
+    const line = await testbed({ level: 'command', settings: '' });
     writeFileSync(
       join(line.folder, 'of-the-machine.yaml'),
       `accounts: [a]
@@ -61,7 +61,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
   });
 
   it('K23 are the built-in sandbox in files of its own where none are named, and that is said', async () => {
-    const { status, stdout, stderr } = await commandLine().runBare('status', '--json');
+    const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare('status', '--json');
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ database: 'data/sandbox.db' });
     expect(stderr).toContain('No settings are named (-c FILE): the built-in sandbox stands in for the service.');
@@ -70,13 +70,15 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
   it('K23 are the built-in sandbox with --sandbox, whatever the environment names; beside -c it is refused', async () => {
     const env = { VENDOR_MIRROR_CONFIG: settingsFile('env') };
     expect(await databaseInForce(env, '--sandbox')).toBe('data/sandbox.db');
-    const { status, stderr } = await commandLine().runBare('status', '--sandbox', '-c', 'mirror.yaml');
+    const { status, stderr } = await (
+      await testbed({ level: 'command' })
+    ).runBare('status', '--sandbox', '-c', 'mirror.yaml');
     expect(status).toBe(64);
     expect(stderr).toContain('Either -c names the settings, or --sandbox stands for them, not both.');
   });
 
   it('K23 every command that a message names repeats the option that names them', async () => {
-    const line = commandLine();
+    const line = await testbed({ level: 'command' });
     const said = async (...argv: string[]): Promise<string> => {
       const { stdout, stderr } = await line.runBare(...argv, '-c', line.settings);
       return stdout + stderr;
@@ -116,14 +118,16 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'a-folder'));
     for (const name of ['missing.yaml', 'a-folder']) {
-      const { status, stderr } = await commandLine().runBare('status', '-c', join(folder, name));
+      const { status, stderr } = await (
+        await testbed({ level: 'command' })
+      ).runBare('status', '-c', join(folder, name));
       expect(status).toBe(78);
       expect(stderr).toContain(join(folder, name));
     }
   });
 
   it('exit with 78 and every problem where they do not hold', async () => {
-    const line = commandLine({ settings: 'sandboxx: 1\nsync: { lag: soon }' });
+    const line = await testbed({ level: 'command', settings: 'sandboxx: 1\nsync: { lag: soon }' });
     const { status, stdout, stderr } = await line.run('status', '--json');
     expect(status).toBe(78);
     expect(stderr).toMatch(/sync\.lag: [\s\S]*sandboxx: /);
@@ -131,7 +135,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
   });
 
   it('exit with 64 for an account that they do not name', async () => {
-    const { status, stderr } = await commandLine().run('status', '--account', 'stranger');
+    const { status, stderr } = await (await testbed({ level: 'command' })).run('status', '--account', 'stranger');
     expect(status).toBe(64);
     expect(stderr).toContain('do not name the account stranger; they name 6BApk, other.');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { progressOf } from '../../../../src/cmd/terminal/progress.ts';
 import type { SweepProgress } from '../../../../src/app/installation.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { collector } from '../../../support/testbed/command-line.ts';
+import { collector } from '../../../support/testbed/command.ts';
 
 const at = (seen: number, total = 1_000, pass = 1): SweepProgress => ({ pass, page: 1, pages: 10, seen, total });
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { prompt, readInput } from '../../../../src/cmd/terminal/prompt.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
-import { collector } from '../../../support/testbed/command-line.ts';
+import { collector } from '../../../support/testbed/command.ts';
 
 function terminal() {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });

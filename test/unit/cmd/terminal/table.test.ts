@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cut, rulerFor } from '../../../../src/cmd/terminal/cells.ts';
 import { visible } from '../../../../src/cmd/terminal/plain-text.ts';
 import { table, type Column } from '../../../../src/cmd/terminal/table.ts';
-import { collector } from '../../../support/testbed/command-line.ts';
+import { collector } from '../../../support/testbed/command.ts';
 
 type Row = readonly [name: string, count: number | null];
 

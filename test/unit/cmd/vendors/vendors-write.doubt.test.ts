@@ -4,13 +4,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 
 let sandbox: EmbeddedSandbox;
-let line: CommandLine;
+let line: Testbed<'command'>;
 let vendorid: number;
 /** Methods of the requests about vendors, since the last look at them. */
 let sent: string[];
@@ -36,8 +35,8 @@ beforeEach(async () => {
   onAnswer = undefined;
   isSwallowed = false;
   sent = [];
-  sandbox = await service({ vendors: 3 });
-  line = pointedAt(sandbox, { fetch: through });
+  sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+  line = await testbed({ level: 'command', service: sandbox, fetch: through });
   await line.run('sync', ...account);
   vendorid = Number(vendorService().listed()[0]?.['vendorid']);
   sent = [];
@@ -131,7 +130,7 @@ describe('an edit whose answer is lost', () => {
   });
 
   it('K45 is not sent again of a vendor that the mirror does not hold', async () => {
-    const empty = pointedAt(sandbox, { fetch: through });
+    const empty = await testbed({ level: 'command', service: sandbox, fetch: through });
     isSwallowed = true;
     onAnswer = lost;
     const { status } = await empty.run('vendors', 'edit', String(vendorid), '--set', 'city=Boise', ...account);
@@ -143,7 +142,7 @@ describe('an edit whose answer is lost', () => {
       if (init?.method === 'PUT') [onAnswer, isSwallowed] = [lost, true];
       return through(input, init);
     };
-    const withoutReads = pointedAt(sandbox, { fetch: failing });
+    const withoutReads = await testbed({ level: 'command', service: sandbox, fetch: failing });
     await withoutReads.run('sync', ...account);
     sent = [];
     const { status, stderr } = await withoutReads.run(
@@ -159,8 +158,8 @@ describe('an edit whose answer is lost', () => {
   });
 
   it('K45 is looked for by a sweep where vendors are not read by id', async () => {
-    sandbox = await service({ vendors: 3 }, { readOne: '404' });
-    line = pointedAt(sandbox, { fetch: through });
+    sandbox = await testbed({ level: 'sandbox', vendors: 3, world: { readOne: '404' } });
+    line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await line.run('sync', ...account);
     vendorid = Number(vendorService().listed()[0]?.['vendorid']);
     sent = [];

@@ -3,13 +3,12 @@ import Driver from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
 
 let sandbox: EmbeddedSandbox;
-let line: CommandLine;
+let line: Testbed<'command'>;
 let vendorid: number;
 /** Methods of the requests about vendors, since the last look at them. */
 let sent: string[];
@@ -32,8 +31,8 @@ const through: typeof globalThis.fetch = async (input, init = {}) => {
 
 beforeEach(async () => {
   [next, held, sent] = ['nothing', [], []];
-  sandbox = await service({ vendors: 3 });
-  line = pointedAt(sandbox, { fetch: through, env: { USER: 'anna' } });
+  sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+  line = await testbed({ level: 'command', service: sandbox, fetch: through, env: { USER: 'anna' } });
   await line.run('sync', ...account);
   vendorid = Number(ofService().listed()[0]?.['vendorid']);
   sent = [];
@@ -81,7 +80,9 @@ describe('P9 what is about to be sent to a vendor', () => {
     async ([command, ...more], fields) => {
       let marks: unknown[] = [];
       const plain = line;
-      line = pointedAt(sandbox, {
+      line = await testbed({
+        level: 'command',
+        service: sandbox,
         fetch: (input, init) => {
           if (init?.method === 'PUT') [held, marks] = [edits(), marked()];
           return fetch(input, init);
@@ -169,7 +170,7 @@ describe('an edit whose outcome is open', () => {
   });
 
   it('K45 P9 of a vendor that the mirror did not hold is not repeated', async () => {
-    line = pointedAt(sandbox, { fetch: through });
+    line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent]).toEqual([1, ['GET']]);

@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const fixture = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/${name}.json`, import.meta.url), 'utf8'));
@@ -12,11 +11,11 @@ const account = ['--account', '6BApk'];
 const acme = ['--set', 'vendor_name=Acme = Sons', '--set', 'language=en', '--set', 'currency_code=USD'];
 
 let sandbox: EmbeddedSandbox;
-let line: CommandLine;
+let line: Testbed<'command'>;
 
 beforeEach(async () => {
-  sandbox = await service({ vendors: 3 });
-  line = pointedAt(sandbox);
+  sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+  line = await testbed({ level: 'command', service: sandbox });
 });
 
 interface Shown {
@@ -63,7 +62,7 @@ describe('vendors create', () => {
     const fromFile = await line.run('vendors', 'create', '--file', file, '--set', 'city=Boise', '--json', ...account);
     expect(shownIn(fromFile.stdout).record).toMatchObject({ vendor_name: 'From file', city: 'Boise', is_1099: false });
 
-    const piped = pointedAt(sandbox, { stdin: JSON.stringify(fields) });
+    const piped = await testbed({ level: 'command', service: sandbox, stdin: JSON.stringify(fields) });
     const named = ['--set', 'vendor_name=Other', '--set', 'phone='];
     const { stdout } = await piped.run('vendors', 'create', '--file', '-', ...named, '--json', ...account);
     expect(shownIn(stdout).record).toMatchObject({ vendor_name: 'Other', phone: '' });
@@ -97,7 +96,9 @@ describe('vendors create', () => {
   });
 
   it.each([['[]'], ['"text"'], ['{"vendor_name": 5}'], ['{']])('exits with 64 for the file %s', async (text) => {
-    const { status } = await pointedAt(sandbox, { stdin: text }).run('vendors', 'create', '--file', '-', ...account);
+    const { status } = await (
+      await testbed({ level: 'command', service: sandbox, stdin: text })
+    ).run('vendors', 'create', '--file', '-', ...account);
     expect(status).toBe(64);
   });
 });
@@ -116,7 +117,7 @@ describe('tax defaults', () => {
       { system_taxid: 36859, enabled: true, tax_authorityid: 'DE 1' },
       { system_taxid: 37696, enabled: false, tax_authorityid: null },
     ];
-    const piped = pointedAt(sandbox, { stdin: JSON.stringify({ tax_defaults: taxes }) });
+    const piped = await testbed({ level: 'command', service: sandbox, stdin: JSON.stringify({ tax_defaults: taxes }) });
     const created = await piped.run('vendors', 'create', '--file', '-', ...acme, '--json', ...account);
     const { vendorid, tax_defaults } = shownIn(created.stdout).record;
     expect(tax_defaults).toMatchObject(taxes);
@@ -143,7 +144,7 @@ describe('text on its way to the service', () => {
   ])('K48 is refused with 64 before anything is sent: %s', async (_, content, words) => {
     const file = join(line.folder, 'vendor.json');
     writeFileSync(file, content);
-    const piped = pointedAt(sandbox, { stdin: content });
+    const piped = await testbed({ level: 'command', service: sandbox, stdin: content });
     const before = sandbox.sandbox.vendors('6BApk').all().length;
     for (const [on, name] of [
       [line, file],
@@ -227,7 +228,7 @@ describe('vendors delete, archive and restore', () => {
   ])('ask the person at the terminal: %j', async (typed, status, state) => {
     await line.run('sync', ...account);
     const vendorid = anyone();
-    const asked = pointedAt(sandbox, { typed });
+    const asked = await testbed({ level: 'command', service: sandbox, typed });
     const told = await asked.run('vendors', 'delete', String(vendorid), ...account);
     expect(told.status).toBe(status);
     expect(told.stderr).toContain(`Delete vendor ${vendorid} (not in the mirror) of 6BApk? [y/N]`);

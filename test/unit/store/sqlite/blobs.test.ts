@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { balance, vendor } from '../../../support/mirror-file.ts';
-import { commandLine, type CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
-let line: CommandLine;
+let line: Testbed<'command'>;
 const shown = "x'c3ff00e9'";
 
 beforeEach(async () => {
-  line = commandLine();
+  line = await testbed({ level: 'command' });
   await line.fill({
     vendors: [vendor(11), vendor(12)],
     vendor_balances: [balance(11, 'outstanding', '5.00', 'USD')],

@@ -1,13 +1,14 @@
-/** The command line inside a test: its own folder, streams, clock and settings. */
+/** Commands inside the test: each runs in this process, with a folder, streams, a clock and settings of its own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
+import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
 import { memory } from '../memory.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
+import { chosenService, type ServiceChoice } from './sandbox.ts';
 
 interface Outcome {
   readonly status: number;
@@ -15,7 +16,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-export interface CommandLine {
+export interface CommandTestbed {
   readonly folder: string;
   readonly database: string;
   readonly settings: string;
@@ -28,8 +29,10 @@ export interface CommandLine {
   fill(rows: Rows): Promise<void>;
 }
 
-export interface CommandLineOptions {
-  /** YAML that is added to the usual settings. */
+export interface CommandOptions {
+  /** The service that commands speak to, in real time; the built-in sandbox, and a clock that stands still, unless told. */
+  readonly service?: ServiceChoice;
+  /** YAML that is added to the usual settings; without a service it takes the place of the built-in sandbox's. */
   readonly settings?: string;
   readonly env?: ProcessContext['env'];
   readonly fetch?: ProcessContext['fetch'];
@@ -42,16 +45,16 @@ export interface CommandLineOptions {
   readonly columns?: number;
 }
 
-export function commandLine(options: CommandLineOptions = {}): CommandLine {
+export async function openCommand(options: CommandOptions): Promise<CommandTestbed> {
+  const service = options.service && (await chosenService(options.service));
   const folder = temporaryFolder(memory);
   const database = join(folder, 'vendors.db');
   const settings = join(folder, 'mirror.yaml');
-  const clock = options.clock ?? virtualClock();
+  const clock = options.clock ?? (service ? systemClock : virtualClock());
   const interruption = new AbortController();
-  const service = options.settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0 }';
   writeFileSync(
     settings,
-    `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${service}\n`,
+    `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n`,
   );
   const runBare = async (...argv: string[]): Promise<Outcome> => {
     const columns = options.columns ?? (options.typed === undefined ? undefined : 100);
@@ -84,6 +87,17 @@ export function commandLine(options: CommandLineOptions = {}): CommandLine {
     },
     fill: (rows) => writeMirror(database, clock, rows),
   };
+}
+
+function serviceSettings(
+  settings: string | undefined,
+  service: { baseUrl: string; token: string } | undefined,
+): string {
+  if (!service) return settings ?? 'sandbox: { vendors: 30, seed: 1, churn: 0 }';
+  const paging = 'paging: { perPage: 5, concurrency: 1 }';
+  return `service: { baseUrl: "${service.baseUrl}", auth: { accessToken: ${service.token} }, ${paging} }
+sync: { lag: 0s, breaker: { vendors: 5, percent: 1 } }
+${settings ?? ''}`;
 }
 
 /** A stream that keeps what is written to it. */

@@ -1,7 +1,5 @@
-/** `serve` in a process of its own: its settings, its ports, its log, and a service whose deliveries come to it. */
-import { randomInt } from 'node:crypto';
+/** `serve` in a process of its own: what it writes, how it ends, and what became of the deliveries that came to it. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
@@ -9,18 +7,8 @@ import type { SeededRandom } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
 import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { Attempt } from '../../../src/sandbox/delivery/delivery-sender.ts';
-import { place, type Place, type PlaceOptions } from './program.ts';
 
-export interface DaemonPlace extends Place {
-  readonly listenerPort: number;
-  readonly adminPort: number;
-  /** Starts `serve`. */
-  launch(): Serving;
-  /** Starts `serve`, and waits until it says that it serves. */
-  serve(): Promise<Serving>;
-}
-
-export interface Serving {
+export interface DaemonProcess {
   readonly child: ChildProcess;
   /** What it wrote on standard error so far. */
   readonly stderr: () => string;
@@ -32,60 +20,8 @@ export interface Serving {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** A folder with settings for a daemon; `settings` are more of them. */
-export async function daemonPlace(
-  service: EmbeddedSandbox,
-  settings = '',
-  env: Readonly<Record<string, string>> = {},
-  more: Pick<PlaceOptions, 'rate' | 'auth'> = {},
-): Promise<DaemonPlace> {
-  const [listenerPort, adminPort] = [await freePort(), await freePort()];
-  const at = place(service, {
-    env,
-    ...more,
-    settings: `listener: { host: 127.0.0.1, port: ${listenerPort}, publicUrl: "http://127.0.0.1:${listenerPort}" }
-admin: { port: ${adminPort} }
-${settings}`,
-  });
-  const launch = (): Serving => watched(at.start('serve'));
-  return {
-    ...at,
-    listenerPort,
-    adminPort,
-    launch,
-    async serve() {
-      const serving = launch();
-      await serving.logged('"msg":"serving"');
-      return serving;
-    },
-  };
-}
-
-const given = new Set<number>();
-
-/**
- * A port that nobody listens on or was given, and none that the system gives to those who connect (Linux: 32768 and up): a daemon
- * that is started again must find it free.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_768);
-    if (given.has(port)) continue;
-    const server = createServer();
-    const isFree = once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.listen(port, '127.0.0.1');
-    if (!(await isFree)) continue;
-    await once(server.close(), 'close');
-    given.add(port);
-    return port;
-  }
-}
-
 /** What a daemon writes and how it ends. */
-export function watched(child: ChildProcess): Serving {
+export function watched(child: ChildProcess): DaemonProcess {
   let stderr = '';
   child.stdout?.resume();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -115,14 +51,14 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await later(10);
 }
 
-/** Life at the service: a change every `pace` milliseconds, until told to stop. */
-export function flow({ sandbox, account }: EmbeddedSandbox, throws: SeededRandom, pace = 10): () => void {
-  const life = new AbortController();
-  const stop = (): void => life.abort();
+/** Changes something at the service every `pace` milliseconds, until told to stop. */
+export function flow({ sandbox, account }: EmbeddedSandbox, random: SeededRandom, pace = 10): () => void {
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort();
   onTestFinished(stop);
   void (async () => {
-    while (!life.signal.aborted) {
-      changeSomething(sandbox.vendors(account), throws);
+    while (!stopping.signal.aborted) {
+      changeSomething(sandbox.vendors(account), random);
       await later(pace);
     }
   })();
@@ -135,7 +71,7 @@ export function isTaken({ kind, outcome }: Attempt): boolean {
 }
 
 /** Resolves with the nth delivery that the daemon takes from now on; rejects if it ends before. */
-export function taken(daemon: Serving, { sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
+export function taken(daemon: DaemonProcess, { sandbox }: EmbeddedSandbox, nth: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let left = nth;
     const stop = sandbox.onDelivery((attempt) => {
@@ -151,7 +87,7 @@ export function taken(daemon: Serving, { sandbox }: EmbeddedSandbox, nth: number
 }
 
 /** Deliveries that were answered with 2xx and do not stand in the journal, in words. */
-export function missing(at: Place, { sandbox }: EmbeddedSandbox): string[] {
+export function missing(at: { query<Row>(sql: string): Row[] }, { sandbox }: EmbeddedSandbox): string[] {
   const journal = new Map(
     at
       .query<{ what: string; n: number }>(

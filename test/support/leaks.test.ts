@@ -1,0 +1,27 @@
+import { closeSync, openSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { afterAll, describe, it } from 'vitest';
+import { testbed } from './testbed.ts';
+
+describe('a testbed fails the test that used it', () => {
+  const closing: (() => void)[] = [];
+  afterAll(() => {
+    for (const close of closing) close();
+  });
+
+  it.fails('where the test leaves a server open', async () => {
+    await testbed({ level: 'store' });
+    const server = createServer().listen(0);
+    closing.push(() => void server.close());
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'where the test leaves a file of the testbed open',
+    { fails: true },
+    async () => {
+      const { mirror } = await testbed({ level: 'store' });
+      const file = openSync(mirror.path, 'r');
+      closing.push(() => closeSync(file));
+    },
+  );
+});
