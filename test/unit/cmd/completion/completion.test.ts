@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
-import { commandLine } from '../../../support/testbed/command-line.ts';
+import { testbed } from '../../../support/testbed.ts';
 
 async function script(shell: string): Promise<string> {
-  const { status, stdout } = await commandLine().runBare('completion', shell);
+  const { status, stdout } = await (await testbed({ level: 'command' })).runBare('completion', shell);
   expect(status).toBe(0);
   return stdout;
 }
@@ -74,16 +74,18 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
 });
 
 it('completion refuses a shell that it does not know, and says which it does', async () => {
-  const { status, stdout, stderr } = await commandLine().runBare('completion', 'tcsh');
+  const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare('completion', 'tcsh');
   expect([status, stdout]).toEqual([64, '']);
   expect(stderr).toContain('Allowed choices are bash, zsh, fish.');
 });
 
 it('version, -V and --version tell the same; with --json also what it runs on', async () => {
-  const told = await Promise.all([['version'], ['-V'], ['--version']].map((argv) => commandLine().runBare(...argv)));
+  const told = await Promise.all(
+    [['version'], ['-V'], ['--version']].map(async (argv) => (await testbed({ level: 'command' })).runBare(...argv)),
+  );
   expect(new Set(told.map(({ status, stdout }) => `${status} ${stdout}`)).size).toBe(1);
   expect(told[0]?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(JSON.parse((await commandLine().runBare('version', '--json')).stdout)).toMatchObject({
+  expect(JSON.parse((await (await testbed({ level: 'command' })).runBare('version', '--json')).stdout)).toMatchObject({
     ok: true,
     version: told[0]?.stdout.trim(),
     node: process.versions.node,

@@ -3,23 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ask } from '../../../support/mirror-file.ts';
-import { pointedAt, service } from '../../../support/testbed/at-service.ts';
-import type { CommandLine } from '../../../support/testbed/command-line.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
 
-const served = ({ database }: CommandLine): unknown[] =>
+const served = ({ database }: Testbed<'command'>): unknown[] =>
   ask(database, 'SELECT account_id FROM accounts WHERE not_served_since IS NULL ORDER BY 1').map(
     ({ account_id }) => account_id,
   );
 
 /** A second file beside the usual one, which names these accounts. */
-function settingsFor(line: CommandLine, accounts: string): string {
+function settingsFor(line: Testbed<'command'>, accounts: string): string {
   const path = join(line.folder, 'second.yaml');
   writeFileSync(path, readFileSync(line.settings, 'utf8').replace(/^accounts: .*$/m, `accounts: [${accounts}]`));
   return path;
 }
 
 it('K12 an account of another settings file is served still, and only its own file takes it out', async () => {
-  const line = pointedAt(await service({ account: ['6BApk', 'other', 'third', 'fourth'] }));
+  const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other', 'third', 'fourth'] } });
   const second = settingsFor(line, 'third, fourth');
   for (const file of [line.settings, second, line.settings])
     expect((await line.runBare('sync', '-c', file)).stderr).not.toContain('any more');
@@ -38,7 +37,7 @@ it('K12 an account of another settings file is served still, and only its own fi
 });
 
 it('K12 an account that moves to another settings file belongs to that one', async () => {
-  const line = pointedAt(await service({ account: ['6BApk', 'other'] }));
+  const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other'] } });
   await line.run('sync');
   const second = settingsFor(line, 'other');
   await line.runBare('sync', '-c', second);

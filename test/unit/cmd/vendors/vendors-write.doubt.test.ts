@@ -175,8 +175,8 @@ describe('an edit whose answer is lost', () => {
     ['a deleted vendor that no list shows', { visStateFilter: 'ignored' }, 'city=Boise', 'does not show vendor'],
     ['a note that no list shows', { listDeleted: 'shown', noteInList: 'no' }, 'note=Pay late', 'without note'],
   ] as const)('K45 P9 is not sent again where vendors are not read by id: %s', async (_, world, field, why) => {
-    sandbox = await service({ vendors: 3 }, { readOne: '405', ...world });
-    line = pointedAt(sandbox, { fetch: through });
+    sandbox = await testbed({ level: 'sandbox', vendors: 3, world: { readOne: '405', ...world } });
+    line = await testbed({ level: 'command', service: sandbox, fetch: through });
     await line.run('sync', ...account);
     vendorid = Number(vendorService().listed()[0]?.['vendorid']);
     expect((await line.run('vendors', 'delete', String(vendorid), '--yes', ...account)).status).toBe(0);
