@@ -13,7 +13,7 @@ import { SingleFlight } from '../domain/work/single-flight.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';
-import { mirrorMigrations, mirrorMode } from '../store/mirror.ts';
+import { mirrorMigrations, mirrorMode } from '../store/files/mirror-options.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';

@@ -2,13 +2,13 @@
 import type { Ability, AccountFacts, HealthFacts, HealthSource } from '../admin/health/health.ts';
 import type { AccountSupervisor } from './account-supervisor.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
+import type { Store } from '../store/store.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly mirror: Pick<Mirror, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
+  readonly mirror: Pick<Store, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
   readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt'>>;
   readonly clock: Pick<Clock, 'yield'>;

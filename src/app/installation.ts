@@ -10,14 +10,15 @@ import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/work/single-flight.ts';
 import { RequestFailureLog } from './request-failures.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
-import { openMirror, type Mirror, type MirrorFile } from '../store/mirror.ts';
-import type { RunCounts } from '../store/rows/runs.ts';
+import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
 import type { Engine } from '../sync/account/engine.ts';
 import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
 import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
 import { OneReader } from '../sync/account/read-vendor.ts';
 import { verify, type VerifyOptions, type VerifyReport } from '../sync/run/compare.ts';
+import type { RunCounts } from '../store/records/run-record.ts';
+import type { Store } from '../store/store.ts';
 
 export type { SweepProgress } from '../sync/sweep/sweep.ts';
 
@@ -67,7 +68,7 @@ export interface Account {
 
 export interface Installation {
   readonly settings: Settings;
-  readonly mirror: Mirror;
+  readonly mirror: Store;
   readonly secrets: Secrets;
   /** By what name the mirror knows the service. */
   readonly serviceName: string;
@@ -100,7 +101,7 @@ function nameOf(baseUrl: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-function refuseOther(known: string | null, name: string, { path }: Mirror): void {
+function refuseOther(known: string | null, name: string, { path }: Store): void {
   if (known !== null && known !== name)
     throw new MirrorError('other_service', `${path} mirrors ${known}, and this is ${name}.`);
 }

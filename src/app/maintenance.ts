@@ -5,11 +5,11 @@ import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { background, repeatedly } from '../domain/work/background.ts';
 import type { Log } from '../domain/log.ts';
-import type { Mirror } from '../store/mirror.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
+import type { Store } from '../store/store.ts';
 
 export interface MaintenanceOptions {
-  readonly mirror: Pick<Mirror, 'prune' | 'files' | 'assertOurs'>;
+  readonly mirror: Pick<Store, 'prune' | 'files' | 'assertOurs'>;
   readonly secrets: Pick<Secrets, 'assertOurs'>;
   readonly retention: Settings['retention'];
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/admin/metrics/metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { healthSource } from '../../src/app/health-source.ts';
-import { openMirror } from '../../src/store/mirror.ts';
+import { openMirror } from '../../src/store/open/sqlite-store.ts';
 import { lockProcess } from '../../src/store/files/process-lock.ts';
 import { migrations } from './installation.ts';
 import type { JobResult } from './job.ts';

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { MirrorError } from '../../src/domain/errors.ts';
 import { replacing, type PlantedFault } from '../support/planted-fault.ts';
-import type { SweepContext } from '../../src/store/transactions/apply-reading.ts';
 import { ofVendor } from '../../src/store/rows/stored-vendor.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { accounts } from './names.ts';
+import type { SweepContext } from '../../src/store/records/reading-record.ts';
 
 /** Which promise must find it: another one that breaks besides proves nothing. */
 type PromiseName = `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`;

@@ -9,7 +9,6 @@ import { openInstallation, type Installation } from '../../src/app/installation.
 import { startAll, stopAll } from '../../src/domain/lifecycle.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
-import type { Mirror } from '../../src/store/mirror.ts';
 import type { Verdict } from '../../src/store/decide/verdict.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { PathTokens } from '../../src/webhook/receive/account-of-path.ts';
@@ -18,6 +17,7 @@ import { namedProcess } from '../support/mirror-file.ts';
 import type { ProcessClock } from './process-clock.ts';
 import { accounts, publicUrl, token } from './names.ts';
 import type { Plan } from './plan.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const metrics = createMetrics();
@@ -123,9 +123,9 @@ export async function live(options: LifeOptions): Promise<Life> {
 }
 
 /** Listens to what readings do, without changing them. */
-function overhear(mirror: Mirror, onVerdict: LifeOptions['onVerdict']): void {
+function overhear(mirror: Store, onVerdict: LifeOptions['onVerdict']): void {
   const plain = { ...mirror };
-  const overheard: Pick<Mirror, 'applyPages' | 'applyReading'> = {
+  const overheard: Pick<Store, 'applyPages' | 'applyReading'> = {
     async applyPages(...values) {
       const applied = await plain.applyPages(...values);
       for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
-import { mirrorOptions } from '../../src/store/mirror.ts';
+import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import { migrations, temporaryFolder } from './mirror-file.ts';
 import { virtualClock } from './virtual-clock.ts';
 

@@ -7,7 +7,8 @@ import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
-import { mirrorOptions, type MirrorFile } from '../../src/store/mirror.ts';
+import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
+import type { MirrorFile } from '../../src/store/open/sqlite-store.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');

@@ -2,10 +2,10 @@
 import { MirrorError } from '../../domain/errors.ts';
 import type { Account, Installation } from '../../app/installation.ts';
 import type { VendorRow } from '../../domain/reading.ts';
-import type { VendorTraits } from '../../store/rows/vendor-scan.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
+import type { VendorTraits } from '../../store/records/vendor-record.ts';
 
 /** How the vendors of a sample stand to those of the mirror. */
 interface Comparison {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
 import { Database } from '../../store/sqlite/database.ts';
 import type { Sqlite } from '../../store/sqlite/driver.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import { mirrorOptions } from '../../store/files/mirror-options.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from '../terminal/print.ts';
+import type { Store } from '../../store/store.ts';
 
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
@@ -46,10 +46,10 @@ export async function queryMirror<T>(
 export async function changeMirror<T>(
   { packageRoot, clock, random }: ProcessContext,
   { database }: Settings,
-  change: (mirror: Mirror) => Promise<T>,
+  change: (mirror: Store) => Promise<T>,
 ): Promise<T> {
   const migrations = join(packageRoot, 'migrations');
-  const { openMirror: openToChange } = await import('../../store/mirror.ts');
+  const { openMirror: openToChange } = await import('../../store/open/sqlite-store.ts');
   const mirror = await openToChange({ path: database, migrations, clock, random, lockProcess });
   try {
     return await change(mirror);

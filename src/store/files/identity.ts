@@ -5,13 +5,7 @@ import { isBusy } from '../sqlite/sqlite-errors.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { IdentityTable } from '../tables/mirror-tables.ts';
-
-export interface Identity {
-  /** Random, from when the file was made. */
-  readonly mirrorId: string;
-  /** The service that the mirror belongs to; null until one has answered. */
-  readonly service: string | null;
-}
+import type { Identity } from '../records/identity-record.ts';
 
 export interface IdentityRow {
   read(): Identity;

@@ -5,9 +5,7 @@ import type { Database } from '../sqlite/database.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CallbackTable } from '../tables/mirror-tables.ts';
 import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
-
-/** Why an event could not be registered. */
-export type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;
+import type { RegistrationRefusal } from '../records/refusal-record.ts';
 
 export interface CallbackTransactions {
   /** The callbacks of ours, without their path tokens, as the service last showed them. */

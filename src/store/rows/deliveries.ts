@@ -1,5 +1,5 @@
 /** The journal of deliveries: written before they are acknowledged, settled when their vendor has been read. */
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
@@ -8,30 +8,7 @@ import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SweepRequests } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
-
-/** A signed delivery, as it shall be journalled. */
-export interface NewDelivery {
-  readonly accountId: string;
-  /** Milliseconds since 1970. */
-  readonly receivedAt: number;
-  readonly name: string;
-  readonly objectId: number | null;
-  readonly businessId: number | null;
-  readonly identityId: number | null;
-  readonly userId: number | null;
-  /** The vendor to be read again; null where the delivery is about none, and is only written down. */
-  readonly vendorid: number | null;
-}
-
-export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 'not_found' | 'parked'>;
-
-export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
-
-/** What was delivered about a vendor and given up, up to the delivery `upTo`. */
-export interface ParkedDeliveries {
-  readonly vendorid: number;
-  readonly upTo: number;
-}
+import type { NewDelivery, SettledOutcome, OpenDelivery, ParkedDeliveries } from '../records/delivery-record.ts';
 
 export interface Deliveries {
   /**

@@ -2,18 +2,12 @@
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import { answerSoon } from '../sqlite/database.ts';
-import type { OpenDelivery } from './deliveries.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';
-
-export interface Finding {
-  readonly kind: FindingKind;
-  readonly vendorid: number | null;
-  /** Names of fields, or facts of the finding; stored as JSON. */
-  readonly fields: readonly string[] | Readonly<Record<string, unknown>>;
-}
+import type { OpenDelivery } from '../records/delivery-record.ts';
+import type { Finding } from '../records/finding-record.ts';
 
 export interface Findings {
   /** Runs inside a transaction. */

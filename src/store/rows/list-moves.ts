@@ -2,12 +2,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-
-/** Of the latest complete runs that walked the list: how many saw it move, and how many those are. */
-export interface ListMoves {
-  readonly moved: number;
-  readonly walked: number;
-}
+import type { ListMoves } from '../records/run-record.ts';
 
 const latestRuns = 5;
 

@@ -8,11 +8,6 @@ import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
 
-export type Mark = Pick<
-  DirtyVendorTable,
-  'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
->;
-
 export interface Marks {
   /** Whether a delivery about the vendor waits to be answered by a reading. */
   isAnnounced(key: Key): boolean;

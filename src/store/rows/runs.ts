@@ -1,44 +1,13 @@
 /** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { ProofKind, RunKind, RunOutcome, RunTable, RunTrigger } from '../tables/mirror-tables.ts';
-
-export interface Run {
-  readonly id: number;
-  readonly accountId: string;
-  readonly kind: RunKind;
-  /** Our time at the start, milliseconds since 1970. */
-  readonly startedAt: number;
-  /** The counter at the start: a vendor with a higher number was seen since. */
-  readonly beganSeq: number;
-}
-
-/** A run that sweeps, as far as its readings need to know. */
-export interface Sweeping extends Pick<Run, 'id'> {
-  readonly kind: Exclude<RunKind, 'verify'>;
-  readonly trigger: RunTrigger;
-}
-
-export type RunCounts = Pick<
-  RunTable,
-  'pages' | 'requests' | 'seen' | 'created' | 'updated' | 'unchanged' | 'suspects'
->;
-
-export const noCounts: RunCounts = {
-  pages: 0,
-  requests: 0,
-  seen: 0,
-  created: 0,
-  updated: 0,
-  unchanged: 0,
-  suspects: 0,
-};
+import type { RunKind, RunTable, RunTrigger } from '../tables/mirror-tables.ts';
+import { noCounts, type Run, type Sweeping, type RunCounts, type RunEnd } from '../records/run-record.ts';
 
 const counted = Object.keys(noCounts) as (keyof RunCounts)[];
 const starts = ['account_id', 'kind', 'trigger', 'started_at', 'process', 'began_seq'] as const;
@@ -52,24 +21,6 @@ const noEnd = {
   proof: null,
   list_moved: null,
 } as const;
-
-export interface RunEnd {
-  readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
-  readonly counts: RunCounts;
-  /** What went wrong, for a person. */
-  readonly error: string | null;
-  /** The same by its code in the catalogue of errors. */
-  readonly errorCode: ErrorCode | null;
-  /** Of a run that walked the list: how it was proven complete, if it was, and whether the list was seen to move. */
-  readonly proof: ProofKind | null;
-  readonly moved: boolean | null;
-  /**
-   * Of a complete run: the moments up to which everything, and everything that lists show, is known to be in the mirror,
-   * milliseconds since 1970.
-   */
-  readonly safeAsOf: number | null;
-  readonly listedAsOf: number | null;
-}
 
 export interface Runs {
   /** Begins a run, and calls abandoned what dead processes left running. Runs inside a transaction. */

@@ -5,13 +5,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { AccountTable } from '../tables/mirror-tables.ts';
-import type { VendorTable } from '../tables/vendor-tables.ts';
-
-/** What is known of a vendor when it is missed. */
-export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
-
-/** What of a vendor hardly ever changes. */
-export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;
+import type { ScannedVendor, VendorTraits } from '../records/vendor-record.ts';
 
 const chunk = 5_000;
 const few = 3;

@@ -3,33 +3,16 @@ import type { Clock } from '../../domain/clock.ts';
 import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Deliveries } from '../rows/deliveries.ts';
-import type { Finding, Findings } from '../rows/findings.ts';
+import type { Findings } from '../rows/findings.ts';
 import type { Key } from '../rows/stored-vendor.ts';
 import type { Marks } from '../rows/marks.ts';
-import type { ReadingContext, Readings } from './readings.ts';
 import { odditiesOf } from '../decide/oddities.ts';
+import type { Readings } from './readings.ts';
 import type { Absence, Verdict } from '../decide/verdict.ts';
-import type { Run, RunCounts, Runs } from '../rows/runs.ts';
+import type { Runs } from '../rows/runs.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
-
-/** What speaks for a change having been announced. */
-export interface Evidence {
-  /** A delivery about the vendor waits to be answered by a reading. */
-  readonly marked: boolean;
-  /** When the newest delivery about the vendor came for which no reading has shown anything new. */
-  readonly unanswered: string | null;
-}
-
-/** Says whether a change that a sweep met is a finding. Pure: it is asked inside a transaction. */
-export type Accountant = (vendorid: number, verdict: Verdict, evidence: Evidence) => Finding | undefined;
-
-/** A sweep's context: its run, and who accounts for the differences it meets. */
-export interface SweepContext extends ReadingContext {
-  readonly run: Pick<Run, 'id'>;
-  readonly accountant: Accountant | undefined;
-}
-
-export type Verdicts = ReadonlyMap<number, Verdict>;
+import type { RunCounts } from '../records/run-record.ts';
+import type { ReadingContext, Evidence, SweepContext, Verdicts } from '../records/reading-record.ts';
 
 export interface ReadingTransactions {
   /**

@@ -5,21 +5,15 @@
 import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Counter } from '../rows/reading-counter.ts';
-import type { Deliveries, OpenDelivery, ParkedDeliveries, SettledOutcome } from '../rows/deliveries.ts';
+import type { Deliveries } from '../rows/deliveries.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Findings } from '../rows/findings.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
-import type { Mark, Marks } from '../rows/marks.ts';
+import type { Marks } from '../rows/marks.ts';
 import { boundLimit, mirrorSql, statement, type At } from '../sqlite/statement.ts';
 import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
-
-/** When and why a vendor is read once more. */
-export interface Deferral {
-  readonly delay: number;
-  readonly reason: MarkReason;
-  readonly attempts: number;
-  readonly error: string | null;
-}
+import type { Mark, Deferral } from '../records/mark-record.ts';
+import type { OpenDelivery, ParkedDeliveries, SettledOutcome } from '../records/delivery-record.ts';
 
 export interface QueueTransactions {
   /** Marks vendors to be read again after `delay` milliseconds. */

@@ -10,29 +10,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { EditTable } from '../tables/write-tables.ts';
 import type { Marks } from '../rows/marks.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
-
-export interface NewEdit {
-  readonly vendorid: number;
-  /** Names of the fields that are set. */
-  readonly fields: readonly string[];
-  /** A person's name on the machine, where it is known. */
-  readonly by: string | null;
-  /** Milliseconds after which the vendor is read, if nobody knows by then what became of the edit. */
-  readonly delay: number;
-}
-
-/** An edit that was sent, or was about to be, and of which nobody knows whether it was carried out. */
-export interface OpenEdit {
-  readonly id: number;
-  readonly fields: readonly string[];
-  /** When, in our time. */
-  readonly sentAt: string;
-  readonly sentBy: string | null;
-  /** Whether the mirror held the vendor then, and has seen no change of it since. */
-  readonly isUntouched: boolean;
-  /** Names of the fields that the mirror has seen to change since. */
-  readonly changed: readonly string[];
-}
+import type { NewEdit, OpenEdit } from '../records/write-record.ts';
 
 export interface OpenEdits {
   /** Runs inside a transaction. @returns the number of the edit. */

@@ -3,7 +3,7 @@
  * and, where it differs, if what we hold is not too young to be contradicted (rule 4).
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp, Source, VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import { pageConfirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
@@ -17,15 +17,7 @@ import { isOfRecord } from '../sqlite/sqlite-errors.ts';
 import { vendorRows, type StoredState } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
 import type { Absence, Difference, Verdict } from '../decide/verdict.ts';
-
-export interface ReadingContext {
-  readonly accountId: string;
-  readonly source: Source;
-  readonly runId: number | null;
-  readonly deliveryId: number | null;
-  /** How long, in milliseconds, the service may answer from an old copy. */
-  readonly lag: number;
-}
+import type { ReadingContext } from '../records/reading-record.ts';
 
 export interface Readings {
   /**

@@ -6,12 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { mirrorSql, statement, type Description, type At } from '../sqlite/statement.ts';
-
-/** Moments in milliseconds since 1970; what is older goes. Undefined keeps everything. */
-export interface Keep {
-  readonly deliveriesSince: number | undefined;
-  readonly versionsSince: number | undefined;
-}
+import type { Keep } from '../records/retention-record.ts';
 
 /** Rows that one transaction looks at: so few that nobody notices them. */
 const atOnce = 250;

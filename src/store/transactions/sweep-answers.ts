@@ -5,38 +5,13 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { Deliveries, SettledOutcome } from '../rows/deliveries.ts';
+import type { Deliveries } from '../rows/deliveries.ts';
 import type { Findings } from '../rows/findings.ts';
 import type { Marks } from '../rows/marks.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-
-/** A request that no sweep has answered. Moments are mirror time, in milliseconds. */
-export interface SweepRequest {
-  readonly generation: number;
-  /** When the first and the last one came that are not answered. */
-  readonly askedMs: number;
-  readonly lastMs: number;
-  /** Before this no sweep begins for it. */
-  readonly restUntilMs: number;
-}
-
-/** What a complete sweep answers. */
-export interface SweepAnswer {
-  /** The generation that it saw when it began. */
-  readonly generation: number;
-  /** Requests up to this moment are answered, in mirror time and in ours (Unix ms). */
-  readonly upToMs: number;
-  readonly upTo: number;
-  /** No sweep begins for a newer request before this moment of mirror time. */
-  readonly restUntilMs: number;
-}
-
-/** What is journalled about a vendor that is not marked, up to that delivery. */
-export interface UnmarkedVendor {
-  readonly vendorid: number;
-  readonly upTo: number;
-}
+import type { SettledOutcome } from '../records/delivery-record.ts';
+import type { SweepRequest, SweepAnswer, UnmarkedVendor } from '../records/sweep-record.ts';
 
 export interface SweepAnswerTransactions {
   /** How many deliveries named a callback of ours where a vendor should be, and when the last one came; undefined where none did. */

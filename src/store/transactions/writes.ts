@@ -1,31 +1,15 @@
 /** What writes to the service need of the mirror: vendors as it holds them, and writes whose outcome is open. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Vendor } from '../../domain/vendor.ts';
 import type { Database } from '../sqlite/database.ts';
 import { children } from '../rows/stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { Presence } from '../tables/vendor-tables.ts';
 import type { CreationTable } from '../tables/write-tables.ts';
 import { vendorRows } from '../rows/vendor-rows.ts';
-import { openEdits, type NewEdit, type OpenEdit } from './open-edits.ts';
+import { openEdits } from './open-edits.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import type { Marks } from '../rows/marks.ts';
-
-export interface StoredVendor {
-  readonly vendor: Vendor;
-  readonly presence: Presence;
-}
-
-/** A creation that was sent, or was about to be, and of which nobody knows whether it was carried out. */
-export interface OpenCreation {
-  /** When, in our time. */
-  readonly sentAt: string;
-  /** By whom, where that is known. */
-  readonly sentBy: string | null;
-  /** Numbers of the vendors of that name that the mirror held before. */
-  readonly known: readonly number[];
-}
+import type { NewEdit, OpenEdit, StoredVendor, OpenCreation } from '../records/write-record.ts';
 
 export interface WriteTransactions {
   /** A vendor as the mirror holds it; undefined where it never showed. */

@@ -1,9 +1,9 @@
 /** The breaker: many absences at once, and lists that may be blank by a fault, wait for a person's word. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { Finding } from '../../store/rows/findings.ts';
-import type { Run } from '../../store/rows/runs.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Complete } from '../sweep/passes.ts';
+import type { Run } from '../../store/records/run-record.ts';
+import type { Finding } from '../../store/records/finding-record.ts';
 
 export interface BreakerSettings {
   readonly vendors: number;

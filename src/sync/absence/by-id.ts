@@ -7,11 +7,11 @@
  */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Finding } from '../../store/rows/findings.ts';
-import type { Run } from '../../store/rows/runs.ts';
 import type { Attendance } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Unseen } from './unseen.ts';
+import type { Run } from '../../store/records/run-record.ts';
+import type { Finding } from '../../store/records/finding-record.ts';
 
 interface ReadAbsences {
   /** Vendors that the service does not know, by readings that prove it. */

@@ -1,9 +1,9 @@
 /** A second sweep in one run, which agrees with the first about vendors that neither shows, or says why it agrees to nothing. */
 import { sleep } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Mark } from '../../store/rows/marks.ts';
 import type { Engine } from '../account/engine.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
+import type { Mark } from '../../store/records/mark-record.ts';
 
 export interface SecondSweep {
   /** Numbered before it began. */

@@ -1,6 +1,5 @@
-/** Which vendors a complete sweep did not show, and what that may mean. */
-import type { ScannedVendor } from '../../store/rows/vendor-scan.ts';
 import type { IdSet } from '../sweep/id-set.ts';
+import type { ScannedVendor } from '../../store/records/vendor-record.ts';
 
 export interface Unseen {
   /** Vendors that should have been listed. */

@@ -4,9 +4,9 @@ import type { Clock } from '../../domain/clock.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Mirror } from '../../store/mirror.ts';
-import type { ReadingContext } from '../../store/transactions/readings.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
+import type { ReadingContext } from '../../store/records/reading-record.ts';
+import type { Store } from '../../store/store.ts';
 
 /** What a read by id taught. */
 export type Sighting =
@@ -37,14 +37,14 @@ const believed = 24 * 3_600_000;
 
 export class OneReader {
   readonly #vendors: VendorsApi;
-  readonly #mirror: Mirror;
+  readonly #mirror: Store;
   readonly #clock: Clock;
   readonly #setting: ServiceSettings['readOne'];
   #learned: { readonly offered: boolean; readonly until: number } | undefined;
   /** When it was found first that no listed vendor is answered by id, since one was; and how long that will be believed. */
   #unanswered: { readonly since: number; readonly pause: number } | undefined;
 
-  constructor(parts: { vendors: VendorsApi; mirror: Mirror; clock: Clock; setting: ServiceSettings['readOne'] }) {
+  constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; setting: ServiceSettings['readOne'] }) {
     this.#vendors = parts.vendors;
     this.#mirror = parts.mirror;
     this.#clock = parts.clock;

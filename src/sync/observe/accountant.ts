@@ -1,10 +1,10 @@
 /** Who should have told us: whether a change that a sweep met had been announced, may still be, or was missed. */
 import { parseInstant } from '../../domain/clock.ts';
-import type { Finding } from '../../store/rows/findings.ts';
-import type { Accountant, Evidence } from '../../store/transactions/apply-reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { balanceFields } from '../../domain/vendor.ts';
+import type { Finding } from '../../store/records/finding-record.ts';
+import type { Accountant, Evidence } from '../../store/records/reading-record.ts';
 
 /** A delivery may take several minutes; in milliseconds. */
 export const inFlightFor = 5 * 60_000;

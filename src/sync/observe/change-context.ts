@@ -1,9 +1,8 @@
-/** What goes along with the readings of a run: who caused them, and who accounts for the differences that they meet. */
-import type { SweepContext } from '../../store/transactions/apply-reading.ts';
-import type { Sweeping } from '../../store/rows/runs.ts';
 import type { RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { Engine } from '../account/engine.ts';
 import { accountant } from './accountant.ts';
+import type { Sweeping } from '../../store/records/run-record.ts';
+import type { SweepContext } from '../../store/records/reading-record.ts';
 
 export async function sweepContext(engine: Engine, run: Sweeping): Promise<SweepContext> {
   const { accountId, clock, sync } = engine;

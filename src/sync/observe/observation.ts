@@ -1,6 +1,5 @@
 /** What one sweep of the default list showed of an account, besides what it changed in the mirror. */
 import type { VendorPage } from '../../domain/reading.ts';
-import type { SweepContext } from '../../store/transactions/apply-reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { FieldWatch, type ShownFields } from './field-watch.ts';
@@ -9,6 +8,7 @@ import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';
 import { inBatches } from '../../domain/work/in-batches.ts';
+import type { SweepContext } from '../../store/records/reading-record.ts';
 
 export interface Observation extends SweepResult {
   /** Vendors that were seen otherwise than they are stored, and not believed yet. */

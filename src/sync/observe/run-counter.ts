@@ -1,6 +1,5 @@
-/** What a run counts. */
-import { noCounts, type RunCounts } from '../../store/rows/runs.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
+import { noCounts, type RunCounts } from '../../store/records/run-record.ts';
 
 /** Counts of one run, which grow. */
 export class RunCounter {

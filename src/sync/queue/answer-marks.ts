@@ -1,10 +1,10 @@
 /** What a run does about open marks: it reads their vendors, or, where none can be read by id, its complete sweep answers them. */
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
-import type { Mark } from '../../store/rows/marks.ts';
 import { attend, conclude, type Attendance } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
+import type { Mark } from '../../store/records/mark-record.ts';
 
 /** Rounds of reading again what was too young to be contradicted; what still moves then waits in the queue. */
 const rounds = 3;

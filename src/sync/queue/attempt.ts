@@ -1,15 +1,14 @@
 /** One attempt at one mark: its vendor is read, and done with the mark what the retry policy says. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import type { OpenDelivery } from '../../store/rows/deliveries.ts';
-import type { Mark } from '../../store/rows/marks.ts';
-import type { SweepContext } from '../../store/transactions/apply-reading.ts';
-import type { ReadingContext } from '../../store/transactions/readings.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { isNews } from '../observe/accountant.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
 import type { Sighting } from '../account/read-vendor.ts';
 import { next, secondLookDelay, type Result } from './retry-policy.ts';
+import type { Mark } from '../../store/records/mark-record.ts';
+import type { OpenDelivery } from '../../store/records/delivery-record.ts';
+import type { ReadingContext, SweepContext } from '../../store/records/reading-record.ts';
 
 export interface Attendance {
   readonly context: ReadingContext;

@@ -1,9 +1,9 @@
 /** What was given up: a reconciliation wakes it, and ends those deliveries whose vendor it does not find either. */
 import { eachBounded } from '../../domain/lifecycle.ts';
-import type { ParkedDeliveries } from '../../store/rows/deliveries.ts';
 import { sight, type Attendance } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { IdSet } from '../sweep/id-set.ts';
+import type { ParkedDeliveries } from '../../store/records/delivery-record.ts';
 
 /** What was parked is marked again. @returns the deliveries that were given up before now. */
 export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {

@@ -21,8 +21,7 @@
  * Where the vendor was marked again meanwhile, the newer mark stands; how long that rests is in store/decide/mark-rest.ts.
  */
 import type { SyncSettings } from '../../settings/parse.ts';
-import type { Mark } from '../../store/rows/marks.ts';
-import type { Deferral } from '../../store/transactions/mark-queue.ts';
+import type { Mark, Deferral } from '../../store/records/mark-record.ts';
 
 /** What a reading of a marked vendor came to. */
 export type Result =

@@ -8,12 +8,12 @@ import { eachBounded } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
 import { background } from '../../domain/work/background.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
-import type { Mark } from '../../store/rows/marks.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { attend, type Attendance } from './attempt.ts';
 import { queueRest } from './retry-policy.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
+import type { Mark } from '../../store/records/mark-record.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
 const longestNap = 30_000;

@@ -1,7 +1,7 @@
 /** What a complete run may claim. */
 import { parseInstant } from '../../domain/clock.ts';
-import type { Run } from '../../store/rows/runs.ts';
 import type { Engine } from '../account/engine.ts';
+import type { Run } from '../../store/records/run-record.ts';
 
 /** What is known to be in the mirror after a complete run, as moments: Unix ms; null where the clock of today tells none. */
 export interface Claims {

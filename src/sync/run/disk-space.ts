@@ -1,10 +1,10 @@
 /** Room on the disk that sweeps leave for deliveries. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import { spaceForDeliveries } from '../../store/sqlite/file-systems.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Unattended runs stop when the disk is low, so that deliveries can still be stored. @throws MirrorError `disk_full`. */
-export function assertSpace(mirror: Pick<Mirror, 'freeBytes' | 'path'>): void {
+export function assertSpace(mirror: Pick<Store, 'freeBytes' | 'path'>): void {
   const free = mirror.freeBytes();
   if (free >= spaceForDeliveries) return;
   const megabytes = (free / 1024 ** 2).toFixed(1);

@@ -1,6 +1,6 @@
 /** Gateways of an account: the whole list, stored in one transaction. */
 import type { GatewaysApi } from '../../api/gateways.ts';
-import type { Mirror } from '../../store/mirror.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface GatewayCount {
   readonly seen: number;
@@ -9,7 +9,7 @@ export interface GatewayCount {
 
 /** Mirrors the gateways. A gateway is only called removed when a second list, asked for at once, does not show it either. */
 export async function pullGateways(
-  { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Mirror; accountId: string },
+  { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Store; accountId: string },
   signal: AbortSignal,
 ): Promise<GatewayCount> {
   const listed = await gateways.list({ signal });

@@ -1,7 +1,5 @@
 /** What becomes of the vendors that a run's lists did not show, and of what was marked: read by id, or a second sweep must agree. */
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Mark } from '../../store/rows/marks.ts';
-import type { Run } from '../../store/rows/runs.ts';
 import { applyAbsences, goneAmong, missingSince, type ProvenAbsence } from '../absence/absences.ts';
 import { readUnseen, type UnseenById } from '../absence/by-id.ts';
 import { describeOpen, missedBy, sweepAgain } from '../absence/second-sweep.ts';
@@ -13,6 +11,8 @@ import { answerMarks, readMarked } from '../queue/answer-marks.ts';
 import { attendanceOf } from '../queue/attempt.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { WholeObservation } from './whole-sweep.ts';
+import type { Mark } from '../../store/records/mark-record.ts';
+import type { Run } from '../../store/records/run-record.ts';
 
 /** What the lists of an account showed, and what was known when their sweep began. */
 export interface Swept {

@@ -1,9 +1,9 @@
 /** A run, and how it ended: what went wrong is told, and never thrown. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunOutcome, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { Engine } from '../account/engine.ts';
 import { SweepRun, type PullOptions } from './sweep-run.ts';
+import type { Run, RunCounts } from '../../store/records/run-record.ts';
 
 export type { PullOptions };
 

@@ -1,9 +1,8 @@
-/** What a complete sweep answers besides marks: requests for a sweep, and deliveries that found no room in the queue. */
-import type { SweepAnswer, SweepRequest } from '../../store/transactions/sweep-answers.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import { secondLookDelay } from '../queue/retry-policy.ts';
 import type { IdSet } from '../sweep/id-set.ts';
+import type { SweepAnswer, SweepRequest } from '../../store/records/sweep-record.ts';
 
 /** The shortest rest between two sweeps that were asked for, in milliseconds; a longer sweep rests as long as it took. */
 const shortestRest = 60_000;

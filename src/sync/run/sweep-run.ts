@@ -1,7 +1,6 @@
 /** What a run does: sweep the list, prove it, ask after those it did not show, and claim no more than that. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
-import type { Run, RunCounts } from '../../store/rows/runs.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker, isBelieved } from '../absence/breaker.ts';
 import { sortUnseen } from '../absence/unseen.ts';
@@ -18,6 +17,7 @@ import { assertSpace } from './disk-space.ts';
 import { listedOf, resolveById, resolveBySweep, type Resolved, type Swept } from './resolve.ts';
 import { answerRequest, openRequest, restRequest, type OpenRequest } from './sweep-request.ts';
 import { observeList, refuseEmptiness, reportList, requireWhole } from './whole-sweep.ts';
+import type { Run, RunCounts } from '../../store/records/run-record.ts';
 
 export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';

@@ -1,12 +1,12 @@
 /** A sweep on which a run may rely: its list is proven complete, and every record of it could be used. */
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { Finding } from '../../store/rows/findings.ts';
-import type { Run } from '../../store/rows/runs.ts';
 import type { Engine } from '../account/engine.ts';
 import { inFlightFor } from '../observe/accountant.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import type { Complete } from '../sweep/passes.ts';
+import type { Run } from '../../store/records/run-record.ts';
+import type { Finding } from '../../store/records/finding-record.ts';
 
 export type WholeObservation = Observation & { readonly conclusion: Complete };
 

@@ -7,12 +7,12 @@ import type { NewVendor } from '../../api/vendors.ts';
 import { sleep } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import type { OpenCreation } from '../../store/transactions/writes.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { readAgain, sweep } from './shown-vendor.ts';
 import { notTaken } from './taken.ts';
 import { when, type WriteOptions } from './write-options.ts';
+import type { OpenCreation } from '../../store/records/write-record.ts';
 
 /** Creates a vendor at the service and in the mirror, unless an earlier creation of it has done so. @throws MirrorError, with `mayBeDone` where that is still open. */
 export async function createVendor(

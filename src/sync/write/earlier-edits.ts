@@ -6,12 +6,12 @@ import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
-import type { OpenEdit } from '../../store/transactions/open-edits.ts';
 import type { Engine } from '../account/engine.ts';
 import type { WriteReport } from './answer.ts';
 import { shownVendor } from './shown-vendor.ts';
 import { notTaken } from './taken.ts';
 import { when, type WriteOptions } from './write-options.ts';
+import type { OpenEdit } from '../../store/records/write-record.ts';
 
 export const nextTime = 'The next edit of the vendor looks at it first; --again sends without a look.';
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { HttpRequest } from '../../http/server.ts';
 import type { Log } from '../../domain/log.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
@@ -14,11 +13,12 @@ import { VerifierCache } from './verifier-cache.ts';
 import type { Outcome } from './outcomes.ts';
 import { signatureIn } from './signature-header.ts';
 import { isSigned } from './signature.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface DeliveryReceiverOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly mirror: Pick<Mirror, 'acceptDeliveries'>;
+  readonly mirror: Pick<Store, 'acceptDeliveries'>;
   readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
   /** `service.signatureHeader` of the settings. */
   readonly signatureHeader: string;

@@ -5,7 +5,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { inBatches } from '../../domain/work/in-batches.ts';
-import type { NewDelivery } from '../../store/rows/deliveries.ts';
+import type { NewDelivery } from '../../store/records/delivery-record.ts';
 
 export interface GroupCommitOptions {
   readonly clock: Clock;

@@ -4,17 +4,17 @@
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
 import type { Secret } from '../../domain/log.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import { addressPrefix, callbackAddress, holdsToken, withoutToken } from '../address.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface OwnCallbacksOptions {
   readonly accountId: string;
   readonly publicUrl: string;
   readonly pathToken: Secret;
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks'>;
+  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks'>;
   readonly verifiers: Verifiers;
 }
 

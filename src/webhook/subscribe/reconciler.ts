@@ -2,10 +2,10 @@
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { isAboutVendors } from '../../domain/events.ts';
 import type { Log } from '../../domain/log.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
 import type { Prover } from './verification.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   /** Events or nouns to be told of. */
@@ -16,7 +16,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   readonly renew: boolean;
   readonly log: Log;
   /** What the service has refused to register, for whoever asks how it stands. */
-  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
   /** What tells of vendors was verified just now: what happened before was told to nobody. */
   readonly onVerified: (accountId: string) => void;
   /** What tells of vendors has been seen to, verified or not. */

@@ -7,13 +7,13 @@ import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { Log } from '../../domain/log.ts';
-import type { Mirror } from '../../store/mirror.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import { SingleFlight } from '../../domain/work/single-flight.ts';
 import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
 import { OwnCallbacks } from './own-callbacks.ts';
 import { reconcileCallbacks } from './reconciler.ts';
 import { Prover } from './verification.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface SubscriptionManagerOptions {
   readonly accountId: string;
@@ -22,7 +22,7 @@ export interface SubscriptionManagerOptions {
   /** Events or nouns to be told of. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Mirror, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;

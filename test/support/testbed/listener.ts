@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { HttpLimits } from '../../../src/http/limits.ts';
 import { silentLog, type Log } from '../../../src/domain/log.ts';
-import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
+import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts';
 import { createListener } from '../../../src/webhook/receive/listener.ts';
 import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
@@ -13,9 +13,10 @@ import { memory } from '../memory.ts';
 import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 export interface ListenerTestbed {
-  readonly mirror: Mirror;
+  readonly mirror: Store;
   readonly secrets: Secrets;
   readonly folder: string;
   /** Where the listener listens. */
@@ -36,7 +37,7 @@ export interface ListenerOptions {
   readonly signatureHeader?: string;
   readonly limits?: Partial<HttpLimits>;
   readonly onCode?: () => void;
-  readonly mirror?: (mirror: Mirror) => Pick<Mirror, 'acceptDeliveries'>;
+  readonly mirror?: (mirror: Store) => Pick<Store, 'acceptDeliveries'>;
 }
 
 export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadline: 5_000 });

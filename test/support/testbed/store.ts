@@ -4,10 +4,11 @@ import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
-import { openMirror, type Mirror } from '../../../src/store/mirror.ts';
+import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import type { Verdict } from '../../../src/store/decide/verdict.ts';
 import { memory } from '../memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 export const lag = 5_000;
 export const account = 'one';
@@ -32,7 +33,7 @@ export interface AccountOfStore {
 
 /** The account `one`, and the file around it. */
 export interface StoreTestbed extends AccountOfStore {
-  readonly mirror: Mirror;
+  readonly mirror: Store;
   readonly clocks: Clocks;
   /** Takes the number of a request. */
   ask(): Promise<ReadStamp>;
@@ -54,7 +55,7 @@ export async function openStore(): Promise<StoreTestbed> {
     yield: () => Promise.resolve(),
   };
   const path = join(temporaryFolder(memory), 'vendors.db');
-  const open = (): Promise<Mirror> =>
+  const open = (): Promise<Store> =>
     openMirror({
       path,
       migrations,

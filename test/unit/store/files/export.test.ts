@@ -7,7 +7,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { writeOverview } from '../../../../src/store/files/csv.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
-import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';

@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom, timestamp } from '../../../../src/domain/clock.ts';
-import type { NewDelivery } from '../../../../src/store/rows/deliveries.ts';
 import { listDeliveries, type DeliveryFilter } from '../../../../src/store/reports/delivery-list.ts';
-import type { Mark } from '../../../../src/store/rows/marks.ts';
-import { openMirror, type Mirror } from '../../../../src/store/mirror.ts';
+import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import {
   migrations,
   namedProcess,
@@ -16,11 +14,14 @@ import {
 } from '../../../support/mirror-file.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';
+import type { Mark } from '../../../../src/store/records/mark-record.ts';
+import type { NewDelivery } from '../../../../src/store/records/delivery-record.ts';
+import type { Store } from '../../../../src/store/store.ts';
 
 const account = '6BApk';
 
 interface Place {
-  readonly mirror: Mirror;
+  readonly mirror: Store;
   readonly clock: VirtualClock;
   readonly accept: (...vendorids: number[]) => Promise<void>;
   readonly list: (filter?: DeliveryFilter) => ReturnType<typeof listDeliveries>;

@@ -4,10 +4,11 @@ import Driver from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../../src/domain/clock.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
-import { openMirror, type Mirror } from '../../../../src/store/mirror.ts';
+import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { memory } from '../../../support/memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
+import type { Store } from '../../../../src/store/store.ts';
 
 const period = 60_000;
 const demand: RateDemand = { accountId: 'one', family: 'accounting', requests: 5, per: period, longest: 10_000 };
@@ -15,7 +16,7 @@ const demand: RateDemand = { accountId: 'one', family: 'accounting', requests: 5
 /** Processes that live. */
 const alive = new Set<string>();
 
-async function open(path: string, clock: Clock, name: string): Promise<Mirror> {
+async function open(path: string, clock: Clock, name: string): Promise<Store> {
   alive.add(name);
   const lockProcess = namedProcess(name, (other) => alive.has(other));
   const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess });
@@ -25,7 +26,7 @@ async function open(path: string, clock: Clock, name: string): Promise<Mirror> {
 
 /** Takes all reservations that there are. */
 async function takeAll(
-  mirror: Mirror,
+  mirror: Store,
   more: Partial<RateDemand> = {},
 ): Promise<{ reservations: Reservation[]; wait: number }> {
   const reservations: Reservation[] = [];

@@ -5,7 +5,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { mirrorClaim, nextEpoch } from '../../../../src/store/files/daemon-claim.ts';
 import { compareVersions } from '../../../../src/store/sqlite/driver.ts';
-import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
 import { migrations, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';

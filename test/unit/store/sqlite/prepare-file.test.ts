@@ -5,7 +5,7 @@ import { systemRandom } from '../../../../src/domain/clock.ts';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
-import { mirrorOptions } from '../../../../src/store/mirror.ts';
+import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { migrations, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { clock, names, open, place, refusal, stranger } from '../../../support/fresh-file.ts';
 

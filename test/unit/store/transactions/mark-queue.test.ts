@@ -1,8 +1,8 @@
 /** Marks whose vendors are marked again while they are read. */
 import { expect, it } from 'vitest';
-import type { Mark } from '../../../../src/store/rows/marks.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { account } from '../../../support/testbed/store.ts';
+import type { Mark } from '../../../../src/store/records/mark-record.ts';
 
 /** The mark of vendor 1, once it is due, and how long that took, in milliseconds. */
 async function due({ mirror, clocks }: Testbed<'store'>): Promise<[mark: Mark, waited: number]> {

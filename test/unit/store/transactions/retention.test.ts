@@ -8,7 +8,7 @@ import type { Settings } from '../../../../src/settings/parse.ts';
 import type { Service } from '../../../../src/domain/lifecycle.ts';
 import { createLog } from '../../../../src/domain/log.ts';
 import type { Database } from '../../../../src/store/sqlite/database.ts';
-import { openMirror, type Mirror } from '../../../../src/store/mirror.ts';
+import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { prune } from '../../../../src/store/transactions/retention.ts';
 import { memory } from '../../../support/memory.ts';
 import {
@@ -24,6 +24,7 @@ import {
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { open } from '../../../support/fresh-file.ts';
+import type { Store } from '../../../../src/store/store.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -31,7 +32,7 @@ const clock = virtualClock();
 const daysAgo = (days: number): string => timestamp(clock.now() - days * day);
 
 /** A mirror with these rows, and a look at which of them are left. */
-async function holding(rows: Rows): Promise<{ mirror: Mirror; left: (table: string, column?: string) => unknown[] }> {
+async function holding(rows: Rows): Promise<{ mirror: Store; left: (table: string, column?: string) => unknown[] }> {
   const path = join(temporaryFolder(memory), 'vendors.db');
   await writeMirror(path, clock, rows);
   const mirror = await openMirror({
@@ -69,14 +70,14 @@ const closed = (seq: number, days: number | null, told: Row = {}): Row =>
   version(1, [], { seq, account_id: 'one', valid_to: days === null ? null : daysAgo(days), ...told });
 
 /** Removes what is older than ten days. @returns how many rows went. */
-async function pruned(mirror: Mirror): Promise<number> {
+async function pruned(mirror: Store): Promise<number> {
   const since = clock.now() - 10 * day;
   let removed = 0;
   for await (const some of mirror.prune({ deliveriesSince: since, versionsSince: since })) removed += some;
   return removed;
 }
 
-function maintenanceOf(mirror: Mirror, retention: Settings['retention'], lines: string[] = []): Service {
+function maintenanceOf(mirror: Store, retention: Settings['retention'], lines: string[] = []): Service {
   return createMaintenance({
     mirror,
     secrets: mirror,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
-import type { NewDelivery } from '../../../../src/store/rows/deliveries.ts';
 import { connectWriter } from '../../../../src/store/sqlite/driver.ts';
 import { GroupCommit } from '../../../../src/webhook/receive/group-commit.ts';
 import { flood } from '../../../support/deliveries/flood.ts';
 import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
+import type { NewDelivery } from '../../../../src/store/records/delivery-record.ts';
 
 const numbered = (vendorid: number): NewDelivery => ({
   accountId: account,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { account } from '../../support/names.ts';
-import { askAsTools as ask, type Row } from '../../support/reporting-tools.ts';
-import { testbed, type Testbed } from '../../support/testbed.ts';
-import type { Record_ } from '../../support/testbed/account.ts';
+import { account } from '../../../support/names.ts';
+import { askAsTools as ask, type Row } from '../../../support/reporting-tools.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import type { Record_ } from '../../../support/testbed/account.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 

@@ -1,9 +1,9 @@
 /** The view `vendor_changes`, for records of every form. */
 import { describe, expect, it } from 'vitest';
-import { account } from '../../support/names.ts';
-import { askAsTools as ask } from '../../support/reporting-tools.ts';
-import { testbed } from '../../support/testbed.ts';
-import type { Record_ } from '../../support/testbed/account.ts';
+import { account } from '../../../support/names.ts';
+import { askAsTools as ask } from '../../../support/reporting-tools.ts';
+import { testbed } from '../../../support/testbed.ts';
+import type { Record_ } from '../../../support/testbed/account.ts';
 
 describe('vendor_changes', () => {
   it.each(['array', 'object'])(

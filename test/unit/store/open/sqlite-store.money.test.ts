@@ -1,8 +1,8 @@
 /** What is owed, as reporting tools sum it, against what the sandbox knows. */
 import { describe, expect, it } from 'vitest';
-import { account } from '../../support/names.ts';
-import { testbed } from '../../support/testbed.ts';
-import type { Record_ } from '../../support/testbed/account.ts';
+import { account } from '../../../support/names.ts';
+import { testbed } from '../../../support/testbed.ts';
+import type { Record_ } from '../../../support/testbed/account.ts';
 
 /** Balances as no service should send them, and as one may. */
 const odd: readonly (readonly [amount: string, code: string])[] = [

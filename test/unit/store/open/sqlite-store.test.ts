@@ -1,7 +1,7 @@
 /** Two accounts in one mirror, whose vendors bear the same numbers: what is asked of one never answers for the other. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testbed, type Testbed } from '../../support/testbed.ts';
-import { account, lag, row, type AccountOfStore } from '../../support/testbed/store.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { account, lag, row, type AccountOfStore } from '../../../support/testbed/store.ts';
 
 const other = 'two';
 const parked = { delay: 0, reason: 'delivery', attempts: 1, error: 'It fails.' } as const;
