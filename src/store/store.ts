@@ -11,7 +11,7 @@ import type { Finding } from './records/finding-record.ts';
 import type { Identity } from './records/identity-record.ts';
 import type { Keep } from './records/retention-record.ts';
 import type { ListMoves, Run, RunEnd, Sweeping } from './records/run-record.ts';
-import type { ScannedVendor, VendorTraits } from './records/vendor-record.ts';
+import type { ScannedVendor, VendorTraits } from './records/scanned-vendor.ts';
 import type { AccountState } from './reports/account-state.ts';
 import type { ReceivedDeliveries } from './reports/received-deliveries.ts';
 import type { CallbackTransactions } from './rows/callback-rows.ts';

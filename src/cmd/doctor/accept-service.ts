@@ -5,7 +5,7 @@ import type { VendorRow } from '../../domain/reading.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import type { VendorTraits } from '../../store/records/vendor-record.ts';
+import type { VendorTraits } from '../../store/records/scanned-vendor.ts';
 
 /** How the vendors of a sample stand to those of the mirror. */
 interface Comparison {

@@ -5,7 +5,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { AccountTable } from '../tables/mirror-tables.ts';
-import type { ScannedVendor, VendorTraits } from '../records/vendor-record.ts';
+import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
 
 const chunk = 5_000;
 const few = 3;

@@ -1,5 +1,5 @@
 import type { IdSet } from '../sweep/id-set.ts';
-import type { ScannedVendor } from '../../store/records/vendor-record.ts';
+import type { ScannedVendor } from '../../store/records/scanned-vendor.ts';
 
 export interface Unseen {
   /** Vendors that should have been listed. */
