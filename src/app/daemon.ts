@@ -33,6 +33,8 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
 export interface Daemon extends Service {
   /** Where it listens, once started. */
   readonly addresses: { readonly listener: string; readonly admin: string };
+  /** Whether it takes deliveries. */
+  readonly listening: boolean;
   /** Asks for access in another way from now on, and looks after the callbacks. */
   authorize(auth: AuthSettings): void;
   /** Deletes the callbacks of this installation, on every account. @returns how many. */
@@ -108,6 +110,9 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     get addresses() {
       const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
       return { listener: at(listener.address), admin: at(admin.address) };
+    },
+    get listening() {
+      return listener.listening;
     },
     start: () => startAll(services),
     stop: () =>

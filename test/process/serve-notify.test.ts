@@ -32,6 +32,16 @@ describe('systemd', () => {
     expect(said()).toBe('READY=1 at /run/notify, \nSTOPPING=1 at /run/notify, \n');
   });
 
+  it('is told twice within each WatchdogSec that the daemon lives, until it stops', async () => {
+    const { folder, said } = notifier();
+    const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder, WATCHDOG_USEC: '200000' };
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
+    const daemon = await at.serve();
+    await until(() => said().split('WATCHDOG=1').length > 3);
+    expect(await daemon.end()).toBe(0);
+    expect(said()).toMatch(/^READY=1 [^]*STOPPING=1 at [^\n]*\n(WATCHDOG=1 at [^\n]*\n)?$/);
+  });
+
   it('that cannot be told is no reason to stop', async () => {
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder(memory) };
     const at = await testbed({

@@ -25,6 +25,11 @@ const accountGauges: readonly AccountGauge[] = [
     of: ({ ready }) => Number(ready),
   },
   {
+    name: 'stale',
+    help: 'Whether it is older than admin.maxStaleness, or not to be called fresh: 1 or 0.',
+    of: ({ stale }) => Number(stale),
+  },
+  {
     name: 'staleness_seconds',
     help: 'How far what the lists show may lag behind the service.',
     of: ({ staleness }) => (staleness === null ? undefined : staleness / 1_000),
@@ -146,6 +151,12 @@ export function createGauges(registry: Registry): (health: Health) => void {
     labelNames: ['account', 'code'],
     registers,
   });
+  const requestsFailing = new Gauge({
+    name: 'vendor_mirror_requests_failing_seconds',
+    help: 'How long the requests of an account have failed, one after the other; why stands in the code.',
+    labelNames: ['account', 'code'],
+    registers,
+  });
   const version = new Gauge({
     name: 'vendor_mirror_info',
     help: 'Always 1; the version stands in the label.',
@@ -158,7 +169,11 @@ export function createGauges(registry: Registry): (health: Health) => void {
     const labelled = bySeverity(health.accounts).slice(0, mostLabels);
     for (const set of ofAccounts) set(labelled, health.now);
     lastRunFailed.reset();
-    for (const { facts, error } of labelled)
-      if (error) lastRunFailed.set({ account: facts.account, code: error.code ?? error.run.outcome }, 1);
+    requestsFailing.reset();
+    for (const { facts, error } of labelled) {
+      const { account, failing } = facts;
+      if (error) lastRunFailed.set({ account, code: error.code ?? error.run.outcome }, 1);
+      if (failing) requestsFailing.set({ account, code: failing.code }, since(failing.first_at, health.now) ?? 0);
+    }
   };
 }

@@ -15,7 +15,7 @@ import { hearHangups } from '../process/hangup.ts';
 import { logOf } from '../setup/command-log.ts';
 import { print } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { tellSupervisor } from '../process/systemd.ts';
+import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
 
 export interface ServeOptions {
   /** Delete the callbacks of this installation and end. */
@@ -102,7 +102,9 @@ async function serveUntil(
       'serving',
     );
     tellSupervisor('READY=1', context, log);
+    const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
     await aborted(end);
+    stopFeeding();
     log.info('stopping');
     tellSupervisor('STOPPING=1', context, log);
     fatal.throwIfAborted();

@@ -18,6 +18,7 @@ export interface Admin {
   readonly ask: (path: string, headers?: OutgoingHttpHeaders | readonly string[], method?: string) => Promise<Answer>;
   readonly metrics: Metrics;
   readonly faults: unknown[];
+  readonly port: number;
 }
 
 /** Started for one test, whose wall clock stands at noon. */
@@ -44,6 +45,7 @@ export async function startAdmin(
   return {
     metrics,
     faults,
+    port,
     ask: (path, headers = {}, method = 'GET') =>
       new Promise((resolve, reject) => {
         const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
