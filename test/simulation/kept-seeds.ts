@@ -104,4 +104,10 @@ export const keptSeeds: readonly KeptSeed[] = [
       'fault:500=0.1 fault:503=0.02 fault:reset=0.02 fault:truncated=0.1 rows=100 latency=4000 minutes=10 hot=again outage=503 crashes=2 crashOf=machine downtime=60 suspends=1 jumps=2 busy=3 full=1',
     taught: 'where the clock was set back to before the reading that limits a claim, nothing is known of when it was',
   },
+  {
+    seed: 173,
+    knobs:
+      'perPage=ignored pastEnd=last visStateFilter=ignored readOne=405 readDeleted=404 editState=all balances=object required=name_language_currency createStatus=201 gatewayScope=read errorForm=in200 deleteEvent=both restoreEvent=none keyOrder=sorted escaping=utf8 attempts=2 disableAfter=3 handshakeForm=json handshakeWhen=before resentCode=same duplicate=second callbackKeys=callbackid fault:429=0.1 fault:500=0.02 fault:503=0.1 fault:redirect=0.02 fault:empty_list=0.02 accounts=2 vendors=3 rows=100 extraWalks=never latency=800 minutes=22 changes=1 bursts=30 writes=3 mass=delete_many downtime=60 suspends=1 busy=3 lose=1 late=0.2 repeat=0.3',
+    taught: 'what the mirror holds of a vendor is no answer to the look after a lost write',
+  },
 ];

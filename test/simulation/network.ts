@@ -17,6 +17,8 @@ export interface Arrival {
   readonly method: string;
   readonly path: string;
   readonly body: string;
+  /** Of what is more than a question: whether the service did it. */
+  isCarriedOut?: boolean;
 }
 
 /** What was asked about the vendors of an account. */
@@ -36,6 +38,12 @@ export interface NetworkOptions {
   readonly timeline: Timeline;
   readonly trace: Trace;
 }
+
+interface AboutVendor {
+  readonly response: { readonly result: { readonly bill_vendor: { vendorid: number } } };
+}
+
+type SandboxAnswer = Awaited<ReturnType<Sandbox['handle']>>;
 
 /** What is not slow takes so long at most, in milliseconds. */
 const quick = 400;
@@ -57,10 +65,12 @@ export class Network {
   calm = false;
   readonly #options: NetworkOptions;
   readonly #throws: SeededRandom;
+  readonly #writeThrows: SeededRandom;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
     this.#throws = seededRandom(seedOf(options.plan.seed, 'road'));
+    this.#writeThrows = seededRandom(seedOf(options.plan.seed, 'write answers'));
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
@@ -101,17 +111,19 @@ export class Network {
   async #travel(
     { url, method, body, life }: { url: URL; method: string; body: string; life: number },
     init: RequestInit | undefined,
-  ): Promise<Awaited<ReturnType<Sandbox['handle']>>> {
+  ): Promise<SandboxAnswer> {
     const { sandbox, timeline, trace } = this.#options;
     await sleep(timeline.clock, this.#latency(url));
     const fault = this.#fault();
-    this.arrivals.push({ at: timeline.now, life, method, path: url.pathname, body });
+    const arrival: Arrival = { at: timeline.now, life, method, path: url.pathname, body };
+    this.arrivals.push(arrival);
     trace.say('request', life, method, url.pathname + url.search, fault ?? '');
     if (fault) {
       this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
       sandbox.faults.next({ kind: fault });
     }
     this.#note(url, fault);
+    const before = this.#vendorsAsOf(method, url);
     const answer = await sandbox.handle({
       method,
       path: url.pathname,
@@ -120,7 +132,35 @@ export class Network {
       body: Buffer.from(body),
     });
     trace.say('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
-    return answer;
+    if (method === 'GET' || targetOf(url.pathname)?.resource !== 'vendors') return answer;
+    arrival.isCarriedOut = this.#vendorsAsOf(method, url) !== before;
+    return this.#spoiled(answer, method);
+  }
+
+  /** What a write changes: the version of its vendor, or how many vendors there are. */
+  #vendorsAsOf(method: string, url: URL): number | undefined {
+    const target = targetOf(url.pathname);
+    if (method === 'GET' || target?.resource !== 'vendors' || !this.views.has(target.account)) return undefined;
+    const vendorService = this.#options.sandbox.vendors(target.account);
+    return target.id === undefined ? vendorService.all().length : vendorService.version(Number(target.id));
+  }
+
+  /** What becomes of the answer to a write. */
+  #spoiled(answer: SandboxAnswer, method: string): SandboxAnswer {
+    if (this.calm || answer.status >= 300 || answer.breakage !== undefined || !this.#writeThrows.happens(0.4))
+      return answer;
+    // Who was created, only the answer tells.
+    const kinds = ['lost', 'cut off', 'empty', ...(method === 'PUT' ? ['about another'] : [])];
+    const kind = this.#writeThrows.pick(kinds);
+    this.met.set(`write ${kind}`, (this.met.get(`write ${kind}`) ?? 0) + 1);
+    this.#options.trace.say('spoiled', kind);
+    if (kind === 'lost') return { ...answer, breakage: { kind: 'reset' } };
+    if (kind === 'empty') return { ...answer, body: Buffer.of() };
+    if (kind === 'cut off') return { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) };
+    const told = JSON.parse(Buffer.from(answer.body).toString()) as AboutVendor;
+    told.response.result.bill_vendor.vendorid += 1;
+    const text = JSON.stringify(told);
+    return { ...answer, body: Buffer.from(text) };
   }
 
   /** What a question about vendors may prove. Lists of one state prove nothing about others, nor do emptied ones. */

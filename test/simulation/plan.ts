@@ -46,6 +46,8 @@ const ownKnobs = {
   hot: ['no', 'yes', 'again'],
   /** How often that happens. */
   bursts: [5, 30],
+  /** Commands a minute by which a person writes to each account's vendors. */
+  writes: [0, 0, 0, 1, 3],
   mass: ['none', 'none', 'import', 'delete_few', 'delete_many', 'both'],
 
   outage: ['none', 'none', '503', '401', '403', 'hang', 'reset', 'html', 'errors_in_200', 'empty_list'],

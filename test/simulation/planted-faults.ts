@@ -452,6 +452,39 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
+    name: 'an earlier edit that is open is not looked for',
+    promise: 'P9',
+    seed: 1,
+    knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
+    replacements: [
+      replacing('sync/write/earlier-edits.ts', 'resolveEarlier', () => () => Promise.resolve({ notes: [] })),
+    ],
+  },
+  {
+    name: 'what the look after a lost answer shows is ignored',
+    promise: 'P9',
+    seed: 1,
+    knobs: 'writes=3',
+    replacements: [
+      replacing('sync/write/shown-vendor.ts', 'shownVendor', (shownVendor) => async (engine, vendorid, ...others) => {
+        const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
+        const shown = await shownVendor(engine, vendorid, ...others);
+        return held?.vendor ?? shown;
+      }),
+    ],
+  },
+  {
+    name: 'a creation whose answer was lost is sent again',
+    promise: 'P9',
+    seed: 3,
+    knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
+    replacements: [
+      replacing('sync/write/create.ts', 'createVendor', (createVendor) => (engine, fields, options) => {
+        return createVendor(engine, fields, { ...options, again: true });
+      }),
+    ],
+  },
+  {
     name: 'the path token in the mirror',
     promise: 'P6',
     seed: 1,

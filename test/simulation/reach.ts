@@ -5,6 +5,7 @@ import type { Follower } from './follower.ts';
 import type { Supervisor } from './supervisor.ts';
 import type { Calm } from './liveness.ts';
 import type { Mailbox } from './delivery-oracle.ts';
+import type { Person } from './person.ts';
 import type { Plan } from './plan.ts';
 import type { Network } from './network.ts';
 
@@ -19,10 +20,21 @@ export interface Witnesses {
   readonly eventLogs: readonly Chronicle[];
   readonly followers: readonly Follower[];
   readonly runs: readonly RunReport[];
+  readonly people: readonly Person[];
   readonly calms: readonly Calm[];
 }
 
-export function reachOf({ plan, network, mailbox, supervisor, eventLogs, followers, runs, calms }: Witnesses): Reach {
+export function reachOf({
+  plan,
+  network,
+  mailbox,
+  supervisor,
+  eventLogs,
+  followers,
+  runs,
+  people,
+  calms,
+}: Witnesses): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
   return {
@@ -34,6 +46,9 @@ export function reachOf({ plan, network, mailbox, supervisor, eventLogs, followe
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
+    'writes said': sum(people.map(({ intents }) => intents.length)),
+    'writes done': sum(people.flatMap(({ intents }) => intents.map(({ told }) => told.length))),
+    'writes sent': sum(people.flatMap(({ intents }) => intents.map(({ calls }) => calls.length))),
     canaries: count(calms.filter(({ told }) => told)),
     renewals: count(calms.filter(({ renewed }) => renewed)),
     absences: sum(followers.map(({ absences }) => absences)),

@@ -8,7 +8,7 @@ import { Auditor } from './auditor.ts';
 import { Chronicle } from './event-log.ts';
 import { Follower } from './follower.ts';
 import { Supervisor } from './supervisor.ts';
-import { settingsOf } from './process.ts';
+import { settingsOf, type Life } from './process.ts';
 import { comeRight, type Calm } from './liveness.ts';
 import { Mailbox } from './delivery-oracle.ts';
 import { accounts as allAccounts, foreignUri, sharedAccount, token } from './names.ts';
@@ -16,6 +16,8 @@ import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { wrongRequests } from './requests.ts';
 import { Network } from './network.ts';
+import { Person } from './person.ts';
+import { wrongWrites } from './writes.ts';
 import { Timeline } from './timeline.ts';
 import { Trace } from './trace.ts';
 import { planFaults } from './faults.ts';
@@ -83,7 +85,10 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     const strayed = (): number => supervisor.clock.strayed;
     const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves, strayed });
     const runs: RunReport[] = [];
-    return { account, eventLog, follower, auditor, runs };
+    const vendorService = sandbox.vendors(account);
+    const life = (): Life | undefined => supervisor.life;
+    const person = new Person({ plan, account, vendorService, timeline, trace, life });
+    return { account, eventLog, follower, auditor, runs, person };
   });
   const lookAtAll = (): void => {
     for (const { auditor } of witnesses) auditor.look();
@@ -114,13 +119,17 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
       for (const { auditor } of witnesses) auditor.forgetMoments();
       mailbox.forgetMoments();
     },
-    onDown: lookAtAll,
+    onDown: () => {
+      for (const { person } of witnesses) person.interrupt();
+      lookAtAll();
+    },
   });
   const unheard = (reason: unknown): void => say('P8', `nobody heard of a failure: ${String(reason)}`);
   process.on('unhandledRejection', unheard);
   try {
     for (const [nth, account] of accounts.entries())
       planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
+    for (const { person } of witnesses) person.plan();
     planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace });
     supervisor.start();
     const look = (): void => {
@@ -133,12 +142,18 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     network.calm = mailbox.calm = true;
     network.outage = undefined;
     supervisor.calm();
+    for (const { person } of witnesses) person.end();
+    // What was sent by then arrives.
+    if (plan.writes > 0) await timeline.pass(2 * plan.latency);
     for (const witness of witnesses) {
       const scene = { ...witness, plan, timeline, supervisor, network, sandbox, trace, broken: say };
       calms.push(await comeRight(scene));
     }
 
     for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) say(promise, what);
+    for (const { account, eventLog, person } of witnesses)
+      for (const what of wrongWrites(network.arrivals, { account, intents: person.intents, eventLog, lag }))
+        say('P9', what);
     const pathTokens = [...(supervisor.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
     supervisor.close();
     const known = [token, ...keys(), ...pathTokens];
@@ -162,6 +177,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     eventLogs: witnesses.map(({ eventLog }) => eventLog),
     followers: witnesses.map(({ follower }) => follower),
     runs: witnesses.flatMap(({ runs }) => runs),
+    people: witnesses.map(({ person }) => person),
     calms,
   });
   return { seed: plan.seed, broken, hash: trace.hash, reach };
