@@ -35,7 +35,8 @@ export async function resolveEarlier(
   const earlier = await mirror.openEdits(accountId, vendorid);
   if (earlier.length === 0) return { notes: [] };
   if (again) {
-    await mirror.endEdits(idsOf(earlier));
+    // Of edits in other fields that says nothing: the next command on them looks first, still.
+    await mirror.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
     return { notes: [] };
   }
   const sent = `${earlier.map(sentence).join(' ')} Nobody knows whether that was carried out.`;
@@ -55,13 +56,15 @@ export async function resolveEarlier(
   }
   const what = changed.length > 0 ? `other than before (${changed.join(', ')})` : 'which the mirror did not hold then';
   const now = `The service shows vendor ${vendorid}, ${what}`;
-  if (!earlier.some((edit) => edit.fields.some((name) => Object.hasOwn(fields, name))))
-    return { notes: [`${sent} ${now}.`] };
+  if (!earlier.some((edit) => sharesField(edit, fields))) return { notes: [`${sent} ${now}.`] };
   throw new MirrorError(
     'not_taken',
     `${sent} ${now}, and without what is asked for (${missing.join(', ')}): somebody may have changed it since. Nothing was sent; --again sends it.`,
   );
 }
+
+const sharesField = (edit: OpenEdit, fields: VendorEdit): boolean =>
+  edit.fields.some((name) => Object.hasOwn(fields, name));
 
 const idsOf = (edits: readonly OpenEdit[]): number[] => edits.map(({ id }) => id);
 

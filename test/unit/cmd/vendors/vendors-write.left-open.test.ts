@@ -160,6 +160,14 @@ describe('an edit whose outcome is open', () => {
     expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
   });
 
+  it('K45 P9 stays open where --again is said of other fields', async () => {
+    await leaveOpen('answer lost', 'delete', '--yes');
+    expect((await edit('phone=1', '--again')).status).toBe(0);
+    expect([sent, edits()]).toEqual([['PUT'], [{ vendorid, fields: '["vis_state"]', sent_by: 'anna' }]]);
+    expect((await vendors('delete', '--yes')).status).toBe(0);
+    expect([sent, edits()]).toEqual([['PUT', 'GET'], []]);
+  });
+
   it('K45 P9 is followed by nothing where nobody can look', async () => {
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
