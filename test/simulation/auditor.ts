@@ -1,6 +1,7 @@
 /** Holds the promises of the safety phase against what the mirror file shows of an account, whenever it is asked to look (P2 to P7). */
 import { existsSync } from 'node:fs';
 import { parseInstant } from '../../src/domain/clock.ts';
+import { DeliveryMoments } from './delivery-moments.ts';
 import type { Follower } from './follower.ts';
 import type { Mailbox } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
@@ -20,6 +21,7 @@ export interface AuditorOptions {
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
+  readonly now: () => number;
   /** How wrong the machine's wall clock is, in milliseconds. */
   readonly strayed: () => number;
   /** Whether the program serves: where it does not, nobody keeps its file open. */
@@ -29,8 +31,9 @@ export interface AuditorOptions {
 export class Auditor {
   readonly #options: AuditorOptions;
   readonly #known: Known = new Map();
-  /** The last delivery and the last run before the wall clock was set. */
-  #set = { delivery: 0, run: 0 };
+  readonly #received: DeliveryMoments;
+  /** The last run before the wall clock was set. */
+  #lastRunBeforeSet = 0;
   readonly #readers = new Map<string, Reader>();
   /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
   readonly #ended = new Set<number>();
@@ -38,6 +41,7 @@ export class Auditor {
 
   constructor(options: AuditorOptions) {
     this.#options = options;
+    this.#received = new DeliveryMoments(options);
   }
 
   look(): void {
@@ -51,16 +55,9 @@ export class Auditor {
     }
   }
 
-  /** The wall clock is about to be set: until a run that begins later is complete, nothing that the file says of moments can be held against it. */
+  /** The wall clock is about to be set: until a run that begins later is complete, `safe_as_of` is a moment of the clock before. */
   forgetMoments(): void {
-    const { account, database, follower } = this.#options;
-    if (!existsSync(database)) return;
-    const [last] = this.#ask<{ id: number | null }>(
-      database,
-      'SELECT max(id) AS id FROM deliveries WHERE account_id = ?',
-      account,
-    );
-    this.#set = { delivery: last?.id ?? 0, run: follower.lastRun };
+    this.#lastRunBeforeSet = this.#options.follower.lastRun;
   }
 
   close(): void {
@@ -189,17 +186,18 @@ export class Auditor {
   /** P2: a delivery is settled by a reading that began after it came. */
   #settled(reader: Reader): void {
     const { account, broken, follower, lag } = this.#options;
-    const settled = reader.rows<{ vendorid: number; at: string }>(
-      `SELECT object_id AS vendorid, max(received_at) AS at FROM deliveries
-         WHERE account_id = ? AND id > ? AND outcome IN ('applied', 'unchanged')
+    this.#received.read(reader);
+    const settled = reader.rows<{ vendorid: number; id: number }>(
+      `SELECT object_id AS vendorid, max(id) AS id FROM deliveries
+         WHERE account_id = ? AND outcome IN ('applied', 'unchanged')
          AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE account_id = ?) GROUP BY 1`,
       account,
-      this.#set.delivery,
       account,
     );
-    for (const { vendorid, at } of settled) {
-      const gap = follower.gap(vendorid, this.#moment(at) - lag);
-      if (gap !== undefined) broken('P2', `a delivery of ${at} is settled, and ${gap}`);
+    for (const { vendorid, id } of settled) {
+      const received = this.#received.of(id) ?? -Infinity;
+      const gap = follower.gap(vendorid, received - lag);
+      if (gap !== undefined) broken('P2', `delivery ${id} of ${received.toFixed(0)} is settled, and ${gap}`);
     }
   }
 
@@ -227,7 +225,7 @@ export class Auditor {
     const [since] = reader.rows<{ id: number }>(
       `SELECT id FROM runs WHERE account_id = ? AND id > ? AND outcome = 'complete' AND kind <> 'verify' LIMIT 1`,
       account,
-      this.#set.run,
+      this.#lastRunBeforeSet,
     );
     if (!since) return;
     const [told] = reader.rows<{ safe_as_of: string | null }>(

@@ -83,7 +83,16 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     const seen = { account, plan, view, lag, broken: say };
     const follower = new Follower({ ...seen, eventLog, strayed: () => supervisor.clock.strayed });
     const strayed = (): number => supervisor.clock.strayed;
-    const auditor = new Auditor({ ...seen, follower, mailbox, database, secrets, serves, strayed });
+    const auditor = new Auditor({
+      ...seen,
+      follower,
+      mailbox,
+      database,
+      secrets,
+      serves,
+      strayed,
+      now: () => timeline.now,
+    });
     const runs: RunReport[] = [];
     const vendorService = sandbox.vendors(account);
     const life = (): Life | undefined => supervisor.life;
