@@ -4,8 +4,10 @@ import { listVendors } from '../../store/reports/vendor-list.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { shellWord } from '../process/settings-option.ts';
+import { counted } from '../terminal/counted.ts';
 import { print } from '../terminal/print.ts';
-import { vendorTable } from '../vendors/vendors-list.ts';
+import { table } from '../terminal/table.ts';
+import { vendorColumns } from '../vendors/vendors-list.ts';
 
 const firstRows = 5;
 
@@ -23,7 +25,9 @@ export async function printFirstQuery(
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';
   const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
-  print(context, `\n${database} holds ${found.total} active vendors. Ask it:`);
+  print(context, `\n${database} holds ${counted(found.total, 'active vendor')}. Ask it:`);
   print(context, `\n  sqlite3 ${shellWord(database)} "${query}"`);
-  if (show.rows && found.vendors.length > 0) print(context, `\n${await vendorTable(context, found.vendors)}`);
+  const oneAccount = new Set(found.vendors.map(({ account_id }) => account_id)).size < 2;
+  const columns = vendorColumns(context, { oneAccount, allActive: true, allPresent: true });
+  if (show.rows && found.vendors.length > 0) print(context, `\n${await table(context, columns, found.vendors)}`);
 }

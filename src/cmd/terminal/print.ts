@@ -9,6 +9,22 @@ export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string):
   stdout.write(`${text}\n`);
 }
 
+/** Part of a long result; waits until it has gone out, or nobody wants it any more. */
+export async function printPart(
+  { stdout, interrupted }: Pick<ProcessContext, 'stdout' | 'interrupted'>,
+  text: string,
+): Promise<void> {
+  if (interrupted.aborted) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      interrupted.removeEventListener('abort', done);
+      resolve();
+    };
+    interrupted.addEventListener('abort', done);
+    stdout.write(`${text}\n`, done);
+  });
+}
+
 /** One JSON document, on one line. */
 export function printJson(streams: Pick<ProcessContext, 'stdout'>, document: object): void {
   print(streams, visibleJson(document));

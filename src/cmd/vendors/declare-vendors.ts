@@ -1,5 +1,6 @@
 /** The commands about vendors: two read the mirror, five write to the service. */
 import { Option, type Command } from 'commander';
+import type { VendorOrder } from '../../store/reports/vendor-list.ts';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { collected, idNumber, wholeFrom } from '../options/option-values.ts';
@@ -18,10 +19,14 @@ export function declareVendors(program: Command, does: Does): void {
   declareStates(vendors, does);
 }
 
+const vendorOrders: readonly VendorOrder[] = ['number', 'name', 'country', 'changed', 'outstanding', 'overdue'];
+
 function declareReading(vendors: Command, does: Does): void {
   vendors
     .command('list')
-    .description('Lists vendors of the mirror, by account and number. All of them, unless --limit says otherwise.')
+    .description(
+      'Lists vendors of the mirror. On a terminal the first 100; elsewhere, with --all and with --json, all of them.',
+    )
     .addOption(
       new Option('--state <state>', 'vendors of this state; active unless told').choices([
         'active',
@@ -39,11 +44,19 @@ function declareReading(vendors: Command, does: Does): void {
       ]),
     )
     .option('--search <text>', 'vendors with this in name, contact, e-mail, account number or city')
+    .addOption(
+      new Option(
+        '--sort <by>',
+        'by account and number unless told; changed has the latest first, outstanding and overdue the largest, whatever the currency',
+      ).choices(vendorOrders),
+    )
     .option('--limit <n>', 'no more than so many', wholeFrom(1))
+    .addOption(new Option('--all', 'all of them, on a terminal too').conflicts('limit'))
     .addHelpText(
       'after',
       examples(
         ['vendor-mirror vendors list --search muller', 'finds Müller as well'],
+        ['vendor-mirror vendors list --sort overdue --limit 10'],
         ['vendor-mirror vendors list --state deleted --json'],
       ),
     )

@@ -1,48 +1,105 @@
 /** `vendors list`: the vendors of the mirror, a line each. */
-import { exitStatus } from '../../domain/errors.ts';
+import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import {
   inState,
   listVendors,
+  vendorsAlike,
+  vendorsWith,
   type ListedVendor,
   type VendorFilter,
+  type VendorOrder,
+  type VendorsAlike,
   type WantedState,
 } from '../../store/reports/vendor-list.ts';
+import { following, placeOf } from '../../store/reports/vendor-page.ts';
+import type { Database } from '../../store/sqlite/database.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
 import type { CommonOptions, Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { queryMirror } from '../setup/open-mirror.ts';
+import { noticeNothingMirrored, openMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
-import { print, printJson, printNotice } from '../terminal/print.ts';
+import { counted } from '../terminal/counted.ts';
+import { printJson, printNotice, printPart } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { table, type Column } from '../terminal/table.ts';
+import { Table, type Column } from '../terminal/table.ts';
 
 interface ListOptions {
   readonly state?: WantedState;
   readonly presence?: Presence;
   readonly search?: string;
+  readonly sort?: VendorOrder;
   readonly limit?: number;
+  readonly all?: boolean;
 }
+
+/** So many are shown on a terminal, unless told. */
+const screenful = 100;
+/** How many are read, and shown, at once where they are many. */
+const batch = 5_000;
 
 export const vendorsList: Run<ListOptions> = async (call) => {
   const { context, options } = call;
-  const found = await queryMirror(context, loadSettings(call), (sqlite) => listVendors(sqlite, filterOf(options)));
-  const { total, vendors } = found ?? { total: 0, vendors: [] };
-  if (options.json) printJson(context, { ok: true, total, vendors });
-  else if (vendors.length > 0) print(context, await vendorTable(context, vendors));
-  if (found && !options.json) printNotice(context, countOf(total, vendors.length));
-  return exitStatus.done;
+  const mirror = openMirror(context, loadSettings(call));
+  if (!mirror) {
+    noticeNothingMirrored(context);
+    if (options.json) printJson(context, { ok: true, total: 0, vendors: [] });
+    return exitStatus.done;
+  }
+  try {
+    if (!options.json) return await printTable(context, mirror, filterOf(options, context));
+    const filter = filterOf({ ...options, all: true }, context);
+    printJson(context, { ok: true, ...(await mirror.read(() => listVendors(mirror.sqlite, filter))) });
+    return exitStatus.done;
+  } finally {
+    await mirror.close();
+  }
 };
 
-function filterOf({ account, state, presence, search, limit }: CommonOptions & ListOptions): VendorFilter {
-  return { account, ...inState(state, presence), search, limit };
+function filterOf(options: CommonOptions & ListOptions, { stdout }: Pick<ProcessContext, 'stdout'>): VendorFilter {
+  const { account, state, presence, search, sort, all } = options;
+  const limit = options.limit ?? (stdout.isTTY && !all ? screenful : undefined);
+  return { account, ...inState(state, presence), search, sort, limit };
+}
+
+async function printTable(context: ProcessContext, mirror: Database, filter: VendorFilter): Promise<ExitStatus> {
+  const alike = await mirror.read(() => vendorsAlike(mirror.sqlite, filter));
+  const vendors = new Table(context, vendorColumns(context, alike));
+  let shown = 0;
+  for await (const some of batches(mirror, filter)) {
+    if (some.length > 0) await printPart(context, await vendors.lines(some));
+    if (context.interrupted.aborted) return exitStatus.notWhole;
+    shown += some.length;
+  }
+  printNotice(context, countOf(alike.total, shown));
+  return exitStatus.done;
+}
+
+/** By account and number, each batch is read when the one before is out: nobody who looks at them slowly keeps the mirror busy. */
+async function* batches(mirror: Database, filter: VendorFilter): AsyncGenerator<ListedVendor[]> {
+  const { sqlite } = mirror;
+  if (filter.sort !== undefined && filter.sort !== 'number') {
+    yield await mirror.read(() => vendorsWith(sqlite, filter));
+    return;
+  }
+  let after = { account_id: filter.account ?? '', vendorid: 0 };
+  for (let left = filter.limit ?? Infinity; left > 0;) {
+    const limit = Math.min(left, batch);
+    const from = after;
+    const found = await mirror.read(() => vendorsWith(sqlite, { ...filter, limit }, following(filter, from)));
+    yield found;
+    const last = found.at(-1);
+    if (!last || found.length < limit) return;
+    after = placeOf(last);
+    left -= found.length;
+  }
 }
 
 function countOf(total: number, shown: number): string {
-  const vendors = total === 1 ? 'vendor' : 'vendors';
   if (total === 0) return 'No vendors are like that.';
-  return shown < total ? `${shown} of ${total} ${vendors}; all of them without --limit.` : `${total} ${vendors}.`;
+  if (shown >= total) return `${counted(total, 'vendor')}.`;
+  return `${shown.toLocaleString('en')} of ${counted(total, 'vendor')}; --all lists them all.`;
 }
 
 export type StateName = 'active' | 'deleted' | 'archived' | 'unknown';
@@ -52,36 +109,21 @@ export function stateName(state: VisState | null): StateName {
   return state === null ? 'unknown' : (['active', 'deleted', 'archived'] as const)[state];
 }
 
-/** The vendors as lines; what is alike for all of them has no column. */
-export function vendorTable(
-  context: Pick<ProcessContext, 'stdout' | 'env' | 'clock'>,
-  vendors: readonly ListedVendor[],
-): Promise<string> {
-  const several = (of: (vendor: ListedVendor) => unknown): boolean => new Set(vendors.map(of)).size > 1;
-  const when = (condition: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] =>
-    condition ? [column] : [];
-  return table(
-    context,
-    [
-      ...when(
-        several((vendor) => vendor.account_id),
-        { title: 'account', cell: (vendor) => vendor.account_id },
-      ),
-      { title: 'vendorid', right: true, cell: (vendor) => vendor.vendorid },
-      { title: 'name', cell: (vendor) => vendor.vendor_name },
-      ...when(
-        vendors.some((vendor) => vendor.vis_state !== 0),
-        { title: 'state', cell: (vendor) => stateName(vendor.vis_state) },
-      ),
-      ...when(
-        vendors.some((vendor) => vendor.presence !== 'present'),
-        { title: 'presence', cell: (vendor) => vendor.presence },
-      ),
-      { title: 'country', cell: (vendor) => vendor.country },
-      { title: 'outstanding', right: true, cell: (vendor) => amounts(vendor.outstanding) },
-      { title: 'overdue', right: true, cell: (vendor) => amounts(vendor.overdue) },
-      { title: 'changed', cell: (vendor) => age(context.clock, vendor.changed_at) },
-    ],
-    vendors,
-  );
+/** What is shown of vendors; what is alike for all of them has no column. */
+export function vendorColumns(
+  { clock }: Pick<ProcessContext, 'clock'>,
+  { oneAccount, allActive, allPresent }: Omit<VendorsAlike, 'total'>,
+): Column<ListedVendor>[] {
+  const unless = (isAlike: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] => (isAlike ? [] : [column]);
+  return [
+    ...unless(oneAccount, { title: 'account', cell: (vendor) => vendor.account_id }),
+    { title: 'vendorid', right: true, cell: (vendor) => vendor.vendorid },
+    { title: 'name', cell: (vendor) => vendor.vendor_name },
+    ...unless(allActive, { title: 'state', drop: 5, cell: (vendor) => stateName(vendor.vis_state) }),
+    ...unless(allPresent, { title: 'presence', drop: 6, cell: (vendor) => vendor.presence }),
+    { title: 'country', drop: 2, cell: (vendor) => vendor.country },
+    { title: 'outstanding', drop: 4, right: true, cell: (vendor) => amounts(vendor.outstanding) },
+    { title: 'overdue', drop: 3, right: true, cell: (vendor) => amounts(vendor.overdue) },
+    { title: 'changed', drop: 1, cell: (vendor) => age(clock, vendor.changed_at) },
+  ];
 }

@@ -13,7 +13,12 @@ export interface VendorFilter {
   /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents. */
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
+  /** By account and number unless told. */
+  readonly sort?: VendorOrder | undefined;
 }
+
+/** Names from A to Z, whatever their case and accents; times newest first; amounts largest first, whatever their currency. */
+export type VendorOrder = 'number' | 'name' | 'country' | 'changed' | 'outstanding' | 'overdue';
 
 /** The words for states that vendors are asked for by. */
 export type WantedState = 'active' | 'deleted' | 'archived' | 'all';
@@ -58,22 +63,47 @@ export interface VendorList {
   readonly vendors: readonly ListedVendor[];
 }
 
-/** The vendors that pass the filter, by account and number. */
+/** The vendors that pass the filter. */
 export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
-  const vendors = vendorsWith(sqlite, filter);
-  const [total] = ask(
+  return { total: vendorsAlike(sqlite, filter).total, vendors: vendorsWith(sqlite, filter) };
+}
+
+export interface VendorsAlike {
+  /** How many vendors pass the filter, whatever its limit. */
+  readonly total: number;
+  /** Whether they are of one account, all active, all present. */
+  readonly oneAccount: boolean;
+  readonly allActive: boolean;
+  readonly allPresent: boolean;
+}
+
+/** How many vendors pass the filter, and what they have in common. */
+export function vendorsAlike(sqlite: Sqlite, filter: VendorFilter): VendorsAlike {
+  sqlite.function('folded', { deterministic: true }, folded);
+  const [found] = ask(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
       .where(() => all(conditions(filter)))
-      .select((eb) => eb.fn.countAll<number>().as('count')),
+      .select([
+        sql<number>`count(*)`.as('total'),
+        sql<number>`min(v.account_id) IS max(v.account_id)`.as('one_account'),
+        sql<number>`coalesce(min(v.vis_state IS 0), 1)`.as('all_active'),
+        sql<number>`coalesce(min(v.presence = 'present'), 1)`.as('all_present'),
+      ]),
   );
-  return { total: total?.count ?? 0, vendors };
+  return {
+    total: found?.total ?? 0,
+    oneAccount: found?.one_account === 1,
+    allActive: found?.all_active === 1,
+    allPresent: found?.all_present === 1,
+  };
 }
 
-/** The vendors that pass the filter, and a further condition on `v`, by account and number. */
+/** The vendors that pass the filter, and a further condition on `v`. */
 export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): ListedVendor[] {
   sqlite.function('folded', { deterministic: true }, folded);
+  const order = filter.sort === undefined || filter.sort === 'number' ? undefined : orders[filter.sort];
   return ask<ListedRow>(
     sqlite,
     mirrorSql
@@ -81,10 +111,24 @@ export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sq
       .where(() => all([condition, ...conditions(filter)]))
       .select(shown.map((name) => `v.${name}` as const))
       .select([amounts('outstanding').as('outstanding'), amounts('overdue').as('overdue')])
+      .$if(order !== undefined, (query) => query.orderBy(order ?? sql`true`))
       .orderBy('v.account_id')
       .orderBy('v.vendorid')
       .limit(filter.limit ?? -1),
   ).map(listed);
+}
+
+const orders: Readonly<Record<Exclude<VendorOrder, 'number'>, ReturnType<typeof sql>>> = {
+  name: sql`folded(v.vendor_name) NULLS LAST`,
+  country: sql`folded(v.country) NULLS LAST`,
+  changed: sql`v.changed_at DESC`,
+  outstanding: sql`${largest('outstanding')} DESC NULLS LAST`,
+  overdue: sql`${largest('overdue')} DESC NULLS LAST`,
+};
+
+function largest(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql> {
+  return sql`(SELECT max(CAST(b.amount AS REAL)) FROM vendor_balances b
+    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${sql.lit(kind)})`;
 }
 
 type ListedRow = Pick<VendorTable, (typeof shown)[number]> & { outstanding: string; overdue: string };
@@ -117,7 +161,7 @@ function conditions({ account, visState, presence, search }: VendorFilter): Expr
     ...(account === undefined ? [] : [sql<SqlBool>`v.account_id = ${account}`]),
     ...(visState === undefined ? [] : [sql<SqlBool>`v.vis_state = ${visState}`]),
     ...(presence === undefined ? [] : [sql<SqlBool>`v.presence = ${presence}`]),
-    ...(search === undefined ? [] : [sql<SqlBool>`instr(folded(${searched}), ${folded(search)}) > 0`]),
+    ...(search === undefined ? [] : [sql<SqlBool>`instr(folded(${searched}), ${foldedText(search)}) > 0`]),
   ];
 }
 
@@ -126,8 +170,12 @@ function all(parts: Expression<SqlBool>[]): Expression<SqlBool> {
 }
 
 /** Text without case and accents: what a search compares. */
-function folded(text: unknown): string {
-  return String(text)
+function folded(value: unknown): unknown {
+  return typeof value === 'string' ? foldedText(value) : value;
+}
+
+function foldedText(text: string): string {
+  return text
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
     .toLowerCase();

@@ -79,8 +79,8 @@ function slice(
   return { vendors, next: end };
 }
 
-/** Of one account by its number alone: SQLite would look through the account from its beginning for a pair. */
-function following({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
+/** What comes after a place, in this order. Of one account by its number alone: SQLite would look through the account from its beginning for a pair. */
+export function following({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
   if (account !== undefined) return sql`v.account_id = ${account} AND v.vendorid > ${vendorid}`;
   return sql`(v.account_id, v.vendorid) > (${account_id}, ${vendorid})`;
 }
@@ -90,7 +90,7 @@ function upTo({ account }: VendorFilter, { account_id, vendorid }: VendorPlace):
   return sql`(v.account_id, v.vendorid) <= (${account_id}, ${vendorid})`;
 }
 
-function placeOf({ account_id, vendorid }: ListedVendor): VendorPlace {
+export function placeOf({ account_id, vendorid }: ListedVendor): VendorPlace {
   return { account_id, vendorid };
 }
 

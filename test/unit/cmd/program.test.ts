@@ -56,7 +56,8 @@ describe('the command line', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "Usage: vendor-mirror vendors list [options]
 
-      Lists vendors of the mirror, by account and number. All of them, unless --limit says otherwise.
+      Lists vendors of the mirror. On a terminal the first 100; elsewhere, with --all and with --json, all
+      of them.
 
       Options:
         --state <state>        vendors of this state; active unless told (choices: "active", "deleted",
@@ -64,7 +65,11 @@ describe('the command line', () => {
         --presence <presence>  vendors whose presence is this, of whatever state (choices: "present",
                                "suspect", "missing", "gone")
         --search <text>        vendors with this in name, contact, e-mail, account number or city
+        --sort <by>            by account and number unless told; changed has the latest first,
+                               outstanding and overdue the largest, whatever the currency (choices:
+                               "number", "name", "country", "changed", "outstanding", "overdue")
         --limit <n>            no more than so many
+        --all                  all of them, on a terminal too
 
       Common options:
         -c, --config <file>    the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml
@@ -77,7 +82,8 @@ describe('the command line', () => {
         -h, --help             print help
 
       Examples:
-        vendor-mirror vendors list --search muller         # finds Müller as well
+        vendor-mirror vendors list --search muller            # finds Müller as well
+        vendor-mirror vendors list --sort overdue --limit 10
         vendor-mirror vendors list --state deleted --json
       "
     `);

@@ -156,6 +156,17 @@ describe('vendors list', () => {
       [11, 12],
     ],
     [['--account', 'other'], []],
+    [
+      ['--state', 'all', '--sort', 'name'],
+      [12, 11, 14, 15, 16, 13],
+    ],
+    [
+      ['--state', 'all', '--sort', 'outstanding', '--limit', '3'],
+      [11, 14, 12],
+    ],
+    [['--sort', 'overdue', '--limit', '1'], [11]],
+    [['--sort', 'country', '--limit', '1'], [11]],
+    [['--sort', 'changed', '--limit', '1'], [12]],
   ])('%j finds %j', async (filter, vendorids) => {
     const { stdout } = await line.run('vendors', 'list', '--json', ...filter);
     const { vendors } = JSON.parse(stdout) as { vendors: { vendorid: number }[] };
@@ -164,7 +175,7 @@ describe('vendors list', () => {
 
   it('says how many a limit leaves out', async () => {
     const { stderr } = await line.run('vendors', 'list', '--state', 'all', '--limit', '2');
-    expect(stderr).toBe('2 of 6 vendors; all of them without --limit.\n');
+    expect(stderr).toBe('2 of 6 vendors; --all lists them all.\n');
   });
 
   it('says when no vendor is like that', async () => {

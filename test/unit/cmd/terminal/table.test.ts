@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { cut, rulerFor } from '../../../../src/cmd/terminal/cells.ts';
+import { rulerFor, wrapped } from '../../../../src/cmd/terminal/cells.ts';
 import { visible } from '../../../../src/cmd/terminal/plain-text.ts';
-import { table, type Column } from '../../../../src/cmd/terminal/table.ts';
+import { Table, table, type Column } from '../../../../src/cmd/terminal/table.ts';
 import { collector } from '../../../support/testbed/command.ts';
 
 type Row = readonly [name: string, count: number | null];
@@ -34,15 +35,43 @@ describe('table', () => {
     `);
   });
 
-  it('cuts the widest column to the terminal, and never a number', async () => {
-    expect(await draw([['A name that is far too long', 1_000_000]], 20)).toMatchInlineSnapshot(`
-      "name           count
-      A name tha…  1000000"
+  it('breaks long texts between words, and never a number', async () => {
+    expect(await draw([['A name that is far too long', 1_000_000]], 24)).toMatchInlineSnapshot(`
+      "name               count
+      A name that is   1000000
+      far too long"
     `);
   });
 
-  it('cuts nothing where there is no terminal', async () => {
-    const long = 'x'.repeat(500);
+  it('leaves out columns that are told to give way, the lowest first, and cuts no word', async () => {
+    const wide: Column<string>[] = [
+      { title: 'name', cell: (name) => name },
+      { title: 'country', drop: 2, cell: () => 'United Kingdom' },
+      { title: 'owed', right: true, drop: 3, cell: () => '1,234.50 GBP' },
+      { title: 'changed', drop: 1, cell: () => '3 min ago' },
+    ];
+    const titles = async (width: number): Promise<string> => {
+      const context = { stdout: collector(width).stream, env: { NO_COLOR: '1' } };
+      return (await table(context, wide, ['Ernst Handel'])).split('\n')[0] ?? '';
+    };
+    expect(await Promise.all([80, 50, 35, 20, 8].map(titles))).toEqual([
+      'name          country                 owed  changed',
+      'name          country                 owed',
+      'name                  owed',
+      'name',
+      'name',
+    ]);
+  });
+
+  it('keeps its columns, and lets them grow, where it comes in parts', async () => {
+    const parts = new Table({ stdout: collector().stream, env: {} }, columns);
+    expect(await parts.lines([['a', 1]])).toBe('name  count\na         1');
+    expect(await parts.lines([['a longer name', 22]])).toBe('a longer name     22');
+    expect(await parts.lines([['b', 3]])).toBe('b                  3');
+  });
+
+  it('breaks nothing where there is no terminal', async () => {
+    const long = 'x y '.repeat(120).trim();
     expect(await draw([[long, 1]])).toContain(long);
   });
 
@@ -84,10 +113,25 @@ describe('plain text', () => {
     );
   });
 
-  it('cuts between characters, never through one', async () => {
+  it('breaks between words, else between characters, never through one', async () => {
     const cells = await rulerFor(['有👩‍👩‍👧']);
-    expect(cut('有限会社', 5, cells)).toBe('有限…');
-    expect(cut('👩‍👩‍👧👩‍👩‍👧', 3, cells)).toBe('👩‍👩‍👧…');
-    expect(cut('fits', 4, cells)).toBe('fits');
+    expect(wrapped('有限会社', 5, cells)).toEqual(['有限', '会社']);
+    expect(wrapped('👩‍👩‍👧👩‍👩‍👧', 3, cells)).toEqual(['👩‍👩‍👧', '👩‍👩‍👧']);
+    expect(wrapped('Ernst Handel & Co', 9, cells)).toEqual(['Ernst', 'Handel &', 'Co']);
+    expect(wrapped('fits', 4, cells)).toEqual(['fits']);
+  });
+
+  it('measures as string-width does, whatever the text', () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 2 }),
+      fc.constantFrom(' ', ' ', 'é', 'ß', 'Ж', 'Ω', 'ש', 'e\u0301', '🛠️', '–'),
+    );
+    return fc.assert(
+      fc.asyncProperty(fc.array(unit, { maxLength: 12 }), async (units) => {
+        const text = visible(units.join(''));
+        expect((await rulerFor([text]))(text)).toBe(stringWidth(text));
+      }),
+    );
   });
 });
