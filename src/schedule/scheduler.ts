@@ -1,4 +1,8 @@
-/** Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron. */
+/**
+ * Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron: it parses
+ * and matches expressions. The waiting is ours, because node-cron waits by the machine's timers, where a simulation has a virtual clock, and
+ * makes up no slot that was missed.
+ */
 import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
 import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
@@ -44,7 +48,7 @@ export function openSlots(expression: string, timezone: string): Slots {
   const seconds = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 60 + m) * 60 + s)));
   const times = seconds.sort((a, b) => a - b).map((time) => time * 1_000);
   const zone = openTimezone(timezone);
-  // As a task of its own it would wait by the machine's clock; here it only says on which days the expression falls.
+  // Stopped at once: it only says on which days the expression falls.
   const task = createTask(expression, () => undefined, { timezone: 'UTC' });
   void task.destroy();
 

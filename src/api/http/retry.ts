@@ -1,6 +1,6 @@
 /**
- * Trying again: how often, how long to wait, and what to say when the limits are reached. p-retry counts; the clock and the random source are
- * ours.
+ * Trying again: how often, how long to wait, and what to say when the limits are reached. p-retry counts the attempts. The waiting is ours,
+ * because p-retry waits by the machine's timers, where a simulation has a virtual clock, and knows no `Retry-After`.
  */
 import pRetry from 'p-retry';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
@@ -8,8 +8,8 @@ import { MirrorError } from '../../domain/errors.ts';
 import { withMessage } from '../../domain/with-message.ts';
 
 /**
- * Limits of one call: attempts, and milliseconds waited between them (its own requests and its turn at the gate not
- * counted).
+ * Limits of one call: attempts, and milliseconds waited between them (its own requests and its wait for the rate limit
+ * not counted).
  */
 export interface RetryLimits {
   readonly attempts: number;
