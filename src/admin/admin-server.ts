@@ -4,6 +4,8 @@ import type { Settings } from '../settings/parse.ts';
 import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
 import type { Query } from '../store/sqlite/query.ts';
 import type { ApiHandle } from './api/answers.ts';
+import { ChangeStreams } from './api/change-streams.ts';
+import { changesApi } from './api/changes-api.ts';
 import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import { guarded, type Handle } from './guard.ts';
 import type { HealthSource } from './health/health.ts';
@@ -28,7 +30,7 @@ export interface AdminOptions {
 }
 
 /**
- * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/vendors` and below it each vendor, and `/`. With a token set, all but `/healthz` ask for it: what starts and
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/changes`, `/api/vendors` and below it each vendor, and `/`. With a token set, all but `/healthz` ask for it: what starts and
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer({ settings, source, metrics, query, clock, onFault }: AdminOptions): HttpServer {
@@ -40,6 +42,7 @@ export function createAdminServer({ settings, source, metrics, query, clock, onF
   const status = shared(clock, async () => statusText(await examine(), clock));
   const scrape = shared(clock, async () => metrics.render(await examine()));
 
+  const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
   const pages: Readonly<Record<string, Handle>> = {
     '/': async () => answer('text/html; charset=utf-8', await page()),
     '/dashboard.css': () => Promise.resolve(answer('text/css; charset=utf-8', stylesheet)),
@@ -47,6 +50,7 @@ export function createAdminServer({ settings, source, metrics, query, clock, onF
     '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
     '/metrics': async () => answer(metrics.contentType, await scrape()),
     '/api/status': async () => answer('application/json; charset=utf-8', await status()),
+    '/api/changes': safeguarded(changesApi(query, clock, streams)),
     '/api/vendors': safeguarded(vendorsApi(query, clock)),
     '/api/vendors/:account/:id': safeguarded(vendorApi(query)),
     '/readyz': () => {
@@ -64,6 +68,7 @@ export function createAdminServer({ settings, source, metrics, query, clock, onF
     port,
     clock,
     onFault,
+    onStop: () => streams.stop(),
     routes: [
       { method: 'GET', path: '/healthz', handle: alive },
       ...Object.entries(pages).map(([path, page]) => ({
@@ -100,8 +105,8 @@ const safeguards = {
 /** What is looked up for one caller alone bears the same safeguards. */
 function safeguarded(handle: ApiHandle): Handle {
   return async (request) => {
-    const { headers, ...found } = await handle(request);
-    return { ...found, headers: { ...safeguards, ...headers } };
+    const found = await handle(request);
+    return typeof found === 'function' ? found : { ...found, headers: { ...safeguards, ...found.headers } };
   };
 }
 

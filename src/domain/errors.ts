@@ -64,6 +64,7 @@ export const catalogue = {
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
   token_refresh_failed: entry(refused, false, 'Authorize again and store a new refresh token.'),
 
+  history_gone: entry(notWhole, false, 'Read all vendors anew, and go on from the cursor named above.'),
   paging_ignored: entry(
     notWhole,
     false,

@@ -45,6 +45,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Hears of a handler that threw; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
+  /** Ends answers that would go on for ever, when a stop begins. */
+  readonly onStop?: () => void;
   /** Hears the status of every refusal that no handler made. */
   readonly onRefusal?: (status: number) => void;
 }
@@ -88,6 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       if (!running) return;
       app = undefined;
       stopping = true;
+      options.onStop?.();
       const cancel = options.clock.timer(limits.stopGrace, () => running.server.closeAllConnections());
       await running.close();
       cancel();

@@ -1,7 +1,7 @@
 /** Answers of the operator's API: documents in JSON, and refusals that say what would be right. */
-import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
+import type { HttpAnswer, HttpRoute } from '../../http/server.ts';
 
-export type ApiHandle = (request: HttpRequest) => Promise<HttpAnswer>;
+export type ApiHandle = HttpRoute['handle'];
 
 export function jsonAnswer(document: unknown, status = 200): HttpAnswer {
   return {

@@ -1,5 +1,6 @@
 /** `/api/vendors` and `/api/vendors/{account}/{id}`: what the mirror holds, page by page, and one vendor with its timeline. */
 import type { Clock } from '../../domain/clock.ts';
+import { withValues } from '../../store/reports/change-page.ts';
 import { readTimeline } from '../../store/reports/change-feed.ts';
 import { latestDeliveries } from '../../store/reports/delivery-list.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
@@ -12,7 +13,7 @@ import { Parameters } from './parameters.ts';
 
 /** The largest page of vendors, and of a timeline. */
 const mostVendors = 200;
-const mostChanges = 200;
+const mostChanges = 100;
 /** Of a vendor's deliveries the latest are shown. */
 const shownDeliveries = 50;
 
@@ -53,9 +54,9 @@ export function vendorApi(query: Query): ApiHandle {
     const found = await query((sqlite) => {
       const [detail] = storedDetails(sqlite, vendorid, account);
       if (!detail) return undefined;
-      const timeline = readTimeline(sqlite, { account_id: account, vendorid }, { before, limit });
+      const { timeline, older } = readTimeline(sqlite, { account_id: account, vendorid }, { before, limit });
       const deliveries = latestDeliveries(sqlite, { account, vendorid, limit: shownDeliveries });
-      return { ...vendorDocument(detail), ...timeline, deliveries };
+      return { ...vendorDocument(detail), timeline: withValues(sqlite, timeline), older, deliveries };
     });
     if (found) return jsonAnswer(found);
     return jsonAnswer({ error: 'unknown_vendor', message: 'The mirror holds no such vendor.' }, 404);

@@ -1,14 +1,16 @@
 /** `changes`: the change feed, one JSON object a line. */
 import { sleep } from '../../domain/clock.ts';
-import { exitStatus } from '../../domain/errors.ts';
-import { readChanges } from '../../store/reports/change-feed.ts';
+import { exitStatus, MirrorError } from '../../domain/errors.ts';
+import { changePage } from '../../store/reports/change-page.ts';
+import { whyGone } from '../../store/feed/feed-cursor.ts';
+import type { Query } from '../../store/sqlite/query.ts';
 import type { Run } from '../process/command.ts';
-import { queryMirror } from '../setup/open-mirror.ts';
+import { noticeNothingMirrored, openMirror } from '../setup/open-mirror.ts';
 import { printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
 interface ChangesOptions {
-  readonly since: number;
+  readonly since?: string;
   readonly limit?: number;
   readonly follow?: boolean;
 }
@@ -21,18 +23,27 @@ const batch = 1_000;
 export const changes: Run<ChangesOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  let { since, limit: left = Infinity } = options;
-  while (left > 0 && !context.interrupted.aborted) {
-    const limit = Math.min(left, batch);
+  const { account, limit: wanted = Infinity } = options;
+  let { since } = options;
+  for (let left = wanted; left > 0 && !context.interrupted.aborted;) {
     // Opened for each look, so that following keeps no other process from closing the mirror in good order.
-    const found = await queryMirror(context, settings, (sqlite) =>
-      readChanges(sqlite, { account: options.account, since, limit }),
-    );
-    if (!found) break;
-    for (const change of found) printJson(context, change);
-    since = found.at(-1)?.seq ?? since;
-    left -= found.length;
-    if (found.length === batch) continue;
+    const mirror = openMirror(context, settings);
+    if (!mirror) {
+      noticeNothingMirrored(context);
+      break;
+    }
+    const query: Query = (report) => mirror.read(() => report(mirror.sqlite));
+    const filter = { account, since, limit: Math.min(left, batch) };
+    const page = await changePage(query, context.clock, filter).finally(() => mirror.close());
+    if ('reason' in page)
+      throw new MirrorError(
+        'history_gone',
+        `${whyGone(page)} What is kept begins after ${page.oldest}, and ends with ${page.latest}.`,
+      );
+    for (const change of page.changes) printJson(context, change);
+    since = page.cursor;
+    left -= page.changes.length;
+    if (page.more) continue;
     if (!options.follow) break;
     // An interruption ends the pause, and the loop sees it.
     await sleep(context.clock, pause, context.interrupted).catch(() => undefined);

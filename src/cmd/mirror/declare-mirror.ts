@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
-import { wholeFrom } from '../options/option-values.ts';
+import { feedPlace, wholeFrom } from '../options/option-values.ts';
 
 export function declareStatus(program: Command, does: Does): void {
   program
@@ -39,8 +39,13 @@ function declareChanges(program: Command, does: Does): void {
   program
     .command('changes')
     .summary('the change feed')
-    .description('Prints every change of every vendor, oldest first, one JSON object a line.')
-    .option('--since <seq>', 'only what came after this one', wholeFrom(0), 0)
+    .description(
+      paragraphs(
+        'Prints every change of every vendor, oldest first, one JSON object a line, with the old and new value of each field.',
+        'Each has a cursor, from which --since goes on. A cursor of a mirror that was made anew or put back from a copy, or from before what was removed, is refused, and told where to begin.',
+      ),
+    )
+    .option('--since <cursor>', 'only what came after this cursor, or after this seq', feedPlace)
     .option('--limit <n>', 'no more than so many', wholeFrom(1))
     .option('--follow', 'wait for more until interrupted')
     .addHelpText('after', examples(['vendor-mirror changes --since 1042 --follow']))

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { MirrorError } from '../../domain/errors.ts';
 import { eventsInstead } from '../../domain/events.ts';
+import { isPlace } from '../../store/feed/feed-place.ts';
 
 /** A whole number of at least `least`, and at most `most` if told. */
 export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -11,6 +12,12 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text:
     if (/^\d+$/.test(text) && number >= least && number <= most) return number;
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);
   };
+}
+
+/** Where the change feed goes on. */
+export function feedPlace(text: string): string {
+  if (isPlace(text)) return text;
+  throw new InvalidArgumentError('It must be the cursor or the seq of a change.');
 }
 
 /** A port to listen on; 0 stands for any that is free. */

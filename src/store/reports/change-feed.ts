@@ -26,6 +26,8 @@ export interface ChangeFilter {
   readonly vendorid?: number | undefined;
   /** Only changes after this one. */
   readonly since: number;
+  /** Only changes up to this one. */
+  readonly until?: number | undefined;
   readonly limit: number;
 }
 
@@ -41,6 +43,7 @@ type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'p
 export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
   const query = changesWithPredecessors()
     .where('v.seq', '>', filter.since)
+    .$if(filter.until !== undefined, (q) => q.where('v.seq', '<=', filter.until ?? 0))
     .$if(filter.account !== undefined, (q) => q.where('v.account_id', '=', filter.account ?? ''))
     .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
     .orderBy('v.seq')

@@ -3,6 +3,7 @@ import type { Source } from '../../domain/reading.ts';
 import { currencyPlaces, decimalAmount, minorUnits } from '../../domain/amounts.ts';
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import { feedEpochs } from '../feed/feed-epochs.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceSpanTable, VendorTable, VersionTable } from '../tables/vendor-tables.ts';
@@ -72,7 +73,10 @@ export function vendorHistory(sqlite: Sqlite): History {
       .where('valid_to', 'is', null),
   );
 
+  const beginEpoch = feedEpochs(sqlite);
+
   const addVersionOf = (key: Key, state: VersionState, changed: readonly string[], cause: Cause): void => {
+    beginEpoch();
     addVersion.run({
       account_id: key.account_id,
       vendorid: key.vendorid,

@@ -16,6 +16,9 @@ interface Answer {
 
 export interface Admin {
   readonly ask: (path: string, headers?: OutgoingHttpHeaders | readonly string[], method?: string) => Promise<Answer>;
+  /** Where it listens. */
+  readonly url: string;
+  readonly stop: () => Promise<void>;
   readonly metrics: Metrics;
   readonly faults: unknown[];
   readonly port: number;
@@ -43,6 +46,8 @@ export async function startAdmin(
   onTestFinished(() => server.stop());
   const { port } = server.address;
   return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => server.stop(),
     metrics,
     faults,
     port,

@@ -1,17 +1,7 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Query } from '../../../../src/store/sqlite/query.ts';
-import { systemClock } from '../../../../src/domain/clock.ts';
-import { startAdmin, type Admin } from '../../../support/admin/admin-requests.ts';
-import {
-  balance,
-  readMirror,
-  temporaryFolder,
-  vendor,
-  version,
-  writeMirror,
-  type Rows,
-} from '../../../support/mirror-file.ts';
+import type { Admin } from '../../../support/admin/admin-requests.ts';
+import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
+import { balance, vendor, version, type Rows } from '../../../support/mirror-file.ts';
 
 interface Page {
   vendors: { account_id: string; vendorid: number }[];
@@ -22,18 +12,10 @@ interface Page {
 async function over(
   rows: Rows,
 ): Promise<{ get: <T>(path: string) => Promise<T>; ask: Admin['ask']; asked: () => number }> {
-  const path = join(temporaryFolder(), 'vendors.db');
-  await writeMirror(path, systemClock, rows);
-  const mirror = readMirror(path, systemClock);
-  let turns = 0;
-  const query: Query = (report) => {
-    turns += 1;
-    return mirror.read(() => report(mirror.sqlite));
-  };
-  const { ask } = await startAdmin({}, undefined, undefined, undefined, query);
+  const { ask, turns } = await adminOverMirror(rows);
   return {
     ask,
-    asked: () => turns,
+    asked: turns,
     async get<T>(path: string) {
       const { status, body } = await ask(path);
       expect(status, body).toBe(200);

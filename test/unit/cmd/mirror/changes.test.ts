@@ -19,9 +19,10 @@ describe('changes', () => {
       vendors: [vendor(11)],
       vendor_versions: [first, version(11, ['note'], { source: 'delivery', valid_from: '2026-11-20 11:00:00.000' })],
     });
-    expect((await line.run('changes')).stdout).toMatchInlineSnapshot(`
-      "{"seq":1,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 09:00:00.000","kind":"created","changed_fields":[],"vis_state":0,"presence":"present","source":"pull"}
-      {"seq":2,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 11:00:00.000","kind":"updated","changed_fields":["note"],"vis_state":0,"presence":"present","source":"delivery"}
+    const { stdout } = await line.run('changes');
+    expect(stdout.replaceAll(/[0-9a-f]{16}:/g, 'EPOCH:')).toMatchInlineSnapshot(`
+      "{"seq":1,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 09:00:00.000","kind":"created","changed_fields":[],"vis_state":0,"presence":"present","source":"pull","cursor":"EPOCH:1","values":{}}
+      {"seq":2,"account_id":"6BApk","vendorid":11,"at":"2026-11-20 11:00:00.000","kind":"updated","changed_fields":["note"],"vis_state":0,"presence":"present","source":"delivery","cursor":"EPOCH:2","values":{"note":{"old":null,"new":null}}}
       "
     `);
   });
@@ -31,6 +32,18 @@ describe('changes', () => {
     await line.fill({ vendor_versions: [1, 2, 3, 4].map((vendorid) => version(vendorid, [])) });
     expect(sequences((await line.run('changes', '--since', '1', '--limit', '2')).stdout)).toEqual([2, 3]);
     expect(sequences((await line.run('changes', '--since', '4')).stdout)).toEqual([]);
+  });
+
+  it('goes on from a cursor, and says where to begin where one leads nowhere', async () => {
+    const line = await testbed({ level: 'command' });
+    await line.fill({ vendor_versions: [1, 2, 3].map((vendorid) => version(vendorid, [])) });
+    const { stdout } = await line.run('changes', '--limit', '2');
+    const [, second] = stdout.split('\n').map((text) => (text === '' ? {} : JSON.parse(text)) as { cursor: string });
+    expect(sequences((await line.run('changes', '--since', second!.cursor)).stdout)).toEqual([3]);
+    const gone = await line.run('changes', '--since', '0123456789abcdef:2');
+    expect([gone.status, gone.stdout]).toEqual([1, '']);
+    expect(gone.stderr).toContain(`ends with ${second!.cursor.replace(/2$/, '3')}.`);
+    expect((await line.run('changes', '--since', 'yesterday')).status).toBe(64);
   });
 
   it('reads more than one batch whole', async () => {

@@ -1,0 +1,54 @@
+/** `/api/changes`: the change feed, as one page of JSON, or as server-sent events that go on for as long as the reader stays. */
+import type { Clock } from '../../domain/clock.ts';
+import { isPlace } from '../../store/feed/feed-place.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
+import { changePage, latestPlace } from '../../store/reports/change-page.ts';
+import type { HistoryGone } from '../../store/feed/feed-cursor.ts';
+import type { Query } from '../../store/sqlite/query.ts';
+import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+import type { ChangeStreams } from './change-streams.ts';
+import { goneDocument } from './gone.ts';
+import { Parameters } from './parameters.ts';
+
+/** The largest page. */
+const mostChanges = 200;
+
+/**
+ * `?since=&account=&vendorid=&limit=`. A reader that accepts `text/event-stream` gets a stream, which goes on after its `Last-Event-ID`. A cursor
+ * that leads nowhere is answered with 410 and where to begin.
+ */
+export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: ChangeStreams): ApiHandle {
+  return answeringQuestions(async (request) => {
+    const asked = new Parameters(request.query, ['since', 'account', 'vendorid', 'limit']);
+    const filter = {
+      account: asked.text('account'),
+      vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
+      limit: asked.whole('limit', 1, mostChanges) ?? mostChanges,
+      since: await begin(query, lastEventId(request) ?? asked.text('since')),
+    };
+    const found = await changePage(query, clock, filter, request.signal);
+    if ('reason' in found) return goneAnswer(found);
+    return wantsStream(request) ? streams.open(filter) : jsonAnswer(found);
+  });
+}
+
+/** A reader that comes back says how far it was; what its address says is where it once began. */
+function lastEventId({ headers }: HttpRequest): string | undefined {
+  const sent = headers['last-event-id'];
+  return (Array.isArray(sent) ? sent[0] : sent) || undefined;
+}
+
+async function begin(query: Query, since: string | undefined): Promise<string | undefined> {
+  if (since === 'latest') return latestPlace(query);
+  if (since !== undefined && !isPlace(since))
+    throw new BadQuestion('since should be a cursor of this feed, such as the cursor of an answer, or latest.');
+  return since;
+}
+
+function wantsStream({ method, headers: { accept = '' } }: HttpRequest): boolean {
+  return method === 'GET' && accept.toLowerCase().includes('text/event-stream');
+}
+
+function goneAnswer(gone: HistoryGone): HttpAnswer {
+  return jsonAnswer(goneDocument(gone), 410);
+}

@@ -1,0 +1,73 @@
+/**
+ * Cursors of the change feed: `epoch:seq`. One of another file, of a history that was lost when a copy was put back, or from before what was
+ * removed leads nowhere: whoever holds it may have missed changes, or seen some that never were here.
+ */
+import { cursorParts } from './feed-place.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+
+/** Why a cursor leads nowhere, and where to begin instead. */
+export interface HistoryGone {
+  readonly reason: 'other_history' | 'removed';
+  /** From here on nothing is missing. */
+  readonly oldest: string;
+  /** The end: everything before it is in the vendors themselves. */
+  readonly latest: string;
+}
+
+/** Why, as a sentence for people. */
+export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
+  return reason === 'removed'
+    ? 'Changes after this cursor were removed.'
+    : 'This cursor is of another history: the mirror was made anew, or put back from a copy.';
+}
+
+/** The last change of an epoch: the last before the next epoch, or the last of all. */
+const endOfEpoch = `
+  SELECT coalesce(
+    (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
+    (SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'), 0) AS seq
+  FROM _feed_epochs e WHERE e.epoch = :epoch`;
+
+/** The change after which a place goes on; or, where it leads nowhere, why. */
+export function changeBefore(sqlite: Sqlite, place: string): number | HistoryGone {
+  const cursor = cursorParts(place);
+  if (!cursor) return Number(place);
+  const { epoch, seq } = cursor;
+  const end = plainStatement<{ epoch: string }, Seq>(sqlite, endOfEpoch).get({ epoch });
+  const removed = removedThrough(sqlite);
+  const nowhere = !end || seq > end.seq ? 'other_history' : seq < removed ? 'removed' : undefined;
+  if (nowhere === undefined) return seq;
+  return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
+}
+
+/** The epoch of a change, `:seq` or a column of that name; the first that is known for what is older. */
+const epochOf = (seq: string): string => `coalesce(
+  (SELECT epoch FROM _feed_epochs WHERE after_seq < ${seq} ORDER BY after_seq DESC, position DESC LIMIT 1),
+  (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1))`;
+
+/** The cursor that goes on after a change. */
+export function cursorOf(sqlite: Sqlite, seq: number): string {
+  const found = plainStatement<Seq, { epoch: string }>(sqlite, `SELECT ${epochOf(':seq')} AS epoch`).get({ seq });
+  return `${found?.epoch ?? ''}:${seq}`;
+}
+
+/** The cursor that goes on after all that there is. */
+export function latestCursor(sqlite: Sqlite): string {
+  return cursorOf(sqlite, lastSeq(sqlite));
+}
+
+interface Seq {
+  readonly seq: number;
+}
+
+/** The last change that was ever written; 0 before the first. */
+export function lastSeq(sqlite: Sqlite): number {
+  const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'");
+  return last.get({})?.seq ?? 0;
+}
+
+/** The last change that was removed; 0 where none was. */
+function removedThrough(sqlite: Sqlite): number {
+  return plainStatement<None, Seq>(sqlite, 'SELECT seq FROM _feed_removed').get({})?.seq ?? 0;
+}

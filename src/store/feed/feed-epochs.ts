@@ -1,0 +1,29 @@
+/** Which program wrote which part of the change feed. */
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+
+/** Older epochs are forgotten; whoever still holds a cursor of one begins anew. */
+const mostEpochs = 10_000;
+
+/**
+ * What is called before each version that this connection writes, inside its transaction: the first one begins an epoch of the
+ * connection's own. Asked of the table each time, because a transaction that fails takes the epoch back.
+ */
+export function feedEpochs(sqlite: Sqlite): () => void {
+  let epoch: string | undefined;
+  const draw = plainStatement<None, { epoch: string }>(sqlite, 'SELECT lower(hex(randomblob(8))) AS epoch');
+  const begin = plainStatement<{ epoch: string }>(
+    sqlite,
+    `INSERT INTO _feed_epochs (epoch, after_seq)
+     SELECT :epoch, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'), 0)
+     WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = :epoch)`,
+  );
+  const forget = plainStatement<{ kept: number }>(
+    sqlite,
+    'DELETE FROM _feed_epochs WHERE position <= (SELECT max(position) FROM _feed_epochs) - :kept',
+  );
+  return () => {
+    epoch ??= draw.get({})?.epoch ?? '';
+    if (begin.run({ epoch }) > 0) forget.run({ kept: mostEpochs });
+  };
+}
