@@ -42,11 +42,11 @@ function templatesOf(created: number | undefined): readonly (readonly [before: T
     const world = parseWorld([]);
     const invented = inventVendor(seed, index, different);
     const before = created === undefined ? invented : { ...invented, created, updated: created };
-    const throws = seededRandom(mix(seed, index));
+    const random = seededRandom(mix(seed, index));
     const after = {
       ...before,
-      outstanding: before.outstanding.length > 0 ? [inventMoney(throws, 'EUR')] : [],
-      texts: { ...before.texts, phone: `+49 30 ${throws.text(7, '0123456789')}` },
+      outstanding: before.outstanding.length > 0 ? [inventMoney(random, 'EUR')] : [],
+      texts: { ...before.texts, phone: `+49 30 ${random.text(7, '0123456789')}` },
       updated: before.updated + 86_400_000,
     };
     const template = (record: typeof before): Template =>

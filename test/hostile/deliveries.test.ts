@@ -25,25 +25,25 @@ const characters = 'abc019 &=%+/\\"\'[]{}:,;.-_~!*()';
 const escapes = ['%00', '%FF', '%C3%28', '%ED%A0%80', '%F0%9F%98%80', '%', '%2', '%zz', '%0d%0a', '+', '%26', '%3D'];
 
 /** One way each to make a true delivery a bad one. */
-const spoilings: readonly ((delivery: Delivery, throws: SeededRandom) => Delivery)[] = [
-  (_, throws) => signed({ ...delivery, object_id: String(throws.below(1e6)) }, throws.text(32, 'abcdef0123456789')),
-  (delivery, throws) => ({ ...delivery, body: `${delivery.body}&${throws.text(4, 'wxyz')}=${throws.pick(escapes)}` }),
-  (delivery, throws) => ({ ...delivery, body: delivery.body.slice(0, throws.below(delivery.body.length)) }),
-  (delivery, throws) => ({ ...delivery, body: throws.text(throws.below(300), characters) + throws.pick(escapes) }),
+const spoilings: readonly ((delivery: Delivery, random: SeededRandom) => Delivery)[] = [
+  (_, random) => signed({ ...delivery, object_id: String(random.below(1e6)) }, random.text(32, 'abcdef0123456789')),
+  (delivery, random) => ({ ...delivery, body: `${delivery.body}&${random.text(4, 'wxyz')}=${random.pick(escapes)}` }),
+  (delivery, random) => ({ ...delivery, body: delivery.body.slice(0, random.below(delivery.body.length)) }),
+  (delivery, random) => ({ ...delivery, body: random.text(random.below(300), characters) + random.pick(escapes) }),
   (delivery) => ({ ...delivery, body: delivery.body.replace('object_id=', 'object_id=9') }),
   (delivery) => ({ ...delivery, body: `${delivery.body}&${delivery.body}` }),
-  (delivery, throws) => ({
+  (delivery, random) => ({
     ...delivery,
-    body: delivery.body.replace(account, throws.pick(['Other', '', '../x', '6bapk'])),
+    body: delivery.body.replace(account, random.pick(['Other', '', '../x', '6bapk'])),
   }),
-  (delivery, throws) => sealed(delivery, throws.text(44, `${characters}ABC`)),
+  (delivery, random) => sealed(delivery, random.text(44, `${characters}ABC`)),
   (delivery) => sealed(delivery, signatureOf(delivery).slice(0, -1)),
   (delivery) => sealed(delivery, `${signatureOf(delivery)}=`),
   (delivery) => sealed(delivery, signatureOf(delivery).replace(/=$/, '')),
   (delivery) => sealed(delivery, ''),
-  (delivery, throws) => ({
+  (delivery, random) => ({
     ...delivery,
-    body: Array.from({ length: 40 + throws.below(200) }, (_, n) => `k${n}=v`).join('&'),
+    body: Array.from({ length: 40 + random.below(200) }, (_, n) => `k${n}=v`).join('&'),
   }),
   (delivery) => ({ ...delivery, headers: { 'content-type': delivery.headers['content-type'] ?? '' } }),
   (delivery) => ({ ...delivery, headers: { ...delivery.headers, 'content-type': 'application/json' } }),
@@ -63,11 +63,11 @@ describe('H1 bad deliveries', () => {
     `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`,
     async () => {
       const place = await testbed({ level: 'listener', clock: systemClock });
-      const throws = seededRandom(seedOf(seed, 'bad deliveries'));
+      const random = seededRandom(seedOf(seed, 'bad deliveries'));
       let answered = 0;
       while (answered < bad) {
         const deliveries = Array.from({ length: Math.min(atOnce, bad - answered) }, (_, index) =>
-          spoilings[index % spoilings.length]!(signed(delivery), throws),
+          spoilings[index % spoilings.length]!(signed(delivery), random),
         );
         const answers = await flood(place, deliveries);
         const statuses = Object.keys(answers).map(Number);

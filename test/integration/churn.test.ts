@@ -29,9 +29,9 @@ it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
         schedule: { reconcile: '* * * * *' },
       },
     });
-    const throws = seededRandom(seed);
+    const random = seededRandom(seed);
     for (let change = 0; change < changes; change += 1) {
-      changeSomething(at.sandbox.vendors(account), throws);
+      changeSomething(at.sandbox.vendors(account), random);
       await at.clock.pass(50);
     }
     // The latest deliveries take ten minutes; a reconciliation follows.

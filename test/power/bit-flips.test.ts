@@ -15,12 +15,12 @@ const pageSize = 4096;
 
 /** A place in the file: half of them anywhere, half at the head of a page, where its structure stands. */
 function flipped(sound: Buffer, seed: number): Buffer {
-  const throws = seededRandom(seed);
-  const anywhere = throws.below(sound.length);
-  const atHead = throws.below(sound.length / pageSize) * pageSize + throws.below(120);
-  const at = throws.below(2) === 0 ? anywhere : atHead;
+  const random = seededRandom(seed);
+  const anywhere = random.below(sound.length);
+  const atHead = random.below(sound.length / pageSize) * pageSize + random.below(120);
+  const at = random.below(2) === 0 ? anywhere : atHead;
   const bytes = Buffer.from(sound);
-  bytes[at] = bytes[at]! ^ (1 << throws.below(8));
+  bytes[at] = bytes[at]! ^ (1 << random.below(8));
   return bytes;
 }
 

@@ -63,9 +63,9 @@ class File {
   }
 
   /** What may be left of it. */
-  remains(throws: SeededRandom, survival: number): Buffer {
+  remains(random: SeededRandom, survival: number): Buffer {
     const left = new Extent(this.#durable.bytes);
-    for (const change of this.#pending) for (const part of remainsOf(change, throws, survival)) left.apply(part);
+    for (const change of this.#pending) for (const part of remainsOf(change, random, survival)) left.apply(part);
     return left.bytes;
   }
 }
@@ -123,12 +123,12 @@ export class Disk {
   }
 
   /** What could be found after a loss of power now. */
-  cut(throws: SeededRandom): Map<string, Buffer> {
+  cut(random: SeededRandom): Map<string, Buffer> {
     const names = new Map(this.#durableNames);
-    const lasting = throws.pick([0, this.#namings.length, throws.below(this.#namings.length + 1)]);
+    const lasting = random.pick([0, this.#namings.length, random.below(this.#namings.length + 1)]);
     for (const naming of this.#namings.slice(0, lasting)) rename(names, naming);
-    const survival = throws.pick([0, 0.1, 0.5, 0.9, 1]);
-    return new Map([...names].map(([path, file]) => [path, file.remains(throws, survival)]));
+    const survival = random.pick([0, 0.1, 0.5, 0.9, 1]);
+    return new Map([...names].map(([path, file]) => [path, file.remains(random, survival)]));
   }
 
   #at(path: string): File {
@@ -149,15 +149,15 @@ function rename(names: Map<string, File>, { path, file }: Naming): void {
 }
 
 /** The sectors of a change that reached the disk. A new length is kept or lost as one. */
-function remainsOf(change: Change, throws: SeededRandom, survival: number): Change[] {
-  if ('size' in change) return throws.happens(survival) ? [change] : [];
+function remainsOf(change: Change, random: SeededRandom, survival: number): Change[] {
+  if ('size' in change) return random.happens(survival) ? [change] : [];
   if (survival === 1) return [change];
   if (survival === 0) return [];
   const kept: Change[] = [];
   for (let from = 0; from < change.data.length;) {
     const at = change.at + from;
     const length = Math.min(sector - (at % sector), change.data.length - from);
-    if (throws.happens(survival)) kept.push({ at, data: change.data.subarray(from, from + length) });
+    if (random.happens(survival)) kept.push({ at, data: change.data.subarray(from, from + length) });
     from += length;
   }
   return kept;

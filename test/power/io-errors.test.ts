@@ -16,18 +16,18 @@ const errnos = ['ENOSPC', 'EIO', 'EDQUOT'] as const;
 
 /** Operations spread over a life, from its first to its last, half of them syncs. */
 function spread(counts: Record<string, number>, name: string): Failure[] {
-  const throws = seededRandom(seedOf(seed, name));
+  const random = seededRandom(seedOf(seed, name));
   return Array.from({ length: failures }, (_, index) => {
-    const kinds = index % 2 === 0 ? 's' : throws.pick(['w', 'w', 'w', 't', 'o']);
+    const kinds = index % 2 === 0 ? 's' : random.pick(['w', 'w', 'w', 't', 'o']);
     const [from, to] = [index / failures, (index + 1) / failures].map((part) => Math.floor(part * counts[kinds]!)) as [
       number,
       number,
     ];
     return {
       kinds,
-      nth: 1 + from + throws.below(Math.max(1, to - from)),
-      errno: throws.pick(errnos),
-      on: throws.happens(0.2),
+      nth: 1 + from + random.below(Math.max(1, to - from)),
+      errno: random.pick(errnos),
+      on: random.happens(0.2),
     };
   });
 }

@@ -55,10 +55,10 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
       const quiet = await daemonLife(stage);
       const counts = countKinds(quiet.notes);
       const all = quiet.notes.length - counts.a;
-      const throws = seededRandom(seedOf(seed, 'kills'));
+      const random = seededRandom(seedOf(seed, 'kills'));
       const spread = Array.from(
         { length: kills },
-        (_, index) => 1 + Math.floor((all * (index + throws.fraction())) / kills),
+        (_, index) => 1 + Math.floor((all * (index + random.fraction())) / kills),
       );
       const met = new Map<string, number>();
       const killAt = async (nth: number): Promise<void> => {

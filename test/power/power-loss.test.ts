@@ -83,13 +83,13 @@ async function pulls(): Promise<Lived> {
   const library = compileTap();
   const known: ReadonlyMap<number, string>[] = [];
   const finals: ReadonlyMap<number, number>[] = [];
-  const throws = seededRandom(seed);
+  const random = seededRandom(seed);
   for (let nth = 0; nth < 2; nth++) {
     const { status, stderr } = await ended(startTapped(at, ['sync', '--json'], { library, log }));
     expect(status, stderr).toBe(0);
     known.push(vendorsAt(at));
     finals.push(look(at, readingsIn));
-    for (let change = 0; change < 20; change++) changeSomething(sandbox.sandbox.vendors(sandbox.account), throws);
+    for (let change = 0; change < 20; change++) changeSomething(sandbox.sandbox.vendors(sandbox.account), random);
   }
   const isWhole = (sqlite: Sqlite): string | undefined => {
     const now = readingsIn(sqlite);

@@ -40,10 +40,10 @@ export function recorded(log: string, rest: Omit<Recording, 'notes'>): Recording
 
 /** `count` states, at moments that follow from the seed; half of them right after an answer has left, where there are answers. */
 export function* statesOf({ before, notes, answers }: Recording, seed: number, count: number): Generator<State> {
-  const throws = seededRandom(seedOf(seed, 'moments'));
+  const random = seededRandom(seedOf(seed, 'moments'));
   const answered = notes.flatMap((note, index) => (note.kind === 'answered' ? [index + 1] : []));
   const moments = Array.from({ length: count }, (_, index) =>
-    index % 2 === 0 && answered.length > 0 ? throws.pick(answered) : throws.below(notes.length + 1),
+    index % 2 === 0 && answered.length > 0 ? random.pick(answered) : random.below(notes.length + 1),
   ).sort((one, other) => one - other);
   const disk = new Disk(before);
   const deliveryOf = new Map(

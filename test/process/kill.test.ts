@@ -17,12 +17,12 @@ const seed = asked('SEED', 1);
 
 /** Kills a sync at some moment: while it opens its files, while pages come, or while it closes. */
 async function killSomewhere(at: Testbed<'program'>, sandbox: EmbeddedSandbox, nth: number): Promise<void> {
-  const throws = seededRandom(seedOf(seed, nth));
+  const random = seededRandom(seedOf(seed, nth));
   const child = at.start('sync', '--json');
   const exited = once(child, 'exit');
-  const requests = throws.below(22);
-  await Promise.race([exited, requests === 0 ? later(throws.below(400)) : heard(sandbox, requests)]);
-  await later(throws.below(12));
+  const requests = random.below(22);
+  await Promise.race([exited, requests === 0 ? later(random.below(400)) : heard(sandbox, requests)]);
+  await later(random.below(12));
   child.kill('SIGKILL');
   await exited;
 }
@@ -56,12 +56,12 @@ async function lane(first: number, step: number): Promise<void> {
   // The service has no copies that lag, so that nothing must be waited for.
   const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const vendors = sandbox.sandbox.vendors(sandbox.account);
-  const throws = seededRandom(seedOf(seed, 'life', first));
+  const random = seededRandom(seedOf(seed, 'life', first));
   for (let nth = first; nth < kills; nth += step) {
     const where = `seed ${seed}, kill ${nth}`;
     await killSomewhere(at, sandbox, nth);
     expect(integrity(at.database), where).toBe('ok');
-    for (let change = 0; change < 5; change++) changeSomething(vendors, throws);
+    for (let change = 0; change < 5; change++) changeSomething(vendors, random);
     const { status, stderr } = await ended(at.start('sync', '--json'));
     expect(status, `${where}: ${stderr}`).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox }), where).toEqual([]);

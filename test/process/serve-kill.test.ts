@@ -33,14 +33,14 @@ it(
   async () => {
     const world = await troubled();
     const at = await testbed({ level: 'program', service: world, listens: true, settings });
-    const throws = seededRandom(seedOf(seed, 'kills'));
+    const random = seededRandom(seedOf(seed, 'kills'));
     const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')));
     for (let nth = 0; nth < kills; nth++) {
       const daemon = at.launch();
       // The first life lasts until the callback is verified; some later ones end before they have begun.
-      const starting = nth > 0 && throws.happens(0.25);
-      await (starting ? later(throws.below(600)) : taken(daemon, world, 1 + throws.below(30)));
-      await later(throws.below(12));
+      const starting = nth > 0 && random.happens(0.25);
+      await (starting ? later(random.below(600)) : taken(daemon, world, 1 + random.below(30)));
+      await later(random.below(12));
       await daemon.end('SIGKILL');
       expect(missing(at, world), `seed ${seed}, kill ${nth}`).toEqual([]);
     }
@@ -63,13 +63,13 @@ it(
   async () => {
     const world = await troubled();
     const at = await testbed({ level: 'program', service: world, listens: true, settings });
-    const throws = seededRandom(seedOf(seed, 'stops'));
+    const random = seededRandom(seedOf(seed, 'stops'));
     flow(world, seededRandom(seedOf(seed, 'stops', 'life')));
     for (let nth = 0; nth < stops; nth++) {
       const where = `seed ${seed}, stop ${nth}`;
       const daemon = await at.serve();
-      await (throws.happens(0.3) ? later(throws.below(300)) : taken(daemon, world, 1 + throws.below(40)));
-      expect(await daemon.end(throws.pick(['SIGTERM', 'SIGINT'])), `${where}: ${daemon.stderr()}`).toBe(0);
+      await (random.happens(0.3) ? later(random.below(300)) : taken(daemon, world, 1 + random.below(40)));
+      expect(await daemon.end(random.pick(['SIGTERM', 'SIGINT'])), `${where}: ${daemon.stderr()}`).toBe(0);
       expect(daemon.stderr(), where).toContain('"msg":"stopped"');
       expect(missing(at, world), where).toEqual([]);
       expect(at.query(`SELECT id FROM runs WHERE outcome = 'running'`), where).toEqual([]);

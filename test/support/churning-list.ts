@@ -36,7 +36,7 @@ const start = Date.UTC(2026, 10, 20, 12);
 
 export class ChurningList {
   readonly #plan: ChurnPlan;
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #rows: Row[] = [];
   /** Vendors that were listed when the first request came, and to which nothing happened since. */
   readonly #still = new Set<number>();
@@ -48,13 +48,13 @@ export class ChurningList {
 
   constructor(plan: ChurnPlan) {
     this.#plan = plan;
-    this.#throws = seededRandom(plan.seed);
+    this.#random = seededRandom(plan.seed);
     for (let index = 0; index < plan.vendors; index++) this.#insert(start - 86_400_000 + index * 1_000);
     // The mirror knows most of them, as they were: some have been deleted, restored or created since.
     for (const row of this.#rows.filter(isReadable)) {
-      if (this.#throws.happens(0.9))
+      if (this.#random.happens(0.9))
         this.#held.set(row.vendorid, { state: row.state, updated: row.updated, readSeq: 0, since: 0 });
-      if (this.#throws.happens(0.1)) row.state = 1;
+      if (this.#random.happens(0.1)) row.state = 1;
     }
   }
 
@@ -115,10 +115,10 @@ export class ChurningList {
   }
 
   #live(): void {
-    this.#now += this.#throws.below(1_500);
+    this.#now += this.#random.below(1_500);
     const { changes } = this.#plan;
     for (const change of [this.#create, this.#remove, this.#edit, this.#restore])
-      while (this.#throws.happens(changes)) change.call(this);
+      while (this.#random.happens(changes)) change.call(this);
   }
 
   #create(): void {
@@ -126,12 +126,12 @@ export class ChurningList {
   }
 
   #overhear({ vendorid, state, updated }: Row): void {
-    if (this.#throws.happens(this.#plan.told))
+    if (this.#random.happens(this.#plan.told))
       this.#held.set(vendorid, { state, updated: second(updated), readSeq: ++this.#readSeq, since: this.#now });
   }
 
   #insert(created: number): Row {
-    const vendorid = (this.#rows.at(-1)?.vendorid ?? 1_000) + 1 + this.#throws.below(5);
+    const vendorid = (this.#rows.at(-1)?.vendorid ?? 1_000) + 1 + this.#random.below(5);
     const readable = this.#rows.length >= this.#plan.unreadable;
     const row: Row = { vendorid, created, updated: created, state: 0, readable };
     this.#rows.push(row);
@@ -155,7 +155,7 @@ export class ChurningList {
   #change(isMeant: (row: Row) => boolean, state?: VisState): void {
     const candidates = this.#rows.filter(isMeant);
     if (candidates.length === 0) return;
-    const row = this.#throws.pick(candidates);
+    const row = this.#random.pick(candidates);
     row.updated = this.#now;
     row.state = state ?? row.state;
     this.#still.delete(row.vendorid);
@@ -170,7 +170,7 @@ export class ChurningList {
     const rows = this.#rows.filter((row) => this.#isListed(row));
     const { order } = this.#plan;
     if (order === 'newest') return rows.reverse();
-    if (order === 'shuffled') return this.#throws.shuffle(rows);
+    if (order === 'shuffled') return this.#random.shuffle(rows);
     if (order === 'updated') return rows.sort((a, b) => a.updated - b.updated);
     if (order === 'updated_newest') return rows.sort((a, b) => b.updated - a.updated);
     return rows;

@@ -40,7 +40,7 @@ interface Sent {
 
 export type Scripted = Response | Error | ((sent: Sent) => Response | Promise<Response>);
 
-export interface Stage {
+export interface ScriptedService {
   readonly client: ServiceClient;
   readonly clock: VirtualClock;
   readonly sent: Sent[];
@@ -50,11 +50,11 @@ export interface Stage {
 }
 
 /** A client whose n-th request gets the n-th answer; the last one stays. */
-export function stage(
+export function scriptedService(
   answers: readonly Scripted[],
   changes: Partial<ApiDependencies & Service> = {},
   accountId = '6BApk',
-): Stage {
+): ScriptedService {
   const clock = virtualClock({ auto: true, deadline: 600_000 });
   const sent: Sent[] = [];
   const observed: AttemptFacts[] = [];

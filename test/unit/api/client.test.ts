@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/log.ts';
-import { fixture, json, one, page, stage } from '../../support/network/scripted-service.ts';
+import { fixture, json, one, page, scriptedService } from '../../support/network/scripted-service.ts';
 
 const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
 const callbacksPath = '/events/account/6BApk/events/callbacks';
 
 describe('vendors', () => {
   it('asks for a page by the names that the settings give, and for a state by a filter', async () => {
-    const { client, sent } = stage([page([1])], {
+    const { client, sent } = scriptedService([page([1])], {
       paging: { pageParam: 'p', perPageParam: 'size', perPage: 50, concurrency: 1 },
     });
     await client.vendors.page(1, { visState: 2 });
@@ -16,7 +16,7 @@ describe('vendors', () => {
   });
 
   it('walks as many pages as the latest answer says, and never asks past them', async () => {
-    const { client, sent } = stage([
+    const { client, sent } = scriptedService([
       page([1, 2], { pages: 5, total: 9 }),
       page([3, 4], { page: 2, pages: 3, total: 6 }),
       page([5, 6], { page: 3, pages: 3, total: 6 }),
@@ -28,21 +28,21 @@ describe('vendors', () => {
   });
 
   it('an empty list of no pages is one request', async () => {
-    const { client, sent } = stage([page([], { pages: 0, total: 0 })]);
+    const { client, sent } = scriptedService([page([], { pages: 0, total: 0 })]);
     for await (const { total } of client.vendors.pages()) expect(total).toBe(0);
     expect(sent).toHaveLength(1);
   });
 
   it('reads a vendor by its number, and refuses the answer about another', async () => {
     const retryLimits = { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 };
-    const { client, sent } = stage([one(5), one(6)], { retryLimits });
+    const { client, sent } = scriptedService([one(5), one(6)], { retryLimits });
     expect((await client.vendors.read(5)).row.vendor().vendor_name).toBe('Vendor 5');
     expect(sent[0]?.url.pathname).toBe(`${vendorsPath}/5`);
     await expect(client.vendors.read(5)).rejects.toThrow('Asked for vendor 5, the service answered with vendor 6.');
   });
 
   it('deletes, archives and restores by a state that is sent alone', async () => {
-    const { client, sent } = stage([one(7)]);
+    const { client, sent } = scriptedService([one(7)]);
     await client.vendors.edit(7, { vis_state: 1 });
     await client.vendors.edit(7, { vis_state: 2 });
     await client.vendors.edit(7, { vis_state: 0 });
@@ -53,7 +53,7 @@ describe('vendors', () => {
   });
 
   it('refuses an edit of nothing, and one of a state together with fields, before anything is sent', async () => {
-    const { client, sent } = stage([one(7)]);
+    const { client, sent } = scriptedService([one(7)]);
     await expect(client.vendors.edit(7, {})).rejects.toMatchObject({ code: 'usage' });
     await expect(client.vendors.edit(7, { vis_state: 1, note: 'x' })).rejects.toMatchObject({ code: 'usage' });
     expect(sent).toEqual([]);
@@ -62,7 +62,10 @@ describe('vendors', () => {
 
 describe('gateways', () => {
   it('lists all of them and removes one', async () => {
-    const { client, sent } = stage([json(fixture('gateways-list')), json(fixture('gateway-delete-response'))]);
+    const { client, sent } = scriptedService([
+      json(fixture('gateways-list')),
+      json(fixture('gateway-delete-response')),
+    ]);
     const gateways = await client.gateways.list();
     expect(gateways.map(({ sgid }) => sgid)).toEqual([1598106, 1221100]);
     await client.gateways.remove(1221100);
@@ -74,9 +77,12 @@ describe('gateways', () => {
 
   it('share the gate of the vendors, callbacks have their own', async () => {
     const rate = { requests: 1, per: 5_000 };
-    const { client, sent } = stage([one(5), json(fixture('gateways-list')), json(fixture('callbacks-list'))], {
-      rateLimit: { vendors: rate, callbacks: rate },
-    });
+    const { client, sent } = scriptedService(
+      [one(5), json(fixture('gateways-list')), json(fixture('callbacks-list'))],
+      {
+        rateLimit: { vendors: rate, callbacks: rate },
+      },
+    );
     await client.vendors.read(5);
     await client.gateways.list();
     await client.callbacks.list();
@@ -95,7 +101,7 @@ describe('callbacks', () => {
     json({ response: { result: { callbacks, page: number, pages, per_page: 2, total: 3 } } });
 
   it('registers, verifies, has resent and removes as the reference says', async () => {
-    const { client, sent } = stage([
+    const { client, sent } = scriptedService([
       json(fixture('callback-register-response')),
       json({ response: { result: { callback: callback(2001, 'bill_vendor') } } }),
       json({ response: { result: { callback: callback(2001, 'bill_vendor', false) } } }),
@@ -116,7 +122,7 @@ describe('callbacks', () => {
   it('lists every page, passes filters on, and obeys them where the service does not', async () => {
     const all = [callback(1, 'bill_vendor.create'), callback(2, 'bill_vendor', false), callback(3, 'invoice.create')];
     const answers = [listing(all.slice(0, 2), 1, 2), listing(all.slice(2), 2, 2)];
-    const { client, sent } = stage([...answers, ...answers, ...answers]);
+    const { client, sent } = scriptedService([...answers, ...answers, ...answers]);
     const ids = async (filter: Parameters<typeof client.callbacks.list>[0]) =>
       (await client.callbacks.list(filter)).map(({ callbackid }) => callbackid);
     expect(await ids({})).toEqual([1, 2, 3]);
@@ -130,7 +136,9 @@ describe('callbacks', () => {
 
   it('A4 says so when the service answers every page as the first', async () => {
     const answered = (...pages: [callbackid: number, page: number][]) =>
-      stage(pages.map(([id, number]) => listing([callback(id, 'bill_vendor')], number, 3))).client.callbacks.list();
+      scriptedService(
+        pages.map(([id, number]) => listing([callback(id, 'bill_vendor')], number, 3)),
+      ).client.callbacks.list();
     const ignored = { code: 'paging_ignored' };
     await expect(answered([1, 1], [1, 2], [1, 3])).rejects.toMatchObject(ignored);
     await expect(answered([1, 1], [2, 1], [3, 3])).rejects.toMatchObject(ignored);
@@ -141,7 +149,7 @@ describe('callbacks', () => {
     let number = 0;
     const endless = () => listing([callback((number += 1), 'bill_vendor')], number, 1e9);
     const rate = { requests: 1_000, per: 1_000 };
-    const { client } = stage([endless], { rateLimit: { vendors: rate, callbacks: rate } });
+    const { client } = scriptedService([endless], { rateLimit: { vendors: rate, callbacks: rate } });
     await expect(client.callbacks.list()).rejects.toMatchObject({ code: 'answer_too_large' });
     expect(number).toBe(100);
   });

@@ -10,10 +10,10 @@ import {
   loaded,
   one,
   page,
-  stage,
+  scriptedService,
   token,
   type Scripted,
-  type Stage,
+  type ScriptedService,
 } from '../../../support/network/scripted-service.ts';
 
 const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
@@ -31,7 +31,7 @@ async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
 
 describe('every request', () => {
   it('carries the token, the version, and a content type exactly when it has a body', async () => {
-    const { client, sent } = stage([one(5)]);
+    const { client, sent } = scriptedService([one(5)]);
     await client.vendors.read(5);
     await client.vendors.create(newVendor);
     expect(sent[0]?.headers).toEqual({
@@ -44,7 +44,10 @@ describe('every request', () => {
   });
 
   it('leaves the version out where it is null, and keeps the path of the base address', async () => {
-    const { client, sent } = stage([one(5)], { apiVersion: null, baseUrl: 'https://api.service.example/proxy' });
+    const { client, sent } = scriptedService([one(5)], {
+      apiVersion: null,
+      baseUrl: 'https://api.service.example/proxy',
+    });
     await client.vendors.read(5);
     expect(sent[0]?.headers).not.toHaveProperty('api-version');
     expect(sent[0]?.url.href).toBe(
@@ -55,7 +58,7 @@ describe('every request', () => {
   it.each(['../', '..', '../../other', 'a/../b', '%2e%2e', '//evil.example/', 'a?b', 'a#b'])(
     'H7 for the account %j never leaves for another address than that of the account',
     async (accountId) => {
-      const { client, sent } = stage([one(5)], {}, accountId);
+      const { client, sent } = scriptedService([one(5)], {}, accountId);
       const call = client.vendors.read(5).then(
         () => undefined,
         (error: unknown) => error,
@@ -70,14 +73,14 @@ describe('every request', () => {
   );
 
   it('takes a stamp for each attempt, and the reading carries that of the one that answered', async () => {
-    const { client, stamps, sent } = stage([json({}, 500), down(), one(5)]);
+    const { client, stamps, sent } = scriptedService([json({}, 500), down(), one(5)]);
     const { stamp } = await client.vendors.read(5);
     expect(stamps).toEqual([1, 2, 3]);
     expect(stamp).toEqual({ readSeq: 3, begun: sent[2]?.at });
   });
 
   it('takes its stamp only when its turn at the gate has come', async () => {
-    const { client, stamps } = stage([one(5)], {
+    const { client, stamps } = scriptedService([one(5)], {
       rateLimit: { vendors: { requests: 1, per: 10_000 }, callbacks: { requests: 1, per: 10_000 } },
     });
     const [first, second] = await Promise.all([client.vendors.read(5), client.vendors.read(5)]);
@@ -86,7 +89,7 @@ describe('every request', () => {
   });
 
   it('is observed, answered or not', async () => {
-    const { client, observed } = stage([broken('ECONNRESET'), html(502), one(5)]);
+    const { client, observed } = scriptedService([broken('ECONNRESET'), html(502), one(5)]);
     await client.vendors.read(5);
     expect(observed.map(({ family, method, status }) => [family, method, status])).toEqual([
       ['vendors', 'GET', 'error'],
@@ -98,7 +101,7 @@ describe('every request', () => {
 
 describe('trying again', () => {
   it('waits exponentially with full jitter, and gives up after six attempts', async () => {
-    const { client, sent } = stage([json({}, 500)]);
+    const { client, sent } = scriptedService([json({}, 500)]);
     const error = await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
     expect(error.code).toBe('service_unavailable');
@@ -108,7 +111,7 @@ describe('trying again', () => {
   it('K17 says in the log for which account it waits, and why', async () => {
     const records: object[] = [];
     const log = createLog('info', { write: (line) => void records.push(JSON.parse(line) as object) });
-    const { client } = stage([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
+    const { client } = scriptedService([json({}, 500), busy({ 'retry-after': '7' }), one(5)], { log }, 'Hung');
     await client.vendors.read(5);
     expect(records).toMatchObject([
       { account: 'Hung', code: 'service_unavailable', wait: 500 },
@@ -117,7 +120,7 @@ describe('trying again', () => {
   });
 
   it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
-    const { client, sent, clock } = stage([json({}, 500)], {
+    const { client, sent, clock } = scriptedService([json({}, 500)], {
       random: loaded(1),
       retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
     });
@@ -134,19 +137,19 @@ describe('trying again', () => {
     ['nonsense', () => busy({ 'retry-after': 'NaN' }), 500],
     ['nothing', () => busy(), 500],
   ])('A23 waits as long as the service asks by %s', async (_, answer, at) => {
-    const { client, sent } = stage([answer(), one(5)]);
+    const { client, sent } = scriptedService([answer(), one(5)]);
     await client.vendors.read(5);
     expect(sent[1]?.at).toBe(at);
   });
 
   it('A23 Retry-After counts on 429 and 503 only', async () => {
-    const { client, sent } = stage([json({}, 500, { 'retry-after': '59' }), one(5)]);
+    const { client, sent } = scriptedService([json({}, 500, { 'retry-after': '59' }), one(5)]);
     await client.vendors.read(5);
     expect(sent[1]?.at).toBe(500);
   });
 
   it.each(['61', '1000000000'])('A23 fails at once when asked to wait %s s', async (seconds) => {
-    const { client, sent, clock } = stage([busy({ 'retry-after': seconds })]);
+    const { client, sent, clock } = scriptedService([busy({ 'retry-after': seconds })]);
     const error = await failureOf(client.vendors.read(5));
     expect(sent).toHaveLength(1);
     expect(clock.monotonic()).toBe(0);
@@ -155,7 +158,10 @@ describe('trying again', () => {
   });
 
   it('A23 when nothing remains of the rate, all calls wait', async () => {
-    const { client, sent, clock } = stage([busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }), one(5)]);
+    const { client, sent, clock } = scriptedService([
+      busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }),
+      one(5),
+    ]);
     const first = client.vendors.read(5);
     await clock.waiting();
     await Promise.all([first, client.vendors.read(5)]);
@@ -175,7 +181,7 @@ describe('trying again', () => {
     ['no network', () => broken('ENOTFOUND')],
     ['502 in HTML', () => html(502)],
   ])('A12 A25 a page is asked for again after %s', async (_, fault) => {
-    const { client, sent } = stage([fault(), page([1, 2])]);
+    const { client, sent } = scriptedService([fault(), page([1, 2])]);
     const { rows, total } = await client.vendors.page(1);
     expect(sent).toHaveLength(2);
     expect([rows.length, total]).toEqual([2, 2]);
@@ -190,7 +196,7 @@ describe('trying again', () => {
     [() => json({ response: { result: { bill_vendor: { vendorid: 6 } } } }), 'answer_unreadable'],
     [() => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }), 'redirected'],
   ])('A22 a refusal is not tried again (%#)', async (answer, code) => {
-    const { client, sent } = stage([answer()], {
+    const { client, sent } = scriptedService([answer()], {
       retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
     });
     expect((await failureOf(client.vendors.read(5))).code).toBe(code);
@@ -201,7 +207,7 @@ describe('trying again', () => {
     ['access_denied', html(403)],
     ['redirected', new Response(null, { status: 302 })],
   ])('A22 %s is final at once, with all the patience there is', async (code, answer) => {
-    const { client, sent } = stage([answer]);
+    const { client, sent } = scriptedService([answer]);
     expect((await failureOf(client.vendors.read(5))).code).toBe(code);
     expect(sent).toHaveLength(1);
   });
@@ -209,7 +215,7 @@ describe('trying again', () => {
   it('stops at once when the caller aborts, with the reason as it is', async () => {
     const controller = new AbortController();
     const reason = new Error('shutting down');
-    const { client, sent } = stage([json({}, 500)], {
+    const { client, sent } = scriptedService([json({}, 500)], {
       observe: () => queueMicrotask(() => controller.abort(reason)),
     });
     await expect(client.vendors.read(5, { signal: controller.signal })).rejects.toBe(reason);
@@ -239,7 +245,7 @@ describe('writing', () => {
   ];
 
   it.each(doubts)('a creation that met %s is sent as often as it may be', async (_, fault, times) => {
-    const { client, sent } = stage([fault, one(5)]);
+    const { client, sent } = scriptedService([fault, one(5)]);
     const outcome = client.vendors.create(newVendor);
     if (times === 2) expect((await outcome).row.vendorid).toBe(5);
     else expect(await failureOf(outcome)).toMatchObject(doubtful);
@@ -249,7 +255,7 @@ describe('writing', () => {
   it.each([...doubts, ['an answer about another vendor', one(6), 1] satisfies [string, Scripted, number]])(
     'K45 an edit that met %s is sent no second time before anybody looked, and says that it may have been done',
     async (_, fault, times) => {
-      const { client, sent } = stage([fault, one(5)]);
+      const { client, sent } = scriptedService([fault, one(5)]);
       const outcome = client.vendors.edit(5, { note: 'x' });
       if (times === 2) expect((await outcome).row.vendorid).toBe(5);
       else expect(await failureOf(outcome)).toMatchObject(doubtful);
@@ -259,7 +265,7 @@ describe('writing', () => {
 
   it('K45 an edit that was interrupted under way says that it may have been done', async () => {
     const controller = new AbortController();
-    const { client } = stage([
+    const { client } = scriptedService([
       () => {
         controller.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
         return one(5);
@@ -270,7 +276,7 @@ describe('writing', () => {
   });
 
   it('a refused creation was not carried out, and nothing says so', async () => {
-    const { client } = stage([
+    const { client } = scriptedService([
       json({ response: { errors: [{ errno: 1001, field: 'language', message: 'Required.' }] } }, 422),
     ]);
     expect((await failureOf(client.vendors.create(newVendor))).message).toBe(
@@ -280,10 +286,10 @@ describe('writing', () => {
 
   it('a removal that was tried again and finds nothing is done; one that finds nothing at once is not', async () => {
     const missing = json(fixture('error-accounting-not-found'), 404);
-    const again = stage([broken('ECONNRESET'), missing]);
+    const again = scriptedService([broken('ECONNRESET'), missing]);
     await again.client.gateways.remove(26);
     expect(again.sent).toHaveLength(2);
-    expect((await failureOf(stage([missing]).client.gateways.remove(26))).code).toBe('not_found');
+    expect((await failureOf(scriptedService([missing]).client.gateways.remove(26))).code).toBe('not_found');
   });
 });
 
@@ -295,7 +301,7 @@ describe('a token that is refused', () => {
   const unauthenticated = json(fixture('error-unauthenticated'), 401);
 
   it('A21 is renewed once, and the page read with the new one', async () => {
-    const { client, sent, stamps, clock } = stage([unauthenticated, page([1])], { tokens: tokens('new') });
+    const { client, sent, stamps, clock } = scriptedService([unauthenticated, page([1])], { tokens: tokens('new') });
     const { stamp } = await client.vendors.page(1);
     expect(sent.map(({ headers }) => headers['authorization'])).toEqual(['Bearer old', 'Bearer new']);
     expect(stamps).toHaveLength(2);
@@ -304,7 +310,7 @@ describe('a token that is refused', () => {
   });
 
   it('A21 a creation is repeated too: a refused token did nothing', async () => {
-    const { client } = stage([unauthenticated, one(5)], { tokens: tokens('new') });
+    const { client } = scriptedService([unauthenticated, one(5)], { tokens: tokens('new') });
     expect((await client.vendors.create(newVendor)).row.vendorid).toBe(5);
   });
 
@@ -317,7 +323,7 @@ describe('a token that is refused', () => {
         return tokens('new').renew(rejected);
       },
     };
-    const { client, sent } = stage([unauthenticated, json({}, 500), unauthenticated], { tokens: counted });
+    const { client, sent } = scriptedService([unauthenticated, json({}, 500), unauthenticated], { tokens: counted });
     expect((await failureOf(client.vendors.page(1))).code).toBe('unauthenticated');
     expect([sent.length, renewals]).toEqual([3, 1]);
   });
@@ -326,25 +332,25 @@ describe('a token that is refused', () => {
     ['the new one is refused as well', 'new', 2],
     ['there is no other', undefined, 1],
   ])('A21 A22 ends the call when %s', async (_, next, requests) => {
-    const { client, sent } = stage([unauthenticated], { tokens: tokens(next) });
+    const { client, sent } = scriptedService([unauthenticated], { tokens: tokens(next) });
     expect((await failureOf(client.vendors.page(1))).code).toBe('unauthenticated');
     expect(sent).toHaveLength(requests);
   });
 });
 
 describe('P6 no message holds a secret', () => {
-  const echo = (stage_: Stage, work: Promise<unknown>): Promise<string> =>
+  const echo = (stage_: ScriptedService, work: Promise<unknown>): Promise<string> =>
     failureOf(work).then(({ message }) => `${message} ${JSON.stringify(stage_.observed)}`);
 
   it('not the token that an answer echoes', async () => {
-    const staged = stage([json({ errno: 401, message: `invalid_token: ${token}` }, 401)]);
+    const staged = scriptedService([json({ errno: 401, message: `invalid_token: ${token}` }, 401)]);
     const message = await echo(staged, staged.client.vendors.page(1));
     expect(message).toContain('[redacted]');
     expect(message).not.toContain(token);
   });
 
   it('not the verifier nor the address of a callback', async () => {
-    const staged = stage([
+    const staged = scriptedService([
       json(
         { errno: 422, message: 'No.', details: ['verifier: canary-verifier', 'uri: https://x.example/canary'] },
         422,

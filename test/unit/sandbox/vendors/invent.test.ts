@@ -107,8 +107,8 @@ describe('churn', () => {
     const place = await testbed({ level: 'service', world: ['restoreEvent=create'], vendors: 30 });
     await place.subscribe();
     const vendorService = place.sandbox.vendors(account);
-    const throws = seededRandom(1);
-    for (let count = 0; count < 300; count += 1) changeSomething(vendorService, throws);
+    const random = seededRandom(1);
+    for (let count = 0; count < 300; count += 1) changeSomething(vendorService, random);
     await place.clock.advance(1_000);
     const events = new Set(place.arrivals.map(({ form }) => form.get('name')));
     expect(events).toEqual(new Set(['bill_vendor.create', 'bill_vendor.update']));

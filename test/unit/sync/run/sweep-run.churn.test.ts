@@ -33,23 +33,23 @@ interface History {
 }
 
 async function history(seed: number): Promise<History> {
-  const throws = seededRandom(seed);
-  const world = axes.map((axis) => throws.pick(axis));
+  const random = seededRandom(seed);
+  const world = axes.map((axis) => random.pick(axis));
   const touched = new Set<number>();
   const state = { lively: true };
-  const priority = throws.pick([0.1, 0.4, 0.8]);
+  const priority = random.pick([0.1, 0.4, 0.8]);
   const at = await testbed({
     level: 'account',
-    vendors: 20 + throws.below(40),
+    vendors: 20 + random.below(40),
     seed: String(seed),
     world,
     settings: {
-      service: { paging: { perPage: 4 + throws.below(8) } },
+      service: { paging: { perPage: 4 + random.below(8) } },
       // Without the breaker, whatever is taken for absent wrongly shows.
       sync: { sweepPasses: world.includes('order=shuffled') ? 24 : 4, breaker: { vendors: 1_000, percent: 100 } },
     },
     onRequest: ({ sandbox }) => {
-      if (state.lively && throws.happens(priority)) happen(sandbox.vendors(account), throws);
+      if (state.lively && random.happens(priority)) happen(sandbox.vendors(account), random);
     },
   });
   at.sandbox.onChange(({ vendorid }) => touched.add(vendorid));
@@ -57,14 +57,14 @@ async function history(seed: number): Promise<History> {
 }
 
 /** Life as it shifts a list most: half of what happens brings a vendor in or takes one out. */
-function happen(vendorService: ReturnType<Testbed<'account'>['sandbox']['vendors']>, throws: SeededRandom): void {
-  const id = vendorService.someId(throws);
-  const kind = throws.below(100);
-  if (id === undefined || kind < 20) vendorService.create(inventTexts(throws));
+function happen(vendorService: ReturnType<Testbed<'account'>['sandbox']['vendors']>, random: SeededRandom): void {
+  const id = vendorService.someId(random);
+  const kind = random.below(100);
+  if (id === undefined || kind < 20) vendorService.create(inventTexts(random));
   else if (kind < 40) vendorService.delete(id);
   else if (kind < 45) vendorService.vanish(id);
   else if (kind < 55) vendorService.restore(id);
-  else changeSomething(vendorService, throws);
+  else changeSomething(vendorService, random);
 }
 
 /** Vendors that a run called missing or gone, though they lived all along and nothing happened to them. */

@@ -7,15 +7,15 @@ import { ChurningList, orders, type ChurnPlan } from '../../../support/churning-
 const seeds = 1_000;
 
 function planOf(seed: number, order: ChurnPlan['order']): ChurnPlan {
-  const throws = seededRandom(seed);
+  const random = seededRandom(seed);
   return {
     seed,
     order,
-    vendors: 20 + throws.below(60),
-    perPage: 5 + throws.below(15),
-    changes: throws.pick([0.005, 0.02, 0.1]),
-    told: throws.pick([0, 0.5, 1]),
-    unreadable: throws.happens(0.1) ? 2 : 0,
+    vendors: 20 + random.below(60),
+    perPage: 5 + random.below(15),
+    changes: random.pick([0.005, 0.02, 0.1]),
+    told: random.pick([0, 0.5, 1]),
+    unreadable: random.happens(0.1) ? 2 : 0,
   };
 }
 
