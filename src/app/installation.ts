@@ -8,6 +8,7 @@ import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/work/single-flight.ts';
+import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
@@ -38,6 +39,8 @@ export interface InstallationDependencies {
   readonly anyService?: boolean;
   /** Going on would be wrong: a file is not to be trusted any more. Whatever is asked of it fails from then on. */
   readonly onFatal?: (error: MirrorError) => void;
+  /** Hears how far a long migration of the mirror has come; the log does unless told. */
+  readonly onMigration?: MirrorFile['onMigration'];
 }
 
 /** How a run ended, in the names of `sync --json`. */
@@ -124,7 +127,8 @@ export async function openInstallation(
   const { baseUrl, auth } = whereToRead(settings);
   const { clock, random, migrations, fetch, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
-  const mirror = await openMirror({ ...files, path: settings.database, lockProcess: dependencies.lockProcess });
+  const { lockProcess, onMigration = migrationLog(log) } = dependencies;
+  const mirror = await openMirror({ ...files, path: settings.database, lockProcess, onMigration });
   const serviceName = dependencies.serviceName ?? nameOf(baseUrl);
   let secrets: Secrets | undefined;
   try {

@@ -1,7 +1,7 @@
 /** A new file with the mirror's tables, as durable as the mirror, and nothing between it and its driver. */
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
-import { readMigrations } from '../../src/store/sqlite/migrate.ts';
+import { migrate, readMigrations } from '../../src/store/sqlite/migrate.ts';
 import { migrations } from './installation.ts';
 
 export function bareMirror(folder: string): Driver.Database {
@@ -9,6 +9,6 @@ export function bareMirror(folder: string): Driver.Database {
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('foreign_keys = ON');
-  for (const { sql } of readMigrations(join(migrations, 'mirror'))) sqlite.exec(sql);
+  migrate(sqlite, readMigrations(join(migrations, 'mirror')), Date.now());
   return sqlite;
 }

@@ -50,13 +50,14 @@ function bareWriter(sqlite: Driver.Database): Write {
     ...['account_id', 'vendorid', ...textFields, 'is_1099', 'vis_state', 'first_seen_at', 'changed_at', 'source'],
     ...['read_seq', 'held_since_ms', 'raw'],
   ]);
-  const version = insert('vendor_versions', [
+  const version = insert('_vendor_versions', [
     ...['account_id', 'vendorid', 'valid_from', 'vis_state', 'vis_state_source', 'presence', 'changed_fields'],
-    ...['source', 'run_id', 'raw'],
+    ...['source', 'run_id'],
   ]);
   const balance = insert('vendor_balances', ['account_id', 'vendorid', 'kind', 'code', 'amount', 'amount_minor']);
   const span = insert('balance_spans', [
     ...['account_id', 'vendorid', 'code', 'valid_from', 'outstanding', 'outstanding_minor', 'overdue', 'overdue_minor'],
+    ...['outstanding_amount', 'outstanding_units', 'overdue_amount', 'overdue_units', 'minor_digits'],
   ]);
   const tax = insert('vendor_tax_defaults', [
     ...['account_id', 'vendorid', 'taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid'],
@@ -68,14 +69,15 @@ function bareWriter(sqlite: Driver.Database): Write {
     const texts = textFields.map((field) => told[field] ?? null);
     const is1099 = told.is_1099 ? 1 : 0;
     vendor.run(account, vendorid, ...texts, is1099, vis_state, at, at, 'pull', readSeq, 0, raw);
-    version.run(account, vendorid, at, vis_state, 'reported', 'present', '[]', 'pull', 1, raw);
+    version.run(account, vendorid, at, vis_state, 'reported', 'present', '[]', 'pull', 1);
     const overdue = new Map(told.overdue_balance.map(({ amount }) => [amount.code, amount.amount]));
     for (const { amount } of told.outstanding_balance) {
       const late = overdue.get(amount.code);
       balance.run(account, vendorid, 'outstanding', amount.code, amount.amount, minor(amount.amount));
       if (late !== undefined) balance.run(account, vendorid, 'overdue', amount.code, late, minor(late));
       const amounts = [amount.amount, minor(amount.amount), late ?? null, late === undefined ? null : minor(late)];
-      span.run(account, vendorid, amount.code, at, ...amounts);
+      const numbers = [Number(amount.amount), minor(amount.amount), Number(late ?? 0), minor(late ?? '0'), 2];
+      span.run(account, vendorid, amount.code, at, ...amounts, ...numbers);
     }
     for (const each of told.tax_defaults) {
       const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = each;

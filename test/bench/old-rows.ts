@@ -53,7 +53,7 @@ function fill(path: string, vendors: number): void {
   const sqlite = new Driver(path);
   sqlite.exec(`BEGIN;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${vendors})
-    INSERT INTO vendor_versions (account_id, vendorid, valid_from, valid_to, vis_state_source, presence, changed_fields, source, raw)
+    INSERT INTO _vendor_versions (account_id, vendorid, valid_from, valid_to, vis_state_source, presence, changed_fields, source, raw)
     SELECT 'one', i, '2020-01-01', iif(i % 100 < ${closed}, '2020-02-02', NULL), 'reported', 'present', '[]', 'pull',
       json_object('note', hex(zeroblob(400))) FROM n;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${vendors})

@@ -27,6 +27,9 @@ export type Row = Readonly<Record<string, string | number | bigint | null>>;
 /** Rows by table. */
 export type Rows = Readonly<Record<string, readonly Row[]>>;
 
+/** The table behind a view: there its rows are written. */
+const behind: Readonly<Record<string, string>> = { vendor_versions: '_vendor_versions' };
+
 /** Makes a mirror at `path`, or adds to the one that is there. */
 export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
   const database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
@@ -36,7 +39,7 @@ export async function writeMirror(path: string, clock: Clock, rows: Rows): Promi
         const names = Object.keys(row);
         database.sqlite
           .prepare(
-            `INSERT INTO ${table} (${names.map((name) => `"${name}"`).join()}) VALUES (${names.map(() => '?').join()})`,
+            `INSERT INTO ${behind[table] ?? table} (${names.map((name) => `"${name}"`).join()}) VALUES (${names.map(() => '?').join()})`,
           )
           .run(Object.values(row));
       }

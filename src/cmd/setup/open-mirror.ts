@@ -44,13 +44,16 @@ export async function queryMirror<T>(
 
 /** Changes the mirror, beside a running daemon too. @throws MirrorError as `openMirror` of the store. */
 export async function changeMirror<T>(
-  { packageRoot, clock, random }: ProcessContext,
+  context: ProcessContext,
   { database }: Settings,
   change: (mirror: Store) => Promise<T>,
 ): Promise<T> {
+  const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
   const { openMirror: openToChange } = await import('../../store/open/sqlite-store.ts');
-  const mirror = await openToChange({ path: database, migrations, clock, random, lockProcess });
+  const { migrationProgress } = await import('../terminal/migration-progress.ts');
+  const onMigration = migrationProgress(context);
+  const mirror = await openToChange({ path: database, migrations, clock, random, lockProcess, onMigration });
   try {
     return await change(mirror);
   } finally {

@@ -5,6 +5,7 @@ import { openInstallation, type Installation, type InstallationDependencies } fr
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import type { Call } from '../process/command.ts';
+import { migrationProgress } from '../terminal/migration-progress.ts';
 import { serviceOf } from '../sandbox/embedded-service.ts';
 import { logOf } from './command-log.ts';
 
@@ -31,6 +32,7 @@ export async function withInstallation<T>(
       fetch,
       log: await logOf(call, 'warn'),
       lockProcess,
+      onMigration: migrationProgress(call.context),
       migrations: join(packageRoot, 'migrations'),
     });
     try {

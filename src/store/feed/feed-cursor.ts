@@ -26,7 +26,7 @@ export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
 const endOfEpoch = `
   SELECT coalesce(
     (SELECT n.after_seq FROM _feed_epochs n WHERE n.position > e.position ORDER BY n.position LIMIT 1),
-    (SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'), 0) AS seq
+    (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
   FROM _feed_epochs e WHERE e.epoch = :epoch`;
 
 /** The change after which a place goes on; or, where it leads nowhere, why. */
@@ -63,7 +63,7 @@ interface Seq {
 
 /** The last change that was ever written; 0 before the first. */
 export function lastSeq(sqlite: Sqlite): number {
-  const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'");
+  const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'");
   return last.get({})?.seq ?? 0;
 }
 

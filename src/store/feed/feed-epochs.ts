@@ -15,7 +15,7 @@ export function feedEpochs(sqlite: Sqlite): () => void {
   const begin = plainStatement<{ epoch: string }>(
     sqlite,
     `INSERT INTO _feed_epochs (epoch, after_seq)
-     SELECT :epoch, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vendor_versions'), 0)
+     SELECT :epoch, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0)
      WHERE NOT EXISTS (SELECT 1 FROM _feed_epochs WHERE epoch = :epoch)`,
   );
   const forget = plainStatement<{ kept: number }>(

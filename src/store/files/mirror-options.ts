@@ -17,6 +17,8 @@ export interface MirrorPlace {
   readonly lockWait?: number;
   /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
+  /** Hears how far a long migration has come, as in `DatabaseOptions`. */
+  readonly onMigration?: DatabaseOptions['onMigration'];
 }
 
 /** Permissions of a new mirror. */

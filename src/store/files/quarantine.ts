@@ -21,7 +21,7 @@ export interface Quarantine {
 }
 
 /** Names that no other program's file holds; a damaged one may have lost some of them. */
-const ownTables = ['dirty_vendors', 'vendor_versions', 'page_confirmations'];
+const ownTables = ['dirty_vendors', 'vendor_versions', '_vendor_versions', 'page_confirmations'];
 const enoughOfThem = 2;
 
 /** How long to try while others hold the file, and how often, in milliseconds. */

@@ -78,11 +78,11 @@ export function readTimeline(
 /** Each version `v` beside the one before it. */
 function changesWithPredecessors() {
   return mirrorSql
-    .selectFrom('vendor_versions as v')
-    .leftJoin('vendor_versions as old', (join) =>
+    .selectFrom('_vendor_versions as v')
+    .leftJoin('_vendor_versions as old', (join) =>
       join.on('old.seq', '=', (eb) =>
         eb
-          .selectFrom('vendor_versions as o')
+          .selectFrom('_vendor_versions as o')
           .whereRef('o.account_id', '=', 'v.account_id')
           .whereRef('o.vendorid', '=', 'v.vendorid')
           .whereRef('o.seq', '<', 'v.seq')

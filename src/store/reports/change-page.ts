@@ -81,7 +81,7 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   const ahead = plainStatement<{ place: number; looked: number }, { seqs: number; last: number | null }>(
     sqlite,
     `SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM vendor_versions WHERE seq > :place ORDER BY seq LIMIT :looked)`,
+     FROM (SELECT seq FROM _vendor_versions WHERE seq > :place ORDER BY seq LIMIT :looked)`,
   ).get({ place, looked: lookedAtOnce });
   const end = ahead?.last ?? place;
   const found = readChanges(sqlite, { account, vendorid, since: place, until: end, limit });

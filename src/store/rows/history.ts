@@ -1,4 +1,5 @@
 /** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
+import { sql } from 'kysely';
 import type { Source } from '../../domain/reading.ts';
 import { currencyPlaces, decimalAmount, minorUnits } from '../../domain/amounts.ts';
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
@@ -6,7 +7,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { BalanceSpanTable, VendorTable, VersionTable } from '../tables/vendor-tables.ts';
+import type { BalanceSpanTable, VendorTable, VersionRowTable } from '../tables/vendor-tables.ts';
 
 /** Who changed a vendor here, and when. */
 export interface Cause {
@@ -17,18 +18,25 @@ export interface Cause {
   readonly deliveryId: number | null;
 }
 
-export type VersionState = Pick<VendorTable, 'vis_state' | 'vis_state_source' | 'presence' | 'raw'>;
+export type VersionState = Pick<VendorTable, 'vis_state' | 'vis_state_source' | 'presence'>;
+
+/** What a vendor has become: its state, the names of the fields that changed, and all of it. */
+export interface NextVersion {
+  readonly state: VersionState;
+  readonly changed: readonly string[];
+  readonly vendor: Vendor;
+}
 
 export interface History {
   /** Writes the first version of a vendor. */
   begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void;
-  /** Ends the version that held until now, and begins the next. */
-  continue(key: Key, state: VersionState, changed: readonly string[], vendor: Vendor, cause: Cause): void;
+  /** Ends the version that held until now, whose record was `endedRaw`, and begins the next. */
+  continue(key: Key, endedRaw: string, next: NextVersion, cause: Cause): void;
 }
 
 export function vendorHistory(sqlite: Sqlite): History {
-  const addVersion = statement<Omit<VersionTable, 'seq' | 'valid_to'>>(sqlite, (at) =>
-    mirrorSql.insertInto('vendor_versions').values({
+  const addVersion = statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>(sqlite, (at) =>
+    mirrorSql.insertInto('_vendor_versions').values({
       account_id: at('account_id'),
       vendorid: at('vendorid'),
       valid_from: at('valid_from'),
@@ -40,11 +48,14 @@ export function vendorHistory(sqlite: Sqlite): History {
       source: at('source'),
       run_id: at('run_id'),
       delivery_id: at('delivery_id'),
-      raw: at('raw'),
+      raw: null,
     }),
   );
-  const endVersion = statement<Key & { at: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('vendor_versions').set({ valid_to: at('at') }), at).where('valid_to', 'is', null),
+  const endVersion = statement<Key & { at: string; raw: string }>(sqlite, (at) =>
+    ofVendor(
+      mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
+      at,
+    ).where('valid_to', 'is', null),
   );
   const addSpan = statement<Omit<BalanceSpanTable, 'valid_to'>>(sqlite, (at) =>
     mirrorSql.insertInto('balance_spans').values({
@@ -83,7 +94,6 @@ export function vendorHistory(sqlite: Sqlite): History {
       vis_state: state.vis_state,
       vis_state_source: state.vis_state_source,
       presence: state.presence,
-      raw: state.raw,
       valid_from: cause.at,
       changed_fields: JSON.stringify(changed),
       source: cause.source,
@@ -97,8 +107,8 @@ export function vendorHistory(sqlite: Sqlite): History {
       addVersionOf(key, state, [], cause);
       for (const span of spansOf(vendor)) addSpan.run({ ...key, ...span, valid_from: cause.at });
     },
-    continue(key, state, changed, vendor, cause) {
-      endVersion.run({ ...key, at: cause.at });
+    continue(key, endedRaw, { state, changed, vendor }, cause) {
+      endVersion.run({ ...key, at: cause.at, raw: endedRaw });
       addVersionOf(key, state, changed, cause);
       if (!balanceFields.some((field) => changed.includes(field))) return;
       const open = openSpans.all(key);

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
-import { isBehind, migrate, type Migration } from './migrate.ts';
+import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
 
@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly lockWait?: number;
   /** Hears, once, that the file is not to be trusted any more: it is damaged, or nobody knows what of it is on disk. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
+  /** Hears how far a long migration has come. */
+  readonly onMigration?: OnMigration | undefined;
 }
 
 const usualLockWait = 30_000;
@@ -74,7 +76,7 @@ export class Database {
     const database = new Database(sqlite, options);
     try {
       await database.patiently(() => makeDurable(sqlite));
-      await database.patiently(() => migrate(sqlite, options.migrations, options.clock.now()));
+      await database.patiently(() => migrate(sqlite, options.migrations, options.clock.now(), options.onMigration));
       return database;
     } catch (error) {
       sqlite.close();

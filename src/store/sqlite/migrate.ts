@@ -1,10 +1,11 @@
 /** Numbered `.sql` files, each run in one transaction together with its own record and checksum. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
+import { freeBytes } from './file-systems.ts';
 import { plainStatement, type None } from './plain-statement.ts';
 import { isBusy } from './sqlite-errors.ts';
 
@@ -13,7 +14,25 @@ export interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** A query for the `bytes` that must be free beside the file before it begins, told in a comment; undefined where it needs few. */
+  readonly space: string | undefined;
 }
+
+/** How far a migration has come that builds a large table anew. */
+export interface MigrationProgress {
+  readonly name: string;
+  /** Whole, from 0 to 100. */
+  readonly percent: number;
+}
+
+/** Hears of each percent; while a migration runs, nothing else does. */
+export type OnMigration = (progress: MigrationProgress) => void;
+
+/** Rows that are done before anybody could wonder. */
+const worthTelling = 20_000;
+
+/** Begins the line that tells what space a migration needs. */
+const spaceLine = '-- space: ';
 
 /** The migrations of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
@@ -22,8 +41,14 @@ export function readMigrations(folder: string): Migration[] {
     .sort()
     .map((name) => {
       const sql = readFileSync(join(folder, name), 'utf8');
-      return { number: Number(name.slice(0, 4)), name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      return { number: Number(name.slice(0, 4)), name, sql, checksum, space: spaceIn(sql) };
     });
+}
+
+function spaceIn(sql: string): string | undefined {
+  const line = sql.split('\n').find((text) => text.startsWith(spaceLine));
+  return line?.slice(spaceLine.length);
 }
 
 /** Whether `migrate` would change the file. @throws MirrorError as `migrate` does for a file it must not touch. */
@@ -32,11 +57,16 @@ export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): bool
 }
 
 /**
- * Brings the file up to date. A migration that fails leaves nothing behind.
- * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database that is not ours;
- * SqliteError where another process holds the lock.
+ * Brings the file up to date, all or nothing: a migration that fails, or is killed, leaves nothing behind.
+ * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database that is not ours, `disk_full` where a
+ * migration needs more space than is free; SqliteError where another process holds the lock.
  */
-export function migrate(sqlite: Sqlite, migrations: readonly Migration[], now: number): void {
+export function migrate(
+  sqlite: Sqlite,
+  migrations: readonly Migration[],
+  now: number,
+  onMigration: OnMigration = () => undefined,
+): void {
   sqlite
     .transaction(() => {
       const due = pending(sqlite, migrations);
@@ -44,13 +74,15 @@ export function migrate(sqlite: Sqlite, migrations: readonly Migration[], now: n
       sqlite.exec(
         'CREATE TABLE IF NOT EXISTS migrations (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMP NOT NULL)',
       );
-      for (const migration of due) apply(sqlite, migration, now);
+      for (const migration of due) apply(sqlite, migration, now, onMigration);
     })
     .immediate();
 }
 
-function apply(sqlite: Sqlite, migration: Migration, now: number): void {
+function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: OnMigration): void {
+  assertSpace(sqlite, migration);
   try {
+    tellProgress(sqlite, migration, onMigration);
     sqlite.exec(migration.sql);
     plainStatement<Applied & { at: string }>(
       sqlite,
@@ -63,6 +95,29 @@ function apply(sqlite: Sqlite, migration: Migration, now: number): void {
     });
   }
 }
+
+/** Gives the statements of a migration the function `progress(done, total)`, which is always true. */
+function tellProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigration): void {
+  let last = -1;
+  sqlite.function('progress', (done: number, total: number) => {
+    const percent = Math.floor((100 * done) / total);
+    if (total >= worthTelling && percent > last) onMigration({ name, percent: (last = percent) });
+    return 1;
+  });
+}
+
+function assertSpace(sqlite: Sqlite, migration: Migration): void {
+  if (migration.space === undefined || sqlite.memory) return;
+  const { bytes: needed } = plainStatement<None, { bytes: number }>(sqlite, migration.space).get({}) ?? { bytes: 0 };
+  const free = freeBytes(dirname(sqlite.name));
+  if (free < needed)
+    throw new MirrorError(
+      'disk_full',
+      `${sqlite.name} is to be brought up to date (${migration.name}): ${megabytes(needed)} MB must be free beside it for that, and ${megabytes(free)} MB are.`,
+    );
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
 function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] {
   const applied = appliedMigrations(sqlite);

@@ -7,6 +7,7 @@ import type {
   Presence,
   TaxDefaultTable,
   VendorTable,
+  VersionRowTable,
   VersionTable,
 } from './vendor-tables.ts';
 import type { PayablesView, VendorChangesView } from './view-tables.ts';
@@ -181,6 +182,7 @@ export interface MirrorTables {
   vendor_balances: BalanceTable;
   vendor_tax_defaults: TaxDefaultTable;
   vendor_versions: VersionTable;
+  _vendor_versions: VersionRowTable;
   balance_spans: BalanceSpanTable;
   page_confirmations: { read_seq: number; account_id: string; vendorids: string };
   gateways: GatewayTable;

@@ -62,6 +62,7 @@ export interface TaxDefaultTable extends OfVendor {
   updated_at: string | null;
 }
 
+/** The view `vendor_versions`. */
 export interface VersionTable extends OfVendor {
   seq: Generated<number>;
   valid_from: string;
@@ -74,6 +75,12 @@ export interface VersionTable extends OfVendor {
   run_id: number | null;
   delivery_id: number | null;
   raw: string;
+}
+
+/** Behind `vendor_versions`. */
+export interface VersionRowTable extends Omit<VersionTable, 'raw'> {
+  /** Null in the current version, whose record stands in `vendors`. */
+  raw: string | null;
 }
 
 export interface BalanceSpanTable extends OfVendor {

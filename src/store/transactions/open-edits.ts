@@ -57,10 +57,10 @@ export function openEdits(sqlite: Sqlite, { clock, marks, process }: OpenEditsPa
   );
   const remove = statement<{ id: number }>(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
   const latestVersion = statement<Key, { seq: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
+    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
   );
   const versionsSince = statement<Key & { version: number }, { changed_fields: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
+    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
   );
   const generationOf = statement<Key, { generation: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),

@@ -124,7 +124,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
       ...traceOf(changeContext, stamp),
     });
     childRows.replace(held, vendor, false);
-    history.continue(keyOf(held), state, changed, vendor, changeContext);
+    history.continue(keyOf(held), held.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
   };
 
@@ -217,7 +217,7 @@ export function readings(sqlite: Sqlite, clock: Clock, counter: Counter, marks: 
         ...state,
         ...traceOf(changeContext, stamp),
       });
-      history.continue(keyOf(held), state, changed, childRows.vendorOf(held), changeContext);
+      history.continue(keyOf(held), held.raw, { state, changed, vendor: childRows.vendorOf(held) }, changeContext);
       return { kind: 'updated', ...difference };
     },
   };

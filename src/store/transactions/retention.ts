@@ -83,13 +83,13 @@ const runs: Expiring = {
 const versions: Expiring = {
   next: (at) =>
     mirrorSql
-      .selectFrom('vendor_versions')
+      .selectFrom('_vendor_versions')
       .select(['seq as id', sql<string>`valid_to`.as('at'), never.as('stays')])
       .where(sql<boolean>`valid_to < ${at('since')} AND (valid_to, seq) > (${at('at')}, ${at('id')})`)
       .orderBy('valid_to')
       .orderBy('seq')
       .limit(atOnce),
-  remove: (at) => mirrorSql.deleteFrom('vendor_versions').where('seq', 'in', among(at)),
+  remove: (at) => mirrorSql.deleteFrom('_vendor_versions').where('seq', 'in', among(at)),
 };
 
 /**

@@ -12,6 +12,7 @@ const written = new Set([
   'src/store/sqlite/statement.ts: sql',
   'src/store/sqlite/plain-statement.ts: text',
   'src/store/sqlite/migrate.ts: migration.sql',
+  'src/store/sqlite/migrate.ts: migration.space',
 ]);
 
 /** Constants of the source in a pragma, which knows no parameters. */

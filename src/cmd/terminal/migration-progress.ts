@@ -1,0 +1,41 @@
+/** How far a long migration of the mirror has come, on standard error: a bar on a terminal, a line for every tenth part elsewhere. */
+import cliProgress from 'cli-progress';
+import type { ProcessContext } from '../process/process-context.ts';
+import { printNotice } from './print.ts';
+
+type MigrationContext = Pick<ProcessContext, 'stderr' | 'env'>;
+
+/** Hears of each percent of a migration, up to a hundred. */
+export function migrationProgress(context: MigrationContext): (progress: { readonly percent: number }) => void {
+  return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(context) : lines(context);
+}
+
+type Show = ReturnType<typeof migrationProgress>;
+
+function lines(context: MigrationContext): Show {
+  let told = -10;
+  return ({ percent }) => {
+    if (percent < told + 10) return;
+    told = percent - (percent % 10);
+    printNotice(context, `Bringing the mirror up to date: ${percent} %`);
+  };
+}
+
+function bar(context: MigrationContext): Show {
+  const single = new cliProgress.SingleBar({
+    stream: context.stderr,
+    format: 'Bringing the mirror up to date {bar} {percentage} %',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    clearOnComplete: true,
+    // Signals are the process edge's, and a forced end must not leave the terminal changed.
+    gracefulExit: false,
+    linewrap: true,
+  });
+  return ({ percent }) => {
+    if (!single.isActive) single.start(100, percent);
+    single.update(percent);
+    if (percent === 100) single.stop();
+  };
+}
