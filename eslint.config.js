@@ -26,7 +26,12 @@ export default defineConfig(
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
-    languageOptions: { parserOptions: { project: 'tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['tsconfig.json', 'src/admin/page/browser/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
@@ -49,7 +54,10 @@ export default defineConfig(
     plugins: { local: { rules: { 'plain-words': plainWords } } },
     rules: { 'local/plain-words': 'error' },
   },
-  { files: ['src/domain/clock.ts'], rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' } },
+  {
+    files: ['src/domain/clock.ts', 'src/admin/page/browser/*.ts'],
+    rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
+  },
   {
     files: ['test/**/*.ts'],
     rules: {

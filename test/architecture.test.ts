@@ -38,6 +38,8 @@ const knownTo = new Map([
   ['fastify', 'http'],
   ['node-cron', 'schedule'],
   ['prom-client', 'admin'],
+  ['uplot', 'admin'],
+  ['idiomorph', 'admin'],
   ['cli-progress', 'cmd'],
   ['commander', 'cmd'],
   ['string-width', 'cmd'],

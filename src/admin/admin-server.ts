@@ -1,8 +1,9 @@
-/** The operator's own HTTP server: health, metrics, status, vendors and the dashboard. It reads and shows; nothing can be set in motion through it. */
+/** The operator's own HTTP server: health, metrics, status, vendors and the pages for people. */
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
 import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
 import type { Query } from '../store/sqlite/query.ts';
+import type { Figures } from '../store/figures/figures.ts';
 import type { ApiHandle } from './api/answers.ts';
 import { ChangeStreams } from './api/change-streams.ts';
 import { changesApi } from './api/changes-api.ts';
@@ -10,44 +11,41 @@ import { vendorApi, vendorsApi } from './api/vendors-api.ts';
 import { guarded, type Handle } from './guard.ts';
 import type { HealthSource } from './health/health.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { dashboard } from './page/dashboard.ts';
-import { icon } from './page/icon.ts';
-import { script } from './page/script.ts';
-import { stylesheet } from './page/stylesheet.ts';
+import { pageRoutes } from './page/page-routes.ts';
 import { examined, readiness } from './health/readiness.ts';
-import { shared } from './shared-result.ts';
+import { shared } from './health/shared-result.ts';
 import { readinessDocument, statusText } from './health/status-document.ts';
 
 export interface AdminOptions {
   readonly settings: Settings['admin'];
   readonly source: HealthSource;
+  /** Works out the figures of an account. @throws Error where it cannot. */
+  readonly figures: (accountId: string) => Promise<Figures>;
   readonly metrics: Metrics;
   /** Asks the mirror. */
   readonly query: Query;
   readonly clock: Clock;
+  /** The folder that holds what the pages load in the browser. */
+  readonly assetFolder: string;
   /** Hears of a page that could not be made; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/changes`, `/api/vendors` and below it each vendor, and `/`. With a token set, all but `/healthz` ask for it: what starts and
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/changes`, `/api/vendors` and the pages. With a token set, all but `/healthz` ask for it: what starts and
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
-export function createAdminServer({ settings, source, metrics, query, clock, onFault }: AdminOptions): HttpServer {
-  const { host, port, publicUrl, token } = settings;
+export function createAdminServer(options: AdminOptions): HttpServer {
+  const { settings, source, metrics, query, clock, onFault } = options;
+  const { host, port, publicUrl, token, maxStaleness } = settings;
 
-  const { maxStaleness } = settings;
   const examine = shared(clock, async () => examined(await source.facts(), { now: clock.now(), maxStaleness }, clock));
-  const page = shared(clock, async () => dashboard(await examine(), clock));
   const status = shared(clock, async () => statusText(await examine(), clock));
   const scrape = shared(clock, async () => metrics.render(await examine()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
+  const forPeople = pageRoutes({ ...options, examine });
   const pages: Readonly<Record<string, Handle>> = {
-    '/': async () => answer('text/html; charset=utf-8', await page()),
-    '/dashboard.css': () => Promise.resolve(answer('text/css; charset=utf-8', stylesheet)),
-    '/dashboard.js': () => Promise.resolve(answer('text/javascript; charset=utf-8', script)),
-    '/icon.svg': () => Promise.resolve(answer('image/svg+xml', icon)),
     '/metrics': async () => answer(metrics.contentType, await scrape()),
     '/api/status': async () => answer('application/json; charset=utf-8', await status()),
     '/api/changes': safeguarded(changesApi(query, clock, streams)),
@@ -57,6 +55,7 @@ export function createAdminServer({ settings, source, metrics, query, clock, onF
       const self = readiness(source.ability());
       return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
     },
+    ...Object.fromEntries(Object.entries(forPeople).map(([path, handle]) => [path, safeguarded(handle)])),
   };
 
   const alive = guarded({ host, publicUrl, token: null }, () =>
@@ -87,7 +86,7 @@ const policy = {
   'img-src': "'self'",
   'connect-src': "'self'",
   'base-uri': "'none'",
-  'form-action': "'none'",
+  'form-action': "'self'",
   'frame-ancestors': "'none'",
 };
 

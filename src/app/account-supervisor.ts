@@ -6,7 +6,7 @@ import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecy
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
-import type { Watchdog } from '../admin/health/health.ts';
+import type { SweepProgressFacts, Watchdog } from '../admin/health/health.ts';
 import type { RunTrigger } from '../store/tables/mirror-tables.ts';
 import type { SweepPermits } from './sweep-permits.ts';
 import { RequestedSweeps } from '../sync/run/requested-sweeps.ts';
@@ -46,6 +46,7 @@ export class AccountSupervisor implements Service {
   readonly #stopping = new AbortController();
   #watchdog: Watchdog;
   #doubt: string | null = null;
+  #progress: SweepProgressFacts | null = null;
   #cautious = false;
   /** The run that began last, and when, by a clock that never jumps; Infinity while it waits for its permit. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
@@ -85,6 +86,11 @@ export class AccountSupervisor implements Service {
   /** Why the mirror may not be called fresh although its records say so. */
   get doubt(): string | null {
     return this.#doubt;
+  }
+
+  /** How far the sweep under way has come; null while none is. */
+  get progress(): SweepProgressFacts | null {
+    return this.#progress;
   }
 
   start(): Promise<void> {
@@ -169,8 +175,10 @@ export class AccountSupervisor implements Service {
         latest.began = clock.monotonic();
         const { vendors } = account.engine;
         const page: typeof vendors.page = (number, options) => permit.during(vendors.page(number, options));
-        return await pull({ ...account.engine, vendors: { ...vendors, page } }, request);
+        const onProgress = (progress: SweepProgressFacts): void => void (this.#progress = progress);
+        return await pull({ ...account.engine, vendors: { ...vendors, page } }, { ...request, onProgress });
       } finally {
+        this.#progress = null;
         permit.release();
       }
     };

@@ -18,10 +18,20 @@ import { isDamageNoted } from '../store/files/damage-note.ts';
 import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
 import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
+import { FiguresThread } from '../store/figures/figures-thread.ts';
 import { createListener } from '../webhook/receive/listener.ts';
+
+/** Parts of the program that are compiled by themselves. */
+export interface CompiledParts {
+  /** The folder of what the operator's pages load in the browser. */
+  readonly pages: string;
+  /** The thread that works out their figures. */
+  readonly figures: string;
+}
 
 export interface DaemonDependencies extends Omit<InstallationDependencies, 'observe'> {
   readonly version: string;
+  readonly compiled: CompiledParts;
   /** Memory and responsiveness of the process. */
   readonly machine: () => HealthFacts['process'];
   /** Hears of every run on an account that ended. */
@@ -82,6 +92,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     observe: (outcome, ms) => metrics.delivery(outcome, ms),
   });
 
+  const figures = new FiguresThread(dependencies.compiled.figures, mirror.path);
   const admin = createAdminServer({
     settings: settings.admin,
     source: healthSource({
@@ -95,6 +106,8 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       machine: dependencies.machine,
       next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
     }),
+    figures: (id) => figures.read(id),
+    assetFolder: dependencies.compiled.pages,
     metrics,
     query: mirror.query,
     clock,
@@ -102,7 +115,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
-  const services: Service[] = [admin, listener, integrity, ...accounts.services];
+  const services: Service[] = [figures, admin, listener, integrity, ...accounts.services];
   const stopping = new SingleFlight<void>(() => true);
 
   return {

@@ -10,7 +10,7 @@ export interface HealthParts {
   readonly startedAt: number;
   readonly mirror: Pick<Store, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
-  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt'>>;
+  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt' | 'progress'>>;
   readonly clock: Pick<Clock, 'yield'>;
   readonly listener: { readonly listening: boolean };
   readonly machine: () => HealthFacts['process'];
@@ -28,9 +28,9 @@ export function healthSource(parts: HealthParts): HealthSource {
     ability,
     async facts() {
       const accounts: AccountFacts[] = [];
-      for (const [id, { watchdog, doubt }] of supervisors) {
+      for (const [id, { watchdog, doubt, progress }] of supervisors) {
         const state = await mirror.accountState(id);
-        if (state) accounts.push({ ...state, watchdog, doubt });
+        if (state) accounts.push({ ...state, watchdog, doubt, progress });
         // Deliveries come first: no more than one account is looked at in one turn of the event loop.
         await clock.yield();
       }

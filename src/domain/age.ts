@@ -1,14 +1,12 @@
 /** Moments as people say them: how long ago, and how long between two. */
 import { parseInstant, type Clock } from './clock.ts';
-import { inWords, seconds } from './duration.ts';
+import { agoInWords, seconds } from './duration.ts';
 
 /** A moment of ours or of the service, seen from now: `3 min ago`; `never` where there is none. */
 export function age(clock: Pick<Clock, 'now'>, moment: string | null): string {
   const instant = moment === null ? undefined : parseInstant(moment);
   if (instant === undefined) return moment ?? 'never';
-  const past = clock.now() - instant;
-  if (Math.abs(past) < 1_000) return 'just now';
-  return past > 0 ? `${inWords(past)} ago` : `in ${inWords(-past)}`;
+  return agoInWords(clock.now() - instant);
 }
 
 /** The length of time between two moments, or until now: `0.4 s`, `3 min`. */

@@ -46,3 +46,12 @@ export function currencyPlaces(code: string): number {
 function placesOf(places: number, codes: string): Record<string, number> {
   return Object.fromEntries(codes.split(' ').map((code) => [code, places]));
 }
+
+/** An amount in the minor unit of its currency: `1,234.50 USD`. */
+export function money(minor: bigint, code: string): string {
+  const places = currencyPlaces(code);
+  const digits = String(minor < 0n ? -minor : minor).padStart(places + 1, '0');
+  const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',');
+  const fraction = places === 0 ? '' : `.${digits.slice(-places)}`;
+  return `${minor < 0n ? '-' : ''}${whole}${fraction} ${code}`;
+}

@@ -1,4 +1,4 @@
-/** Lengths of time, as people write and read them. */
+/** Lengths of time, as people write and read them. Imports nothing, so that a browser can say them in the same words. */
 
 const parsed = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -26,4 +26,10 @@ export function inWords(ms: number): string {
 /** Some seconds, with one digit after the point below ten. */
 export function seconds(count: number): string {
   return count < 10 ? `${count.toFixed(1)} s` : inWords(count * 1_000);
+}
+
+/** What lies so many milliseconds back: `3 min ago`; ahead, where that is negative: `in 3 min`. */
+export function agoInWords(past: number): string {
+  if (Math.abs(past) < 1_000) return 'just now';
+  return past > 0 ? `${inWords(past)} ago` : `in ${inWords(-past)}`;
 }

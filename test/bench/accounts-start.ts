@@ -3,6 +3,7 @@ import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { openDaemon } from '../../src/app/daemon.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { lockProcess } from '../../src/store/files/process-lock.ts';
+import { compiled } from '../support/compiled.ts';
 import { migrations, settingsOf, type Place } from './installation.ts';
 import type { JobResult } from './job.ts';
 
@@ -35,6 +36,7 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
       log: silentLog,
       lockProcess,
       migrations,
+      compiled,
       version: '0.0.0',
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
       onRun: () => undefined,

@@ -5,8 +5,10 @@ import { createMetrics } from '../../src/admin/metrics/metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { healthSource } from '../../src/app/health-source.ts';
+import { FiguresThread } from '../../src/store/figures/figures-thread.ts';
 import { openMirror } from '../../src/store/open/sqlite-store.ts';
 import { lockProcess } from '../../src/store/files/process-lock.ts';
+import { compiled } from '../support/compiled.ts';
 import { migrations } from './installation.ts';
 import type { JobResult } from './job.ts';
 import { fillMirror, type LargeMirror } from './large-mirror.ts';
@@ -43,6 +45,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
     random: systemRandom,
     lockProcess,
   });
+  const figures = new FiguresThread(compiled.figures, mirror.path);
   const admin = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
     source: healthSource({
@@ -50,12 +53,14 @@ export async function job(params: PagesParams): Promise<JobResult> {
       startedAt: systemClock.now(),
       mirror,
       secrets: mirror,
-      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null }])),
+      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null, progress: null }])),
       clock: systemClock,
       listener: { listening: true },
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
       next: () => ({ pull: undefined, reconcile: undefined }),
     }),
+    figures: (id) => figures.read(id),
+    assetFolder: compiled.pages,
     metrics: createMetrics(),
     query: mirror.query,
     clock: systemClock,
@@ -82,6 +87,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
   }
   await thread.terminate();
   await admin.stop();
+  await figures.stop();
   await mirror.close();
   return { told };
 }

@@ -35,6 +35,8 @@ export interface AccountFacts extends Omit<AccountState, 'days'> {
   /** Rows of the view `webhook_health` of the last days, oldest first; days without news may be left out. */
   readonly days: readonly WebhookDay[];
   readonly watchdog: Watchdog;
+  /** How far the sweep under way has come; null while none is, or none of its pages has arrived. */
+  readonly progress: SweepProgressFacts | null;
   /** Why the mirror may not be called fresh although its records say so (a suspended machine, a restored file), as a sentence. */
   readonly doubt: string | null;
 }
@@ -55,3 +57,14 @@ export interface WebhookDay {
 
 /** Whether deliveries come: none are awaited, they come, or changes are found and none has come for unusually long. */
 export type Watchdog = 'off' | 'hearing' | 'silent';
+
+/** How far a sweep has come. */
+export interface SweepProgressFacts {
+  /** The last page that arrived, of how many, and the walk that it belongs to. */
+  readonly page: number;
+  readonly pages: number;
+  readonly pass: number;
+  /** Vendors seen, of how many that the list counts. */
+  readonly seen: number;
+  readonly total: number;
+}

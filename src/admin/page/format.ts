@@ -1,6 +1,6 @@
-/** Numbers, moments and findings, as the dashboard says them. */
+/** Numbers, moments and findings, as the page says them. */
 import { age } from '../../domain/age.ts';
-import { parseInstant } from '../../domain/clock.ts';
+import { parseInstant, timestamp } from '../../domain/clock.ts';
 import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
 
@@ -11,11 +11,15 @@ const dates = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', ti
 
 export const count = (value: number): string => numbers.format(value);
 
+/** A number with what is counted: `1 vendor`, `2 vendors`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${numbers.format(value)} ${value === 1 ? one : many}`;
+
 /** A share from 0 to 1. */
 export const percent = (share: number): string => percents.format(share);
 
 /** `2026-11-20` as `Nov 20`. */
-export const date = (day: string): string => dates.format(parseInstant(day));
+export const date = (day: string): string => dates.format(parseInstant(`${day} 00:00:00`));
 
 export function bytes(value: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
@@ -23,12 +27,27 @@ export function bytes(value: number): string {
   return `${sizes.format(value / 1_000 ** power)} ${units[power] ?? ''}`;
 }
 
-/** How long ago a moment of ours was, with the moment itself for whoever points at it. */
+/** How long ago a moment of ours was, with the moment itself for whoever points at it; the browser goes on counting. */
 export function ago(now: number, moment: string | null): Html {
-  const words = age({ now: () => now }, moment);
-  if (moment === null) return html`${words}`;
+  return counting(moment, age({ now: () => now }, moment), 'ago');
+}
+
+/** How long something has lasted that began at a moment of ours. */
+export function lasting(now: number, since: string): Html {
+  return counting(since, age({ now: () => now }, since).replace(/ ago$/, ''), 'for');
+}
+
+function counting(moment: string | null, words: string, kind: 'ago' | 'for'): Html {
+  if (moment === null || parseInstant(moment) === undefined) return html`${words}`;
   const exact = moment.slice(0, 19);
-  return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC">${words}</time>`;
+  return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC" data-age="${kind}">${words}</time>`;
+}
+
+/** A moment of ours by the clock: `11:57:40 UTC`, with the date where it is not today's. */
+export function clockTime(now: number, moment: string): string {
+  const time = `${moment.slice(11, 19)} UTC`;
+  const day = moment.slice(0, 10);
+  return day === timestamp(now).slice(0, 10) ? time : `${date(day)}, ${time}`;
 }
 
 /** What a sweep met, in words that follow a number. */
@@ -41,7 +60,7 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   in_flight: 'changed so lately that a delivery may still come',
   vanished: 'vanished from the list',
   field_drift: 'report of fields that appeared or disappeared',
-  record_rejected: 'could not be used, and were set aside',
+  record_rejected: 'could not be used, and was set aside',
   count_mismatch: 'counted otherwise than shown',
   unreadable: 'could not be read',
   breaker: 'hold on absences, until a person judges them',

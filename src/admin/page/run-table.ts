@@ -3,7 +3,7 @@ import { took } from '../../domain/age.ts';
 import type { ReportedRun } from '../../store/reports/account-reports.ts';
 import type { RunOutcome } from '../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
-import { ago, count } from './format.ts';
+import { ago, count, lasting } from './format.ts';
 
 const tone: Readonly<Record<RunOutcome, string>> = {
   running: 'busy',
@@ -20,7 +20,13 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
           <td>${run.kind} <small>${run.trigger}</small></td>
           <td><span class="pill ${tone[run.outcome]}">${run.outcome}</span></td>
           <td>${ago(now, run.started_at)}</td>
-          <td class="number">${took({ now: () => now }, run.started_at, run.finished_at)}</td>
+          <td class="number">
+            ${
+              run.finished_at === null && run.outcome === 'running'
+                ? lasting(now, run.started_at)
+                : took({ now: () => now }, run.started_at, run.finished_at)
+            }
+          </td>
           <td class="number">${count(run.seen)}</td>
           <td class="number">${count(run.created)}</td>
           <td class="number">${count(run.updated)}</td>
@@ -34,20 +40,20 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
               </tr>`
         }`,
   );
-  return html`<section class="runs">
+  return html`<div class="runs">
     <h3>Last runs</h3>
-    <div class="scroll">
+    <div class="scroll" tabindex="0" role="group" aria-label="Last runs">
       <table>
         <thead>
           <tr>
-            <th>Run</th>
-            <th>Outcome</th>
-            <th>Begun</th>
-            <th class="number">Took</th>
-            <th class="number">Seen</th>
-            <th class="number">New</th>
-            <th class="number">Changed</th>
-            <th class="number">Suspects</th>
+            <th scope="col">Run</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Begun</th>
+            <th scope="col" class="number">Took</th>
+            <th scope="col" class="number">Seen</th>
+            <th scope="col" class="number">New</th>
+            <th scope="col" class="number">Changed</th>
+            <th scope="col" class="number">Suspects</th>
           </tr>
         </thead>
         <tbody>
@@ -61,5 +67,5 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
         </tbody>
       </table>
     </div>
-  </section>`;
+  </div>`;
 }

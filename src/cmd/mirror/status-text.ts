@@ -10,7 +10,7 @@ import { age, took } from '../../domain/age.ts';
 import type { AccountStatus } from './account-status.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
-import { money } from '../terminal/money.ts';
+import { money } from '../../domain/amounts.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { table } from '../terminal/table.ts';
 import { vendorCounts, type VendorCounts } from '../../admin/health/vendor-counts.ts';

@@ -126,13 +126,13 @@ export function accountReports(sqlite: Sqlite, account: string | undefined, late
     'SELECT account_id FROM accounts ORDER BY account_id',
   );
   const summary = accountSummaries(sqlite, latest);
-  const totals = totalAmounts(sqlite);
+  const totals = currencyTotals(sqlite);
   return accounts
     .all({})
     .map(({ account_id }) => account_id)
     .filter((accountId) => account === undefined || accountId === account)
     .flatMap((accountId) => summary(accountId) ?? [])
-    .map((found) => ({ ...found, totals: totals.all({ accountId: found.account }).map(withoutBlobs).map(total) }));
+    .map((found) => ({ ...found, totals: totals(found.account) }));
 }
 
 /** Counted as vendors change: to count them all again takes a second for each few millions. */
@@ -153,8 +153,9 @@ type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
   rest: number | null;
 };
 
-function totalAmounts(sqlite: Sqlite): Statement<OfAccount, HalvedTotal> {
-  return plainStatement<OfAccount, HalvedTotal>(
+/** What is owed to the active vendors of an account: a look at every vendor of it. */
+export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
+  const totals = plainStatement<OfAccount, HalvedTotal>(
     sqlite,
     `
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
@@ -164,6 +165,7 @@ function totalAmounts(sqlite: Sqlite): Statement<OfAccount, HalvedTotal> {
   GROUP BY b.code, b.kind
   ORDER BY b.code, b.kind DESC`,
   );
+  return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(total);
 }
 
 function total({ code, kind, unreadable, billions, rest }: HalvedTotal): CurrencyTotal {

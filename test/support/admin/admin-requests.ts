@@ -6,6 +6,9 @@ import { createMetrics, type Metrics } from '../../../src/admin/metrics/metrics.
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/query.ts';
+import type { Figures } from '../../../src/store/figures/figures.ts';
+import { compiled } from '../compiled.ts';
+import { sampleFigures } from './sample-figures.ts';
 import { able, facts, noon } from './sample.ts';
 
 interface Answer {
@@ -31,12 +34,15 @@ export async function startAdmin(
   clock: Clock = { ...systemClock, now: () => noon },
   ability: Ability = able,
   query: Query = () => Promise.reject(new Error('There is no mirror.')),
+  figures: Figures | Promise<Figures> = sampleFigures,
 ): Promise<Admin> {
   const metrics = createMetrics();
   const faults: unknown[] = [];
   const server = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: { facts: supply, ability: () => ability },
+    figures: () => Promise.resolve(figures),
+    assetFolder: compiled.pages,
     metrics,
     query,
     clock,

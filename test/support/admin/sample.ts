@@ -116,6 +116,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     days,
     watchdog: 'hearing',
     doubt: null,
+    progress: null,
     ...change,
   };
 }

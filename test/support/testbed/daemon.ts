@@ -10,6 +10,7 @@ import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
+import { compiled } from '../compiled.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account, publicUrl, token } from '../names.ts';
 import { directFetch } from '../network/direct-fetch.ts';
@@ -116,6 +117,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
     log: createLog('info', { write: (line) => void log.push(JSON.parse(line) as Entry) }),
     lockProcess: namedProcess(),
     migrations,
+    compiled,
   };
   let settings = settingsOf();
   const open = (): Promise<Daemon> =>

@@ -3,7 +3,7 @@ import { Secret } from '../../../src/domain/log.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 
 const token = 'canary-4f1c9b';
-const all = ['/', '/dashboard.css', '/dashboard.js', '/icon.svg', '/metrics', '/api/status', '/readyz'];
+const all = ['/', '/page.css', '/page.js', '/icon.svg', '/metrics', '/api/status', '/readyz'];
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { shared } from '../../../src/admin/shared-result.ts';
-import { healthSource } from '../../../src/app/health-source.ts';
-import type { AccountState } from '../../../src/store/reports/account-state.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
-import { account } from '../../support/admin/sample.ts';
+import { shared } from '../../../../src/admin/health/shared-result.ts';
+import { healthSource } from '../../../../src/app/health-source.ts';
+import type { AccountState } from '../../../../src/store/reports/account-state.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
+import { account } from '../../../support/admin/sample.ts';
 
 it('K24 all who look join one examination, and share it for ten times as long as it took', async () => {
   const clock = virtualClock();
@@ -41,7 +41,9 @@ it('K24 an examination looks at one account in each turn of the event loop', asy
       path: 'vendors.db',
     },
     secrets: { files: () => undefined, path: 'secrets.db' },
-    supervisors: new Map(Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null }])),
+    supervisors: new Map(
+      Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null, progress: null }]),
+    ),
     listener: { listening: true },
     clock: {
       yield: () => {

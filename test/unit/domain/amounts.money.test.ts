@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { money } from '../../../../src/cmd/terminal/money.ts';
-import { minorUnits } from '../../../../src/domain/amounts.ts';
+import { minorUnits, money } from '../../../src/domain/amounts.ts';
 
 describe('money', () => {
   it.each([

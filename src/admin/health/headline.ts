@@ -1,0 +1,113 @@
+/** The one sentence about an account that everything else on the page agrees with: is the mirror right, and what is to be done. */
+import { catalogue, type ErrorCode } from '../../domain/errors.ts';
+import type { SweepProgressFacts } from './health.ts';
+import type { AccountHealth, Readiness } from './readiness.ts';
+
+/** Green, amber, red, and what is still under way. */
+export type Tone = 'good' | 'fair' | 'bad' | 'busy';
+
+export interface Headline {
+  readonly tone: Tone;
+  /** Without a full stop: the moment of which it is true may follow. */
+  readonly words: string;
+  /** Since when it is so, where that is known. */
+  readonly since: string | null;
+  /** Why, and what to do about it: sentences. */
+  readonly details: readonly string[];
+}
+
+/** Judges the process first, then the way to the service, then what the mirror holds. */
+export function headline(health: AccountHealth, process: Readiness): Headline {
+  for (const rule of [disabled, refused, unreachable, unfinished, doubtful, troubled]) {
+    const found = rule(health, process);
+    if (found) return found;
+  }
+  return { tone: 'good', words: 'Your mirror is right', since: null, details: [] };
+}
+
+type Rule = (health: AccountHealth, process: Readiness) => Headline | undefined;
+
+const disabled: Rule = (_, process) =>
+  process.ready
+    ? undefined
+    : { tone: 'bad', words: 'Changes cannot be stored now', since: null, details: process.reasons };
+
+const refused: Rule = ({ reasons, error, facts }) => {
+  if (!error?.code || !reasons[0]?.startsWith('The service refuses access')) return undefined;
+  const details = [error.run.error ?? '', catalogue[error.code].hint].filter((words) => words !== '');
+  return {
+    tone: 'bad',
+    words: 'The service refuses access',
+    since: since(facts.failing, error.run.started_at),
+    details,
+  };
+};
+
+const unreachable: Rule = ({ ready, facts: { failing } }) => {
+  if (failing === null) return undefined;
+  const hint = failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '';
+  return {
+    tone: ready ? 'fair' : 'bad',
+    words: 'The service does not answer as it should',
+    since: failing.first_at,
+    details: [failing.message, hint].filter((words) => words !== ''),
+  };
+};
+
+const unfinished: Rule = ({ staleness, facts, error }) => {
+  if (staleness !== null) return undefined;
+  const running = facts.runs.find(({ outcome }) => outcome === 'running');
+  if (running)
+    return {
+      tone: 'busy',
+      words: 'The first pull is under way',
+      since: running.started_at,
+      details: [progressWords(facts.progress), 'What is here already is true, but not all there is.'],
+    };
+  const details = error
+    ? [error.run.error ?? 'The last run was cut off.', error.hint]
+    : ['The first run is about to begin.'];
+  return { tone: error ? 'bad' : 'busy', words: 'Nothing is mirrored completely yet', since: null, details };
+};
+
+const doubtful: Rule = ({ ready, reasons, error }) =>
+  ready
+    ? undefined
+    : { tone: 'bad', words: 'Your mirror may be out of date', since: null, details: [...reasons, ...remedy(error)] };
+
+const troubled: Rule = ({ facts, error }) => {
+  const breaker = facts.findings.some(({ kind }) => kind === 'breaker') && error?.code !== 'breaker_tripped';
+  const details = [
+    ...remedy(error),
+    breaker ? `Many vendors seem to be gone, and nothing was believed yet. ${catalogue.breaker_tripped.hint}` : null,
+    facts.freshness.callback_verified === 0
+      ? 'No callback is verified, so nothing is delivered: run `vendor-mirror doctor`.'
+      : null,
+    facts.watchdog === 'silent' ? 'Changes are found that no delivery announced: the callback is being renewed.' : null,
+    facts.queue.parked > 0
+      ? `${facts.queue.parked === 1 ? 'One changed vendor' : `${facts.queue.parked} changed vendors`} could not be read; the next reconciliation tries again.`
+      : null,
+  ].filter((words) => words !== null);
+  return details.length === 0
+    ? undefined
+    : { tone: 'fair', words: 'Your mirror is right, but something needs you', since: null, details };
+};
+
+function remedy(error: AccountHealth['error']): string[] {
+  if (!error) return [];
+  return [`The last ${error.run.kind} was not complete: ${error.run.error ?? 'it was cut off.'} ${error.hint}`];
+}
+
+function since(failing: { readonly first_at: string } | null, otherwise: string): string {
+  return failing?.first_at ?? otherwise;
+}
+
+const numbers = new Intl.NumberFormat('en');
+
+/** How far a sweep has come: `Page 120 of 1,000, walk 1.` */
+export function progressWords(progress: SweepProgressFacts | null): string {
+  if (progress === null) return 'It waits for the service’s first answer.';
+  const { page, pages, pass, seen, total } = progress;
+  const vendors = total > 0 ? `; ${numbers.format(seen)} of ${numbers.format(total)} vendors` : '';
+  return `Page ${numbers.format(page)} of ${numbers.format(pages)}, walk ${numbers.format(pass)}${vendors}.`;
+}

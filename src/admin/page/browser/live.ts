@@ -1,0 +1,96 @@
+/** Keeps the page as the daemon has it: asks for it again and again, and changes only what differs. */
+import { Idiomorph } from 'idiomorph';
+
+/** Rest between two requests, in milliseconds: with the second that the daemon shares a page for, a change shows within two. */
+const rest = 700;
+
+/** A daemon that does not answer within so many milliseconds is taken for dead. */
+const longestAnswer = 4_000;
+
+/** Calls `onPage` with the daemon's clock whenever the page was exchanged. */
+export function keepLive(onPage: (now: number) => void): void {
+  let version = document.body.dataset['version'] ?? '';
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  const look = async (): Promise<void> => {
+    clearTimeout(waiting);
+    if (!document.hidden) {
+      const answer = await ask(version);
+      if ('trouble' in answer) showTrouble(answer.trouble);
+      else {
+        showTrouble(null);
+        if (answer.page) {
+          const { body, title } = answer.page;
+          version = body.dataset['version'] ?? '';
+          document.title = title;
+          exchange(body);
+          onPage(Number(body.dataset['now']));
+        }
+      }
+    }
+    waiting = setTimeout(() => void look(), rest);
+  };
+  document.addEventListener('visibilitychange', () => void look());
+  waiting = setTimeout(() => void look(), rest);
+}
+
+type Answer = { readonly page: Document | null } | { readonly trouble: string };
+
+/** The page, null where it is still of that version, or what is wrong. */
+async function ask(version: string): Promise<Answer> {
+  try {
+    const response = await fetch(location.pathname + location.search, {
+      headers: { 'if-none-match': `"${version}"` },
+      cache: 'no-store',
+      signal: AbortSignal.timeout(longestAnswer),
+    });
+    if (response.status === 304) return { page: null };
+    if (response.status === 401)
+      return { trouble: 'The daemon does not take the token any more. Load the page again.' };
+    if (!response.ok) return { trouble: `The daemon answers with status ${response.status}; its log says why.` };
+    return { page: new DOMParser().parseFromString(await response.text(), 'text/html') };
+  } catch {
+    return { trouble: 'The daemon does not answer. See whether it runs: vendor-mirror serve.' };
+  }
+}
+
+/** Everything turns grey while the daemon is gone: what stands here is what it said last. */
+function showTrouble(trouble: string | null): void {
+  const notice = document.querySelector<HTMLElement>('#notice');
+  if (!notice || document.body.classList.contains('dead') === (trouble !== null)) return;
+  document.body.classList.toggle('dead', trouble !== null);
+  notice.hidden = trouble === null;
+  if (trouble === null) return;
+  const since = document.createElement('time');
+  since.dateTime = new Date().toISOString();
+  since.dataset['age'] = 'ago';
+  since.textContent = 'just now';
+  notice.replaceChildren(
+    `${trouble} Last answer `,
+    since,
+    `, at ${new Date().toLocaleTimeString()}. What stands below was true then, and nothing is known since.`,
+  );
+}
+
+/** Nodes that did not change stay as they are, with their focus, selection and scroll. What the browser's own code or a person made stays, too. */
+function exchange(body: HTMLElement): void {
+  for (const id of ['main', 'footer']) {
+    const [old, fresh] = [document.getElementById(id), body.querySelector(`#${id}`)];
+    if (old && fresh) void Idiomorph.morph(old, fresh, rules);
+    else if (old) old.replaceChildren();
+  }
+}
+
+const rules: Parameters<typeof Idiomorph.morph>[2] = {
+  ignoreActiveValue: true,
+  callbacks: {
+    beforeNodeMorphed(old: Node, fresh: Node): boolean {
+      if (!(old instanceof HTMLElement) || !(fresh instanceof HTMLElement)) return true;
+      if (old instanceof HTMLTimeElement && old.dateTime === (fresh as HTMLTimeElement).dateTime) return false;
+      if (!('own' in old.dataset)) return true;
+      if (fresh.dataset['series'] !== undefined) old.dataset['series'] = fresh.dataset['series'];
+      return false;
+    },
+    beforeAttributeUpdated: (name: string, element: Element): boolean =>
+      !(name === 'open' && element instanceof HTMLDetailsElement),
+  },
+};

@@ -1,0 +1,13 @@
+/** What runs in the browser: the page is whole without it, and alive with it. */
+import { countAges } from './age-counter.ts';
+import { drawCharts } from './charts.ts';
+import { keepLive } from './live.ts';
+import { searchAsTyped } from './search-box.ts';
+
+const ages = countAges();
+drawCharts();
+searchAsTyped();
+keepLive((now) => {
+  ages.setNow(now);
+  drawCharts();
+});

@@ -1,0 +1,125 @@
+/** The first page: is my mirror right, what is in it, how well do the webhooks work, what happened. All of one account; others a click away. */
+import { timestamp } from '../../domain/clock.ts';
+import type { Figures } from '../../store/figures/figures.ts';
+import { headline, type Headline } from '../health/headline.ts';
+import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
+import { contentsSection } from './contents-section.ts';
+import { page, type Page } from './page-frame.ts';
+import { eventSection } from './event-section.ts';
+import { ago, bytes, clockTime, count } from './format.ts';
+import { html, type Html } from './html.ts';
+import { webhookSection } from './webhook-section.ts';
+
+/** Beyond so many accounts, only those in most need of a person are listed. */
+const mostListed = 50;
+
+export interface OverviewOptions {
+  /** The account that was chosen; the one in most need of a person unless told. */
+  readonly account: string | undefined;
+  /** Null while they are worked out. */
+  readonly figures: Figures | null;
+}
+
+/** The account that a page is about; undefined where there is none. */
+export function chosenAccount({ accounts }: Health, account: string | undefined): AccountHealth | undefined {
+  return accounts.find(({ facts }) => facts.account === account) ?? bySeverity(accounts)[0];
+}
+
+export function overview(health: Health, options: OverviewOptions): Page {
+  const { now, facts, process } = health;
+  const chosen = chosenAccount(health, options.account);
+  if (!chosen) {
+    const content = html`<main id="main">
+      <section class="verdict fair"><h1>No account is served.</h1></section>
+    </main>`;
+    return page({ title: 'No account', root: './', now, content });
+  }
+  const said = headline(chosen, process);
+  const { figures } = options;
+  const content = html`<main id="main">
+      ${accountList(health, chosen)} ${verdict(said, chosen, now)} ${contentsSection(chosen.facts, figures)}
+      ${webhookSection(chosen.facts, figures, now)} ${eventSection(chosen.facts, figures, now)}
+    </main>
+    ${footer(facts, now)}`;
+  return page({ title: titles[said.tone], root: './', now, content });
+}
+
+const titles: Readonly<Record<Headline['tone'], string>> = {
+  good: 'Right',
+  fair: 'Right, needs you',
+  bad: 'Not right',
+  busy: 'First pull',
+};
+
+function accountList({ accounts, process }: Health, chosen: AccountHealth): Html | null {
+  if (accounts.length < 2) return null;
+  const listed = bySeverity(accounts).slice(0, mostListed);
+  const left = accounts.length - listed.length;
+  return html`<nav id="accounts" aria-label="Accounts">
+    <ul>
+      ${listed.map((account) => {
+        const { tone, words } = headline(account, process);
+        const { account: id } = account.facts;
+        return html`<li>
+          <a href="./?account=${id}" aria-current="${account === chosen ? 'page' : 'false'}" title="${words}"
+            ><span class="dot ${tone}"></span> ${id}</a
+          >
+        </li>`;
+      })}
+      ${left > 0 ? html`<li>and ${count(left)} more, all of them in <a href="./api/status">the status</a></li>` : null}
+    </ul>
+  </nav>`;
+}
+
+function verdict({ tone, words, since, details }: Headline, { facts }: AccountHealth, now: number): Html {
+  const { safe_as_of, listed_as_of, last_complete_sweep } = facts.freshness;
+  const asOf = safe_as_of ?? listed_as_of;
+  const isRight = tone === 'good' || (tone === 'fair' && since === null);
+  const moment = isRight ? asOf : since;
+  const when =
+    moment === null
+      ? '.'
+      : html`${isRight ? ' as of' : ', since'} <strong>${clockTime(now, moment)}</strong>, ${ago(now, moment)}.`;
+  const meaning =
+    asOf === null
+      ? null
+      : html`<p class="meaning">
+          ${
+            isRight
+              ? 'Every change up to then is here.'
+              : html`Every change up to ${clockTime(now, asOf)}, ${ago(now, asOf)}, is here.`
+          }
+          Last complete sweep ${ago(now, last_complete_sweep)}.
+        </p>`;
+  return html`<section id="verdict" class="verdict ${tone}">
+    <p class="account">Account <b>${facts.account}</b></p>
+    <h1 aria-live="polite">${words}${when}</h1>
+    ${details.map((line) => html`<p class="detail">${line}</p>`)} ${meaning}
+  </section>`;
+}
+
+function footer({ version, startedAt, files, next }: Health['facts'], now: number): Html {
+  const due = (moment: number | undefined): Html | string =>
+    moment === undefined ? 'under way' : ago(now, timestamp(moment));
+  const entries: readonly (readonly [string, Html | string])[] = [
+    ['Next reconciliation', due(next.reconcile)],
+    ['Next full pull', due(next.pull)],
+    ['Started', ago(now, timestamp(startedAt))],
+    ['Database', bytes(files.databaseBytes)],
+    ['Version', version],
+  ];
+  return html`<footer id="footer">
+    <dl>
+      ${entries.map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    <nav aria-label="For programs">
+      <a href="./api/status">status</a> <a href="./metrics">metrics</a> <a href="./readyz">readiness</a>
+    </nav>
+  </footer>`;
+}

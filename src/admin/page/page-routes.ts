@@ -1,0 +1,90 @@
+/** The pages for people, by path: the first one, the search, and one for each vendor. */
+import type { Clock } from '../../domain/clock.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
+import type { Figures } from '../../store/figures/figures.ts';
+import type { Query } from '../../store/sqlite/query.ts';
+import { FiguresCache } from './figures-cache.ts';
+import type { ApiHandle } from '../api/answers.ts';
+import type { Health } from '../health/readiness.ts';
+import { shared } from '../health/shared-result.ts';
+import { assets } from './assets.ts';
+import type { Page } from './page-frame.ts';
+import { chosenAccount, overview } from './overview.ts';
+import { findVendors, searchPage, searchResults, type Found } from './search-results.ts';
+import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';
+
+export interface PageOptions {
+  /** Shared by all who look. */
+  readonly examine: () => Promise<Health>;
+  readonly figures: (accountId: string) => Promise<Figures>;
+  readonly query: Query;
+  readonly clock: Clock;
+  readonly assetFolder: string;
+  readonly onFault: (error: unknown) => void;
+}
+
+const html = 'text/html; charset=utf-8';
+
+/** Vendors that the box shows, and the page. */
+const [inBox, onPage] = [12, 100];
+
+/** Answers without the headers that all answers of the admin server bear. */
+export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHandle>> {
+  const { query, clock, assetFolder } = options;
+  const overviews = sharedOverviews(options);
+  const search = async (request: HttpRequest, limit: number): Promise<Found | null> => {
+    const wanted = (request.query.get('q') ?? '').trim().slice(0, 200);
+    if (wanted === '') return null;
+    const { accounts } = await options.examine();
+    const ids = accounts.slice(0, 50).map(({ facts }) => facts.account);
+    return findVendors(query, clock, { wanted, limit, accounts: ids, signal: request.signal });
+  };
+  return {
+    '/': async (request) => pageAnswer(await overviews(request.query.get('account') ?? undefined), request),
+    '/search': async (request) => {
+      const root = /^(\.\.?\/){1,3}$/.exec(request.query.get('root') ?? '')?.[0] ?? './';
+      const found = await search(request, inBox);
+      return { status: 200, headers: { 'content-type': html }, body: found ? searchResults(found, root).text : '' };
+    },
+    '/vendors': async (request) =>
+      pageAnswer(searchPage(await search(request, onPage), request.query.get('q') ?? '', clock.now()), request),
+    '/vendors/:account/:id': async (request) => {
+      const { account = '', id = '' } = request.params;
+      const known = /^\d{1,15}$/.test(id) ? await vendorHistory(query, account, Number(id)) : undefined;
+      if (!known) return { ...pageAnswer(noVendorPage(clock.now()), request), status: 404 };
+      return pageAnswer(vendorPageOf(known, clock.now()), request);
+    },
+    ...Object.fromEntries(
+      [...assets(assetFolder)].map(([path, { type, read }]) => [
+        path,
+        async () => ({ status: 200, headers: { 'content-type': type }, body: await read() }),
+      ]),
+    ),
+  };
+}
+
+/** The first page of each account, made once for all who look at it. */
+function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
+  const { examine, figures, clock, onFault } = options;
+  const cache = new FiguresCache(clock, figures, onFault);
+  const pages = new Map<string, () => Promise<Page>>();
+  return async (wanted) => {
+    const account = chosenAccount(await examine(), wanted)?.facts.account ?? '';
+    let page = pages.get(account);
+    if (!page) {
+      page = shared(clock, async () => {
+        const known = account === '' ? null : await cache.of(account);
+        return overview(await examine(), { account, figures: known });
+      });
+      pages.set(account, page);
+    }
+    return page();
+  };
+}
+
+/** The page, or, where the browser has it already, nothing but that. */
+function pageAnswer({ text, version }: Page, { headers }: Pick<HttpRequest, 'headers'>): HttpAnswer {
+  const etag = `"${version}"`;
+  if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
+  return { status: 200, headers: { 'content-type': html, etag }, body: text };
+}

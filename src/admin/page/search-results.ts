@@ -1,0 +1,104 @@
+/** Vendors that somebody looks for, by name, number or e-mail address: while typing, and as a page. */
+import type { Clock } from '../../domain/clock.ts';
+import type { Balance, VisState } from '../../domain/vendor.ts';
+import { storedDetails } from '../../store/reports/vendor-detail.ts';
+import { vendorPage, type VendorPlace } from '../../store/reports/vendor-page.ts';
+import type { Query } from '../../store/sqlite/query.ts';
+import type { Presence } from '../../store/tables/vendor-tables.ts';
+import { page, type Page } from './page-frame.ts';
+import { counted } from './format.ts';
+import { html, type Html } from './html.ts';
+
+/** One that was found. */
+interface Hit {
+  readonly account_id: string;
+  readonly vendorid: number;
+  readonly vendor_name: string | null;
+  readonly primary_contact_email: string | null;
+  readonly vis_state: VisState | null;
+  readonly presence: Presence;
+  readonly outstanding: readonly Balance[];
+}
+
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** Whether there may be more than those. */
+  readonly more: boolean;
+}
+
+export interface Wanted {
+  /** Part of a name, an address or an account number, or the whole number of a vendor. */
+  readonly wanted: string;
+  readonly limit: number;
+  /** Where a number is looked for. */
+  readonly accounts: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Looks through all vendors, few in each turn of the event loop. @throws the signal's reason as soon as it is aborted. */
+export async function findVendors(
+  query: Query,
+  clock: Pick<Clock, 'yield'>,
+  { wanted, limit, accounts, signal }: Wanted,
+): Promise<Found> {
+  const hits = /^\d{1,15}$/.test(wanted) ? await numbered(query, Number(wanted), accounts) : [];
+  let after: VendorPlace | null | undefined;
+  do {
+    const asked = { search: wanted, limit: limit - hits.length, after: after ?? undefined };
+    const found = await vendorPage(query, clock, asked, signal);
+    hits.push(...found.vendors);
+    after = found.next;
+  } while (after && hits.length < limit);
+  return { hits, more: after !== null };
+}
+
+function numbered(query: Query, vendorid: number, accounts: readonly string[]): Promise<Hit[]> {
+  return query((sqlite) =>
+    accounts
+      .flatMap((account) => storedDetails(sqlite, vendorid, account))
+      .map(({ vendor, balances }) => ({
+        ...vendor,
+        outstanding: balances.filter(({ kind }) => kind === 'outstanding'),
+      })),
+  );
+}
+
+/** What stands below the search box. */
+export function searchResults({ hits, more }: Found, root: string): Html {
+  if (hits.length === 0) return html`<p>No vendor is called so, bears that number or has that address.</p>`;
+  return html`<p>${counted(hits.length, 'vendor')}${more ? ', and there are more: type more of it' : ''}</p>
+    <ul class="hits">
+      ${hits.map((hit) => html`<li>${link(hit, root)}</li>`)}
+    </ul>`;
+}
+
+function link({ account_id, vendorid, vendor_name, primary_contact_email, ...state }: Hit, root: string): Html {
+  const owed = state.outstanding.map(({ amount, code }) => `${amount} ${code}`).join('; ');
+  return html`<a href="${root}vendors/${account_id}/${vendorid}">
+    <b><bdi>${vendor_name ?? 'No name'}</bdi></b> <span class="sum">${owed}</span>
+    <small>${vendorid}${primary_contact_email ? html` · <bdi>${primary_contact_email}</bdi>` : null}</small>
+    <small class="sum">${stateWords(state)}</small>
+  </a>`;
+}
+
+const states = ['active', 'deleted', 'archived'] as const;
+
+/** In one word; what is not in the lists is no longer a question of its state. */
+export function stateWords({ vis_state, presence }: Pick<Hit, 'vis_state' | 'presence'>): string {
+  if (presence !== 'present') return presence;
+  return vis_state === null ? 'state unknown' : states[vis_state];
+}
+
+export function searchPage(found: Found | null, wanted: string, now: number): Page {
+  const content = html`<main id="main">
+    <section>
+      <h1>Vendors</h1>
+      ${
+        found === null
+          ? html`<p>Type a name, a number or an e-mail address into the box above.</p>`
+          : searchResults(found, './')
+      }
+    </section>
+  </main>`;
+  return page({ title: 'Vendors', root: './', wanted, content, now });
+}

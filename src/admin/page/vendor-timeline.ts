@@ -1,0 +1,178 @@
+/** The page of one vendor: what it is, what is owed, and its timeline, each change from what to what. */
+import type { Change } from '../../store/reports/change-feed.ts';
+import { readTimeline } from '../../store/reports/change-feed.ts';
+import { fieldChanges, type FieldChange } from '../../store/reports/field-changes.ts';
+import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
+import type { Query } from '../../store/sqlite/query.ts';
+import { page, type Page } from './page-frame.ts';
+import { ago, clockTime, date } from './format.ts';
+import { html, type Html } from './html.ts';
+import { stateWords } from './search-results.ts';
+
+/** The latest changes of a vendor that are shown. */
+const mostChanges = 100;
+
+export interface VendorHistory {
+  readonly detail: StoredDetail;
+  /** The latest first. */
+  readonly timeline: readonly (Change & { readonly fields: readonly FieldChange[] })[];
+  /** Whether there is more than that. */
+  readonly older: boolean;
+}
+
+/** Undefined where the mirror holds no such vendor. */
+export function vendorHistory(query: Query, account: string, vendorid: number): Promise<VendorHistory | undefined> {
+  return query((sqlite) => {
+    const [detail] = storedDetails(sqlite, vendorid, account);
+    if (!detail) return undefined;
+    const key = { account_id: account, vendorid };
+    const { timeline, older } = readTimeline(sqlite, key, { before: undefined, limit: mostChanges });
+    const [from, to] = [timeline.at(-1)?.seq ?? 0, timeline[0]?.seq ?? 0];
+    const fields = fieldChanges(sqlite, { ...key, from, to });
+    return {
+      detail,
+      timeline: timeline.map((change) => ({ ...change, fields: fields.filter(({ seq }) => seq === change.seq) })),
+      older: older !== null,
+    };
+  });
+}
+
+const root = '../../';
+
+export function vendorPageOf({ detail, timeline, older }: VendorHistory, now: number): Page {
+  const { vendor, safeAsOf } = detail;
+  const name = vendor.vendor_name ?? `Vendor ${vendor.vendorid}`;
+  const content = html`<main id="main">
+    <section id="vendor">
+      <p class="soft">Vendor ${vendor.vendorid} of account ${vendor.account_id}</p>
+      <h1><bdi>${name}</bdi> <span class="pill ${tone(vendor)}">${stateWords(vendor)}</span></h1>
+      ${owed(detail)} ${facts(detail)}
+      <p class="soft">
+        ${
+          safeAsOf === null
+            ? 'The mirror was never complete yet.'
+            : html`Every change up to ${clockTime(now, safeAsOf)}, ${ago(now, safeAsOf)}, is here.`
+        }
+        Last changed here ${ago(now, vendor.changed_at)}.
+      </p>
+    </section>
+    <section id="timeline" aria-labelledby="timeline-title">
+      <h2 id="timeline-title">Timeline</h2>
+      <ol class="timeline">
+        ${timeline.map((change) => entry(change, now))}
+      </ol>
+      ${older ? html`<p class="soft">Earlier changes: <code>vendor-mirror changes</code> tells all of them.</p>` : null}
+    </section>
+  </main>`;
+  return page({ title: name, root, now, content });
+}
+
+function tone(vendor: StoredDetail['vendor']): string {
+  if (vendor.presence !== 'present') return 'bad';
+  return vendor.vis_state === 0 ? 'good' : 'fair';
+}
+
+function owed({ balances }: StoredDetail): Html {
+  if (balances.length === 0) return html`<p>Nothing is owed to it.</p>`;
+  return html`<ul class="sums">
+    ${balances.map(
+      ({ kind, amount, code }) =>
+        html`<li class="${kind}">
+          <small>${kind}</small> <b>${amount} <bdi>${code}</bdi></b>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** Fields of the vendor that people know it by; those that are not set are left out. */
+const shown = [
+  ['account_number', 'Account number'],
+  ['primary_contact_email', 'E-mail'],
+  ['phone', 'Telephone'],
+  ['street', 'Street'],
+  ['street2', ''],
+  ['postal_code', 'Postal code'],
+  ['city', 'City'],
+  ['province', 'Province'],
+  ['country', 'Country'],
+  ['website', 'Website'],
+  ['currency_code', 'Currency'],
+  ['language', 'Language'],
+  ['note', 'Note'],
+] as const;
+
+function facts({ vendor, taxDefaults }: StoredDetail): Html {
+  const contact = [vendor.primary_contact_first_name, vendor.primary_contact_last_name].filter(Boolean).join(' ');
+  const rows: (readonly [string, string])[] = [
+    ...(contact === '' ? [] : [['Contact', contact] as const]),
+    ...shown.flatMap(([field, name]) => {
+      const value = vendor[field];
+      return value === null || value === '' ? [] : [[name || 'Street, continued', value] as const];
+    }),
+    ...(vendor.is_1099 === 1 ? [['1099', 'yes'] as const] : []),
+    ...taxDefaults.map(
+      ({ name, amount, enabled }) => ['Tax', `${name ?? '–'} ${amount ?? ''}${enabled === 0 ? ' (off)' : ''}`] as const,
+    ),
+  ];
+  return html`<dl class="facts">
+    ${rows.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+const kindWords: Readonly<Record<Change['kind'], string>> = {
+  created: 'First seen',
+  updated: 'Changed',
+  deleted: 'Deleted',
+  archived: 'Archived',
+  restored: 'Restored',
+  missing: 'Missing from the list',
+  gone: 'Gone from the service',
+  returned: 'Back again',
+};
+
+const sourceWords: Readonly<Record<Change['source'], string>> = {
+  pull: 'a pull',
+  delivery: 'a webhook',
+  reconcile: 'a reconciliation',
+  write: 'a command of ours',
+};
+
+function entry(change: VendorHistory['timeline'][number], now: number): Html {
+  return html`<li>
+    <b>${kindWords[change.kind]}</b> ${ago(now, change.at)}, ${moment(change.at)}
+    <small>learned by ${sourceWords[change.source]}</small>
+    ${change.fields.length === 0 ? null : changedFields(change.fields)}
+  </li>`;
+}
+
+/** Field by field, from what to what. */
+function changedFields(fields: readonly Omit<FieldChange, 'seq'>[]): Html {
+  return html`<ul class="fields">
+    ${fields.map(
+      ({ field, old, new: fresh }) =>
+        html`<li>
+          <code>${field}</code>: <del><bdi>${old ?? 'nothing'}</bdi></del> → <ins><bdi>${fresh ?? 'nothing'}</bdi></ins>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function moment(at: string): string {
+  return `${date(at.slice(0, 10))} ${at.slice(0, 4)}, ${at.slice(11, 19)} UTC`;
+}
+
+export function noVendorPage(now: number): Page {
+  const content = html`<main id="main">
+    <section>
+      <h1>The mirror holds no such vendor.</h1>
+      <p>Look for it by name, number or e-mail address in the box above.</p>
+    </section>
+  </main>`;
+  return page({ title: 'No such vendor', root, now, content });
+}

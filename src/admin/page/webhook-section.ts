@@ -1,0 +1,148 @@
+/** How well the webhooks work: alive or dead in one sentence, then deliveries, what was missed and how late, by hour and by day. */
+import { timestamp } from '../../domain/clock.ts';
+import { seconds } from '../../domain/duration.ts';
+import type { Figures, HourFigures } from '../../store/figures/figures.ts';
+import type { AccountFacts, WebhookDay } from '../health/health.ts';
+import type { Tone } from '../health/headline.ts';
+import { chart } from './chart.ts';
+import { ago, count, counted, date, percent } from './format.ts';
+import { html, type Html } from './html.ts';
+
+const daysDrawn = 14;
+const dayMs = 86_400_000;
+
+export function webhookSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
+  const { tone, words } = pulse(facts);
+  return html`<section id="webhooks" aria-labelledby="webhooks-title">
+    <h2 id="webhooks-title">How well the webhooks work</h2>
+    <p class="pulse">
+      <span class="pill ${tone}">${words}</span> Last delivery <b>${ago(now, facts.lastDelivery)}</b>.
+    </p>
+    <p>${missedWords(facts.days)}</p>
+    ${callbacks(facts, now)}
+    <div class="pair">
+      ${figures === null ? null : byHour(figures.hours)} ${facts.days.length === 0 ? null : byDay(facts.days, now)}
+    </div>
+    ${waiting(facts, now)}
+  </section>`;
+}
+
+/** Whether deliveries come. */
+function pulse({ watchdog, callbacks: registered, freshness }: AccountFacts): { tone: Tone; words: string } {
+  if (watchdog === 'off')
+    return { tone: 'fair', words: 'Off: listener.publicUrl is not set, only sweeps find changes' };
+  if (registered.length === 0) return { tone: 'bad', words: 'Dead: no callback is registered' };
+  if (freshness.callback_verified === 0) return { tone: 'bad', words: 'Dead: no callback is verified' };
+  if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: changes are found that no delivery announced' };
+  return { tone: 'good', words: 'Alive' };
+}
+
+function missedWords(days: readonly WebhookDay[]): string {
+  const shown = days.slice(-daysDrawn);
+  const add = (of: (day: WebhookDay) => number): number => shown.reduce((total, day) => total + of(day), 0);
+  const missed = add((day) => day.unannounced_changes);
+  const changes = missed + add((day) => day.announced_changes);
+  const late = add((day) => day.late_deliveries);
+  const longest = Math.max(0, ...shown.map((day) => day.latest_seconds ?? 0));
+  if (changes === 0) return `In ${daysDrawn} days no change was announced or missed.`;
+  const lost =
+    missed === 0
+      ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`
+      : `${count(missed)} of ${counted(changes, 'change')} in ${daysDrawn} days were missed (${percent(missed / changes)}), and found by a sweep`;
+  return late === 0 ? `${lost}; none came late.` : `${lost}; ${count(late)} came late, by ${seconds(longest)} at most.`;
+}
+
+function callbacks({ callbacks: registered, refusals }: AccountFacts, now: number): Html | null {
+  if (registered.length + refusals.length === 0) return null;
+  return html`<ul class="plain">
+    ${registered.map(
+      ({ event, uri, verified, checked_at }) =>
+        html`<li>
+          <span class="pill ${verified === 1 ? 'good' : 'bad'}">${verified === 1 ? 'verified' : 'not verified'}</span>
+          <b>${event}</b> to <code>${uri}</code>, checked ${ago(now, checked_at)}
+        </li>`,
+    )}
+    ${refusals.map(
+      ({ event, refused_at, message }) =>
+        html`<li><span class="pill bad">refused</span> <b>${event}</b> ${ago(now, refused_at)}: ${message}</li>`,
+    )}
+  </ul>`;
+}
+
+function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
+  if (queue.waiting === 0) return html`<p class="soft">Nothing waits to be read again.</p>`;
+  return html`<p class="soft">
+    ${counted(queue.waiting, 'vendor')} wait to be read again, the first since ${ago(now, oldestMark)}.
+  </p>`;
+}
+
+function byHour(hours: readonly HourFigures[]): Html {
+  const heard = hours.reduce((total, { deliveries }) => total + deliveries, 0);
+  return html`<div>
+    <h3>By hour, two days</h3>
+    ${chart({
+      words: `${counted(heard, 'delivery', 'deliveries')} in the last two days, hour by hour`,
+      grain: 'hour',
+      kind: 'bars',
+      places: 0,
+      at: hours.map(({ hour }) => hour),
+      series: [
+        { name: 'Deliveries', tone: 'ink-1', values: hours.map(({ deliveries }) => deliveries) },
+        { name: 'Missed', tone: 'ink-2', values: hours.map(({ missed }) => missed) },
+        { name: 'Late', tone: 'ink-3', values: hours.map(({ late }) => late) },
+      ],
+      table: {
+        head: ['Hour (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+        rows: [...hours]
+          .reverse()
+          .map((hour) => [`${hour.hour}:00`, ...cells(hour.deliveries, hour.missed, hour.late, hour.latestSeconds)]),
+      },
+    })}
+  </div>`;
+}
+
+function byDay(days: readonly WebhookDay[], now: number): Html {
+  const known = new Map(days.map((day) => [day.day, day]));
+  const names = Array.from({ length: daysDrawn }, (_, index) =>
+    timestamp(now - (daysDrawn - 1 - index) * dayMs).slice(0, 10),
+  );
+  const of = (pick: (day: WebhookDay) => number): number[] =>
+    names.map((name) => {
+      const day = known.get(name);
+      return day ? pick(day) : 0;
+    });
+  return html`<div>
+    <h3>By day, two weeks</h3>
+    ${chart({
+      words: `Deliveries, missed and late changes since ${date(names[0] ?? '')}, day by day`,
+      grain: 'day',
+      kind: 'bars',
+      places: 0,
+      at: names,
+      series: [
+        { name: 'Deliveries', tone: 'ink-1', values: of((day) => day.deliveries) },
+        { name: 'Missed', tone: 'ink-2', values: of((day) => day.unannounced_changes) },
+        { name: 'Late', tone: 'ink-3', values: of((day) => day.late_deliveries) },
+      ],
+      table: {
+        head: ['Day (UTC)', 'Deliveries', 'Missed', 'Late', 'Latest by'],
+        rows: [...names].reverse().map((name) => {
+          const day = known.get(name);
+          return [
+            name,
+            ...cells(
+              day?.deliveries ?? 0,
+              day?.unannounced_changes ?? 0,
+              day?.late_deliveries ?? 0,
+              day?.latest_seconds ?? null,
+            ),
+          ];
+        }),
+      },
+    })}
+  </div>`;
+}
+
+function cells(deliveries: number, missed: number, late: number, latest: number | null): string[] {
+  return [count(deliveries), count(missed), count(late), latest === null ? '–' : seconds(latest)];
+}

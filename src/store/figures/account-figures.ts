@@ -1,0 +1,162 @@
+/** Works out the figures of accounts. Looks at many rows: for a thread of its own. */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
+import { currencyTotals, type CurrencyTotal } from '../reports/account-reports.ts';
+import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
+import { MoneyHistory } from './money-history.ts';
+
+const hourMs = 3_600_000;
+/** Two days, and this hour. */
+const hoursDrawn = 49;
+const latestFound = 30;
+
+interface OfAccount {
+  readonly accountId: string;
+}
+
+type Since = OfAccount & { readonly since: string };
+
+export class AccountFigures {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #history: MoneyHistory;
+  readonly #totals: (accountId: string) => CurrencyTotal[];
+  readonly #received: Statement<Since, { hour: string; deliveries: number }>;
+  readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
+  readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
+  readonly #version: Statement<{ from: number }, { seq: number; valid_from: string }>;
+  readonly #lastVersion: Statement<None, { seq: number | null }>;
+  readonly #found: Statement<OfAccount & { latest: number }, FoundFigure>;
+  readonly #gateways: Statement<OfAccount, GatewayFigure>;
+  readonly #counted = new Map<string, Counted>();
+
+  constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.#history = new MoneyHistory(sqlite);
+    this.#totals = currencyTotals(sqlite);
+    this.#received = plainStatement(
+      sqlite,
+      `
+      SELECT substr(received_at, 1, 13) AS hour, count(*) AS deliveries FROM deliveries
+      WHERE account_id = :accountId AND received_at >= :since AND outcome <> 'ignored' GROUP BY 1`,
+    );
+    this.#missed = plainStatement(
+      sqlite,
+      `
+      SELECT substr(found_at, 1, 13) AS hour, sum(explained_at IS NULL) AS missed, sum(explained_at IS NOT NULL) AS late,
+        max(round((julianday(explained_at) - julianday(found_at)) * 86400, 3)) AS latestSeconds
+      FROM findings
+      WHERE account_id = :accountId AND kind IN ('missed_create', 'missed_update', 'missed_delete', 'missed_restore')
+        AND found_at >= :since GROUP BY 1`,
+    );
+    this.#versions = plainStatement(
+      sqlite,
+      `
+      SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
+        SELECT seq, changed_fields FROM vendor_versions NOT INDEXED
+        WHERE account_id = :accountId AND seq > :after AND valid_from >= :since)`,
+    );
+    this.#version = plainStatement(
+      sqlite,
+      'SELECT seq, valid_from FROM vendor_versions WHERE seq >= :from ORDER BY seq LIMIT 1',
+    );
+    this.#lastVersion = plainStatement(sqlite, 'SELECT max(seq) AS seq FROM vendor_versions');
+    this.#found = plainStatement(
+      sqlite,
+      `
+      SELECT f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
+      FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
+      WHERE f.account_id = :accountId ORDER BY f.id DESC LIMIT :latest`,
+    );
+    this.#gateways = plainStatement(
+      sqlite,
+      `
+      SELECT sgid, gateway_name AS name, first_seen_at AS since, removed_at AS removed
+      FROM gateways WHERE account_id = :accountId ORDER BY removed_at IS NOT NULL, sgid LIMIT 50`,
+    );
+  }
+
+  read(accountId: string): Figures {
+    const now = this.#clock.now();
+    return {
+      money: this.#money(accountId, now),
+      hours: this.#hours(accountId, now),
+      today: this.#today(accountId, now),
+      found: this.#found.all({ accountId, latest: latestFound }).map(withoutBlobs),
+      gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
+    };
+  }
+
+  #money(accountId: string, now: number): CurrencyFigures[] {
+    const day = timestamp(now).slice(0, 10);
+    const before = this.#history.before(accountId, now);
+    const totals = this.#totals(accountId);
+    const codes = new Set([...totals.map(({ code }) => code), ...before.keys()]);
+    return [...codes].sort().map((code) => {
+      const of = (kind: CurrencyTotal['kind']): CurrencyTotal | undefined =>
+        totals.find((total) => total.code === code && total.kind === kind);
+      const [outstanding, overdue] = [of('outstanding')?.minor ?? 0n, of('overdue')?.minor ?? 0n];
+      const unreadable = (of('outstanding')?.unreadable ?? 0) + (of('overdue')?.unreadable ?? 0);
+      return {
+        code,
+        outstanding,
+        overdue,
+        unreadable,
+        days: [...(before.get(code) ?? []), { day, outstanding, overdue }],
+      };
+    });
+  }
+
+  #hours(accountId: string, now: number): HourFigures[] {
+    const names = Array.from({ length: hoursDrawn }, (_, index) =>
+      timestamp(now - (hoursDrawn - 1 - index) * hourMs).slice(0, 13),
+    );
+    const since = names[0] ?? '';
+    const received = new Map(this.#received.all({ accountId, since }).map((row) => [row.hour, row.deliveries]));
+    const missed = new Map(this.#missed.all({ accountId, since }).map((row) => [row.hour, row]));
+    return names.map((hour) => {
+      const { missed: count = 0, late = 0, latestSeconds = null } = missed.get(hour) ?? {};
+      return { hour, deliveries: received.get(hour) ?? 0, missed: count, late, latestSeconds };
+    });
+  }
+
+  /** Versions bear rising numbers: those that were counted today already are not looked at again. */
+  #today(accountId: string, now: number): TodayFigures {
+    const day = timestamp(now).slice(0, 10);
+    const known = this.#counted.get(accountId);
+    const counted = known?.day === day ? known : { day, created: 0, changed: 0, last: this.#before(day) };
+    const { created, versions, last } =
+      this.#versions.get({ accountId, after: counted.last, since: day }) ?? noVersions;
+    const sum = {
+      day,
+      created: counted.created + created,
+      changed: counted.changed + versions - created,
+      last: last ?? counted.last,
+    };
+    this.#counted.set(accountId, sum);
+    return { day, created: sum.created, changed: sum.changed };
+  }
+
+  /** A number that no version of that day is below: versions are numbered as they come, so that it is found by halving. */
+  #before(day: string): number {
+    let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const version = this.#version.get({ from: middle + 1 });
+      if (version && version.valid_from < day) low = version.seq;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Versions {
+  readonly created: number;
+  readonly versions: number;
+  readonly last: number | null;
+}
+
+type Counted = TodayFigures & { readonly last: number };
+
+const noVersions: Versions = { created: 0, versions: 0, last: null };

@@ -1,0 +1,131 @@
+/** The operator's pages as a browser shows them: at two widths, by day and by night, by keyboard alone, and while the daemon dies. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium, look, noChromium, type Look, type Looked } from '../support/chromium.ts';
+import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser | undefined;
+beforeAll(async () => {
+  if (!noChromium) browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+function opened(url: string, options: Look = {}): Promise<Looked> {
+  if (!browser) throw new Error('Chromium was not started.');
+  return look(browser, url, options);
+}
+
+/** Rules that a page breaks seriously, each with where. The audit is injected past the policy of the page, which allows no such script. */
+async function broken(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+
+/** Pictures are kept where `PICTURES` says, for people to look at. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['PICTURES'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+describe.skipIf(noChromium)('the first page in Chromium', () => {
+  it.each([0, 10, 100_000])(
+    'with %i vendors is whole at 360 and 1280 pixels, by day and by night, without an error, a request elsewhere or a serious finding of axe',
+    async (vendors) => {
+      const { url, faults } = await showMirror(await fillMirror(vendors));
+      for (const width of [360, 1280])
+        for (const scheme of ['light', 'dark'] as const) {
+          const { page, troubles } = await opened(url, { width, scheme });
+          await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+          await page.getByText(vendors === 0 ? 'Nothing is owed' : 'Owed to active vendors').waitFor();
+          if (vendors > 0) await page.locator('.plot canvas').nth(3).waitFor();
+          expect([width, scheme, await scrollsSideways(page)]).toEqual([width, scheme, false]);
+          await picture(page, `overview-${vendors}-${width}-${scheme}`);
+          expect([width, scheme, await broken(page)]).toEqual([width, scheme, []]);
+          expect(troubles).toEqual([]);
+        }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('shows a change without being loaded again, and keeps focus, selection, scroll and what was opened', async () => {
+    const { url, change } = await showMirror(await fillMirror(10));
+    const { page, troubles } = await opened(url);
+    await page.getByText('In numbers').first().click();
+    await page.locator('#search').focus();
+    await page.keyboard.type('mü');
+    await page.evaluate('scrollTo(0, 120)');
+    await change('UPDATE vendors SET vis_state = 2 WHERE vendorid <= 4');
+    await page.locator('.tile', { hasText: 'Archived' }).getByText('4').waitFor();
+    const kept = await page.evaluate(`({
+      focus: document.activeElement.id,
+      typed: document.activeElement.value,
+      scroll: scrollY,
+      opened: document.querySelectorAll('details[open]').length,
+    })`);
+    expect(kept).toEqual({ focus: 'search', typed: 'mü', scroll: 120, opened: 1 });
+    await page.locator('#contents-title').selectText();
+    await change('UPDATE vendors SET vis_state = 2 WHERE vendorid <= 5');
+    await page.locator('.tile', { hasText: 'Archived' }).getByText('5').waitFor();
+    expect(await page.evaluate('String(getSelection())')).toBe('What is in it');
+    expect(troubles).toEqual([]);
+  });
+
+  it('of a daemon that died turns grey, says so, and goes on counting; and comes back with it', async () => {
+    const path = await fillMirror(10);
+    const first = await showMirror(path);
+    const { page } = await opened(first.url);
+    await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+    const before = await page.locator('#verdict time').first().textContent();
+    await first.stop();
+    await page.getByRole('alert').getByText('The daemon does not answer').waitFor();
+    await page.waitForFunction(`document.querySelector('#verdict time').textContent !== '${before}'`);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`)).toBe('grayscale(1)');
+    await picture(page, 'dead');
+    const second = await showMirror(path, { port: Number(new URL(first.url).port) });
+    await page.locator('#notice').waitFor({ state: 'hidden' });
+    expect(second.faults).toEqual([]);
+  });
+
+  it('finds a vendor while somebody types, leads to its page by keyboard alone, and shows odd names as text', async () => {
+    const { url } = await showMirror(await fillMirror(5_000));
+    const { page, troubles } = await opened(url, { width: 360 });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('MULLER & so');
+    await page.locator('#results').getByText('1 vendor', { exact: true }).waitFor();
+    await picture(page, 'search-360');
+    expect(await broken(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Müller & Söhne GmbH' }).waitFor();
+    await page.getByText('Graz').waitFor();
+    expect(await page.locator('.timeline ins').first().textContent()).toBe('Wien');
+    await picture(page, 'vendor-360');
+    expect(await broken(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    for (const wanted of ['4999', 'office4999@', '<script', '\u202e', '👩‍👩‍👧‍👦']) {
+      await page.locator('#search').fill(wanted);
+      await page.locator('#results a').first().waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.locator('#results').innerText()).toBe('');
+    }
+    expect(troubles).toEqual([]);
+    const { page: wide, troubles: others } = await opened(`${url}vendors?q=WWWW`, { scheme: 'dark' });
+    await wide.locator('main').getByText('W'.repeat(200)).click();
+    await wide.getByText('Timeline').waitFor();
+    await picture(wide, 'vendor-1280-dark');
+    expect([await scrollsSideways(wide), await broken(wide), others]).toEqual([false, [], []]);
+  });
+});

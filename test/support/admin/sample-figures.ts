@@ -1,0 +1,44 @@
+/** Figures of a made-up installation, at noon of 20 November 2026. */
+import { timestamp } from '../../../src/domain/clock.ts';
+import type { CurrencyFigures, Figures } from '../../../src/store/figures/figures.ts';
+import { before, noon } from './sample.ts';
+
+const [hour, day] = [3_600_000, 86_400_000];
+
+/** A year of a currency, in cents: a slow rise, with a wave in it. */
+function currency(code: string, size: number): CurrencyFigures {
+  const days = Array.from({ length: 366 }, (_, index) => ({
+    day: timestamp(noon - (365 - index) * day).slice(0, 10),
+    outstanding: BigInt(Math.round(size * (1 + index / 400 + 0.12 * Math.sin(index / 9)))),
+    overdue: BigInt(Math.round(size * (0.2 + 0.08 * Math.cos(index / 14)))),
+  }));
+  const { outstanding, overdue } = days[365]!;
+  return { code, outstanding, overdue, unreadable: 0, days };
+}
+
+export const sampleFigures: Figures = {
+  money: [currency('EUR', 18_412_050), currency('JPY', 2_400_000), currency('USD', 96_120_099)],
+  hours: Array.from({ length: 49 }, (_, index) => ({
+    hour: timestamp(noon - (48 - index) * hour).slice(0, 13),
+    deliveries: 3 + ((index * 7) % 11),
+    missed: index % 13 === 5 ? 1 : 0,
+    late: index % 17 === 9 ? 1 : 0,
+    latestSeconds: index % 17 === 9 ? 212 : null,
+  })),
+  today: { day: '2026-11-20', created: 6, changed: 31 },
+  found: [
+    {
+      at: before(hour),
+      kind: 'missed_update',
+      vendorid: 1563,
+      vendor: 'Müller & Söhne GmbH',
+      fields: '["phone","city"]',
+    },
+    { at: before(2 * hour), kind: 'balance_only', vendorid: 1600, vendor: null, fields: '["outstanding_balance"]' },
+    { at: before(3 * hour), kind: 'field_drift', vendorid: null, vendor: null, fields: '["tax_region"]' },
+  ],
+  gateways: [
+    { sgid: 4001, name: 'stripe', since: before(200 * day), removed: null },
+    { sgid: 4002, name: null, since: before(200 * day), removed: before(3 * day) },
+  ],
+};

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { AccountFacts } from '../../../../src/admin/health/health.ts';
+import { money } from '../../../../src/domain/amounts.ts';
+import type { Figures } from '../../../../src/store/figures/figures.ts';
+import { startAdmin } from '../../../support/admin/admin-requests.ts';
+import { sampleFigures } from '../../../support/admin/sample-figures.ts';
+import { able, account, facts, newAccount, run } from '../../../support/admin/sample.ts';
+
+/** The page as HTML, and as the text that a person reads. */
+async function shown(accounts: AccountFacts[], figures: Figures = sampleFigures) {
+  const { ask } = await startAdmin({}, () => Promise.resolve(facts(accounts)), undefined, able, undefined, figures);
+  const { body, headers } = await ask('/');
+  return { body, text: textOf(body), ask, headers };
+}
+
+function textOf(body: string): string {
+  return body
+    .replace(/<(script|style|title)\b.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ([,.;])/g, '$1')
+    .replaceAll('&#38;', '&');
+}
+
+const eur = sampleFigures.money[0]!;
+const attack = `<img src=x onerror=alert(1)>"'\`&<script>alert(2)</script>`;
+
+describe('the first page', () => {
+  it('answers whether the mirror is right, as of when, what is in it, and what happened', async () => {
+    const { text } = await shown([account()]);
+    for (const words of [
+      'Your mirror is right as of 11:57:40 UTC, 2 min ago.',
+      'Every change up to then is here.',
+      'Active 1,602 vendors Archived 31 vendors Deleted 51 vendors Gone 4',
+      `EUR ${money(eur.outstanding, 'EUR')} ${money(eur.overdue, 'EUR')}`,
+      'Alive Last delivery 5 s ago.',
+      '19 of 2,385 changes in 14 days were missed (0.8%), and found by a sweep; 6 came late, by 3 min at most.',
+      'verified bill_vendor to https://mirror.example.com/webhooks/6BApk/',
+      '3 vendors wait to be read again, the first since 9 s ago.',
+      'Today (UTC): 6 new vendors, 31 changes.',
+      'Müller & Söhne GmbH changed, and no delivery said so',
+      'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
+      'The service answered 503 on page 8 of 17, five times.',
+      'Next reconciliation in 11 min',
+      'Database 18.4 MB',
+    ])
+      expect(text).toContain(words);
+  });
+
+  it('draws money over time and webhooks by hour and by day, with the same figures as tables', async () => {
+    const { body } = await shown([account()]);
+    const drawn = [...body.matchAll(/data-series="([^"]*)"/g)].map(
+      ([, text = '']) => JSON.parse(text.replaceAll('&#34;', '"')) as { grain: string; at: number[] },
+    );
+    expect(drawn.map(({ grain, at }) => [grain, at.length])).toEqual([
+      ['day', 366],
+      ['day', 366],
+      ['day', 366],
+      ['hour', 49],
+      ['day', 14],
+    ]);
+    expect(body.match(/role="img"\s+aria-label="[^"]+"/g)).toHaveLength(5);
+    expect(body).toContain('<th scope="row">2026-11-15</th>');
+  });
+
+  it('says that figures are being added up before there are any, and draws nothing of a first day', async () => {
+    const never = new Promise<Figures>(() => undefined);
+    const { ask } = await startAdmin({}, undefined, undefined, able, undefined, never);
+    expect(textOf((await ask('/')).body)).toContain('What is owed is being added up.');
+    const oneDay = sampleFigures.money.map((currency) => ({ ...currency, days: currency.days.slice(-1) }));
+    const { text } = await shown([account()], { ...sampleFigures, money: oneDay });
+    expect(text).toContain('drawn over time from tomorrow on');
+  });
+
+  it('shows one of several accounts whole, the one in trouble first, and leads to the others', async () => {
+    const trouble = account({ account: 'Kx93Lm', doubt: 'The machine slept for 6 h.' });
+    const { text, body, ask } = await shown([account(), trouble]);
+    expect(text).toContain('Account Kx93Lm Your mirror may be out of date. The machine slept for 6 h.');
+    expect(body).toContain('href="./?account=6BApk"');
+    expect(textOf((await ask('/?account=6BApk')).body)).toContain('Account 6BApk Your mirror is right');
+    expect(textOf((await ask('/?account=unknown')).body)).toContain('Account Kx93Lm');
+  });
+
+  it('lists fifty of many accounts, and where the others are', async () => {
+    const { body, text } = await shown(Array.from({ length: 53 }, (_, index) => account({ account: `a${index}` })));
+    expect(body.match(/href="\.\/\?account=/g)).toHaveLength(50);
+    expect(text).toContain('and 3 more');
+  });
+
+  it('shows an account of which nothing is known yet', async () => {
+    const { text } = await shown([newAccount('9aaZq')]);
+    expect(text).toContain('Nothing is mirrored completely yet. The first run is about to begin.');
+    expect(text).toContain('Off: listener.publicUrl is not set');
+    expect(text).toContain('Last delivery never');
+    expect(text).toContain('None yet.');
+  });
+
+  it('escapes everything that came from elsewhere', async () => {
+    const { body } = await shown(
+      [
+        account({
+          account: attack,
+          doubt: attack,
+          runs: [run(1, { outcome: 'failed', error: attack })],
+          callbacks: [{ ...account().callbacks[0]!, event: attack, uri: attack }],
+        }),
+      ],
+      {
+        ...sampleFigures,
+        money: sampleFigures.money.map((money) => ({ ...money, code: attack })),
+        found: [{ ...sampleFigures.found[0]!, vendor: attack, fields: JSON.stringify([attack]) }],
+        gateways: [{ ...sampleFigures.gateways[0]!, name: attack }],
+      },
+    );
+    expect(body).not.toContain('<img src=x');
+    expect(body).not.toContain('alert(2)</script>');
+    expect(body).toContain('&#60;img src=x onerror=alert(1)&#62;');
+  });
+
+  it('K52 leads to nothing by an absolute path, so that it may stand behind a prefix', async () => {
+    const { body, ask } = await shown([account()]);
+    expect(body.match(/(?:href|src|action)="\//g)).toBeNull();
+    expect((await ask('/page.js')).body).not.toMatch(/fetch\([`'"]\//);
+  });
+
+  it('carries no script, style or handler of its own: the policy would not run them', async () => {
+    const { body, headers } = await shown([account()]);
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+    expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="./page.js">']);
+    expect(body).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+    expect(body).not.toMatch(/\s(src|href)="(?!\.\/|#)/);
+  });
+
+  it('serves its style, its script and its mark from the same place', async () => {
+    const { ask } = await shown([account()]);
+    for (const [path, type] of [
+      ['/page.css', 'text/css; charset=utf-8'],
+      ['/page.js', 'text/javascript; charset=utf-8'],
+      ['/icon.svg', 'image/svg+xml'],
+    ] as const)
+      expect(await ask(path)).toMatchObject({ status: 200, headers: { 'content-type': type } });
+  });
+
+  it('is not sent again to a browser that has it, until something but ages changes', async () => {
+    const { ask, headers } = await shown([account()]);
+    const known = { 'if-none-match': headers['etag'] as string };
+    expect(await ask('/', known)).toMatchObject({ status: 304, body: '' });
+    expect((await ask('/', { 'if-none-match': '"other"' })).status).toBe(200);
+    const moved = account({ queue: { waiting: 4, parked: 0 } });
+    const later = await startAdmin({}, () => Promise.resolve(facts([moved])));
+    expect((await later.ask('/', known)).status).toBe(200);
+  });
+});
