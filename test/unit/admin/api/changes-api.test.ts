@@ -112,7 +112,7 @@ describe('a cursor that leads nowhere', () => {
 async function remove(path: string, seq: number): Promise<void> {
   const { default: Driver } = await import('better-sqlite3');
   const other = new Driver(path);
-  other.prepare('DELETE FROM vendor_versions WHERE seq <= ?').run(seq);
+  other.prepare('DELETE FROM _vendor_versions WHERE seq <= ?').run(seq);
   other.close();
 }
 
