@@ -2,7 +2,7 @@
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { Auditor } from './auditor.ts';
-import type { Chronicle } from './event-log.ts';
+import type { EventLog } from './event-log.ts';
 import type { Follower } from './follower.ts';
 import type { Supervisor } from './supervisor.ts';
 import type { Plan } from './plan.ts';
@@ -17,7 +17,7 @@ export interface Aftermath {
   readonly supervisor: Supervisor;
   readonly network: Network;
   readonly sandbox: Sandbox;
-  readonly eventLog: Chronicle;
+  readonly eventLog: EventLog;
   readonly follower: Follower;
   readonly auditor: Auditor;
   /** Runs on the account that ended, oldest first. */

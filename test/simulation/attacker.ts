@@ -35,11 +35,11 @@ const useWithin = 6_000;
 
 export class Attacker {
   readonly #options: AttackerOptions;
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
 
   constructor(options: AttackerOptions) {
     this.#options = options;
-    this.#throws = seededRandom(seedOf(options.plan.seed, 'stranger'));
+    this.#random = seededRandom(seedOf(options.plan.seed, 'stranger'));
   }
 
   /** A delivery that no service ever sent, with a signature of nobody; and a true one to an address that is not quite ours. */
@@ -47,7 +47,7 @@ export class Attacker {
     const about = new URLSearchParams(sheet.body);
     about.set('object_id', this.#someVendor());
     about.set('name', 'bill_vendor.update');
-    const signature = Buffer.from(this.#throws.text(32, 'abcdefghij')).toString('base64');
+    const signature = Buffer.from(this.#random.text(32, 'abcdefghij')).toString('base64');
     const headers = { ...sheet.headers, 'content-type': form, [signatureHeader]: signature };
     await this.#refused({ ...sheet, headers, body: about.toString() }, 'a forged delivery was taken');
     const stray = await this.#options.receive({ ...sheet, uri: `${sheet.uri}x` });
@@ -58,10 +58,10 @@ export class Attacker {
   /** A code of one's own in place of the service's `code`, and then deliveries that are signed with it. */
   async introduce(sheet: Sheet, code: string): Promise<void> {
     const { plan, timeline, receive } = this.#options;
-    const own = this.#throws.text(code.length, 'klmnopqrstuvwxyz');
+    const own = this.#random.text(code.length, 'klmnopqrstuvwxyz');
     await receive({ ...sheet, body: sheet.body.replaceAll(code, own) });
     for (let use = 0; use < uses; use += 1) {
-      await sleep(timeline.clock, this.#throws.below(useWithin));
+      await sleep(timeline.clock, this.#random.below(useWithin));
       const pairs = [
         ['name', 'bill_vendor.update'],
         ['object_id', this.#someVendor()],
@@ -79,6 +79,6 @@ export class Attacker {
   }
 
   #someVendor(): string {
-    return String(1_000 + this.#throws.below(500));
+    return String(1_000 + this.#random.below(500));
   }
 }

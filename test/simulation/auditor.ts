@@ -3,19 +3,19 @@ import { existsSync } from 'node:fs';
 import { parseInstant } from '../../src/domain/clock.ts';
 import { DeliveryMoments } from './delivery-moments.ts';
 import type { Follower } from './follower.ts';
-import type { Mailbox } from './delivery-oracle.ts';
+import type { DeliveryOracle } from './delivery-oracle.ts';
 import type { Plan } from './plan.ts';
 import { Reader } from './reader.ts';
 import type { View } from './network.ts';
 import { epoch } from './timeline.ts';
-import { tears, type Known } from './whole.ts';
+import { inconsistencies, type Known } from './whole.ts';
 
 export interface AuditorOptions {
   readonly account: string;
   readonly plan: Plan;
   readonly follower: Follower;
   readonly view: View;
-  readonly mailbox: Mailbox;
+  readonly deliveryOracle: DeliveryOracle;
   readonly database: string;
   readonly secrets: string;
   /** How long the service may answer from an old copy, in milliseconds. */
@@ -23,7 +23,7 @@ export interface AuditorOptions {
   readonly broken: (promise: string, what: string) => void;
   readonly now: () => number;
   /** How wrong the machine's wall clock is, in milliseconds. */
-  readonly strayed: () => number;
+  readonly wallError: () => number;
   /** Whether the program serves: where it does not, nobody keeps its file open. */
   readonly serves: () => boolean;
 }
@@ -108,15 +108,17 @@ export class Auditor {
   }
 
   #inspect(reader: Reader): void {
-    const { broken, follower, mailbox } = this.#options;
+    const { broken, follower, deliveryOracle } = this.#options;
     // A process that died before its first migration leaves an empty file.
-    if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && mailbox.acknowledged.size === 0) return;
+    if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && deliveryOracle.acknowledged.size === 0)
+      return;
     this.#journal(reader);
     this.#orphaned(reader);
     this.#numbered(reader);
     follower.read(reader);
     this.#settled(reader);
-    for (const tear of tears(reader, this.#options.account, this.#known)) broken('P5', tear);
+    for (const inconsistency of inconsistencies(reader, this.#options.account, this.#known))
+      broken('P5', inconsistency);
     this.#freshness(reader);
   }
 
@@ -136,7 +138,7 @@ export class Auditor {
 
   /** P2: what was acknowledged is in the journal. P6: and nothing else. */
   #journal(reader: Reader): void {
-    const { account, mailbox, broken } = this.#options;
+    const { account, deliveryOracle, broken } = this.#options;
     const isOurs = (key: string): boolean => key.startsWith(`${account} `);
     const rows = reader.rows<{ key: string; count: number }>(
       `SELECT account_id || ' ' || name || ' ' || object_id AS key, count(*) AS count FROM deliveries
@@ -144,11 +146,11 @@ export class Auditor {
       account,
     );
     const journal = new Map(rows.map(({ key, count }) => [key, count]));
-    for (const [key, count] of mailbox.acknowledged)
+    for (const [key, count] of deliveryOracle.acknowledged)
       if (isOurs(key) && (journal.get(key) ?? 0) < count)
         broken('P2', `${count} deliveries “${key}” were acknowledged, and ${journal.get(key) ?? 0} are in the journal`);
     for (const [key, count] of journal)
-      if ((mailbox.arrived.get(key) ?? 0) < count)
+      if ((deliveryOracle.arrived.get(key) ?? 0) < count)
         broken('P6', `more deliveries “${key}” are in the journal than were sent`);
   }
 
@@ -203,11 +205,11 @@ export class Auditor {
 
   /** A moment of the file, in milliseconds of the timeline. */
   #moment(text: string): number {
-    return (parseInstant(text) ?? 0) - epoch - this.#options.strayed();
+    return (parseInstant(text) ?? 0) - epoch - this.#options.wallError();
   }
 
   /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
-  #wasDeceived(reader: Reader): boolean {
+  #sawEmptyListsOnly(reader: Reader): boolean {
     const [run] = reader.rows<{ began: string; ended: string }>(
       `SELECT started_at AS began, finished_at AS ended FROM runs
          WHERE account_id = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`,
@@ -234,7 +236,7 @@ export class Auditor {
     );
     const safe = told?.safe_as_of ?? '';
     if (safe === '') return;
-    if (this.#wasDeceived(reader)) return;
+    if (this.#sawEmptyListsOnly(reader)) return;
     // Whom a list did not show and nobody could ask after, the file itself calls suspect.
     const suspects = reader.rows<{ vendorid: number }>(
       `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,

@@ -7,7 +7,7 @@ export interface DeliveryMomentsOptions {
   readonly account: string;
   readonly now: () => number;
   /** How wrong the machine's wall clock is, in milliseconds. */
-  readonly strayed: () => number;
+  readonly wallError: () => number;
 }
 
 export class DeliveryMoments {
@@ -15,7 +15,7 @@ export class DeliveryMoments {
   readonly #moments = new Map<number, number>();
   #last = 0;
   /** When it was read last, and how wrong the clock was then. */
-  #read = { at: 0, strayed: 0 };
+  #read = { at: 0, wallError: 0 };
 
   constructor(options: DeliveryMomentsOptions) {
     this.#options = options;
@@ -23,20 +23,20 @@ export class DeliveryMoments {
 
   /** Reads on in the journal. To be called whenever the clock is about to be set. */
   read(reader: Reader): void {
-    const { account, now, strayed } = this.#options;
+    const { account, now, wallError } = this.#options;
     const fresh = reader.rows<{ id: number; at: string }>(
       'SELECT id, received_at AS at FROM deliveries WHERE account_id = ? AND id > ? ORDER BY id',
       account,
       this.#last,
     );
-    const isSet = strayed() !== this.#read.strayed;
+    const isSet = wallError() !== this.#read.wallError;
     for (const { id, at } of fresh) {
-      const moment = (parseInstant(at) ?? 0) - epoch - strayed();
+      const moment = (parseInstant(at) ?? 0) - epoch - wallError();
       // One that was received before the clock was set, and stored after, bears a time of the clock before.
       if (!isSet || (moment >= this.#read.at && moment <= now())) this.#moments.set(id, moment);
       this.#last = id;
     }
-    this.#read = { at: now(), strayed: strayed() };
+    this.#read = { at: now(), wallError: wallError() };
   }
 
   /** Undefined where nobody can tell. */

@@ -9,18 +9,18 @@ import type { Post } from '../../src/sandbox/delivery/delivery-sender.ts';
 import { sign } from '../../src/sandbox/delivery/sign.ts';
 import { accountBehind } from '../../src/webhook/receive/account-of-path.ts';
 import { statusOf, type Outcome } from '../../src/webhook/receive/outcomes.ts';
-import type { Life } from './process.ts';
+import type { Daemon } from './process.ts';
 import type { Plan } from './plan.ts';
 import { signatureHeader, Attacker, type Sheet } from './attacker.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
-export interface MailboxOptions {
+export interface DeliveryOracleOptions {
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly trace: Trace;
   /** Who answers now, if anybody does. */
-  readonly life: () => Life | undefined;
+  readonly daemon: () => Daemon | undefined;
   /** The keys with which the service signs now. */
   readonly keys: () => readonly string[];
   /** A promise was broken. */
@@ -30,27 +30,27 @@ export interface MailboxOptions {
 /** The longest that an answer may take. */
 const answerWithin = 10_000;
 
-export class Mailbox {
+export class DeliveryOracle {
   /** Acknowledged deliveries, by what the journal shows of them. */
   readonly acknowledged = new Map<string, number>();
   /** True deliveries that reached us, by the same. */
   readonly arrived = new Map<string, number>();
   /** What became of what came. */
   readonly outcomes = new Map<string, number>();
-  calm = false;
-  readonly #options: MailboxOptions;
-  readonly #throws: SeededRandom;
+  isFaultFree = false;
+  readonly #options: DeliveryOracleOptions;
+  readonly #random: SeededRandom;
   readonly #attacker: Attacker;
   /** Every key that the service ever signed with, and those of them that a signature was believed for. */
   readonly #keys = new Set<string>();
   readonly #believed = new Set<string>();
 
-  constructor(options: MailboxOptions) {
+  constructor(options: DeliveryOracleOptions) {
     this.#options = options;
-    this.#throws = seededRandom(seedOf(options.plan.seed, 'mailbox'));
-    const { life, plan, timeline, broken } = options;
+    this.#random = seededRandom(seedOf(options.plan.seed, 'mailbox'));
+    const { daemon, plan, timeline, broken } = options;
     const receive = async (sheet: Sheet): Promise<Outcome | undefined> => {
-      const process = life();
+      const process = daemon();
       return process && this.#receive(process, sheet);
     };
     this.#attacker = new Attacker({ plan, timeline, receive, broken });
@@ -66,9 +66,9 @@ export class Mailbox {
     const { keys, plan, timeline } = this.#options;
     const sheet = { uri, headers, body };
     for (const key of keys()) this.#keys.add(key);
-    const happens = (rate: number): boolean => !this.calm && this.#throws.happens(rate);
+    const happens = (rate: number): boolean => !this.isFaultFree && this.#random.happens(rate);
     const later = (copy: Sheet, ms: number): void =>
-      void sleep(timeline.clock, this.#throws.below(ms)).then(() => this.#deliver(copy));
+      void sleep(timeline.clock, this.#random.below(ms)).then(() => this.#deliver(copy));
     const code = keyOf(body) === undefined ? keys().find((key) => body.includes(key)) : undefined;
     if (happens(plan.forge)) void (code ? this.#attacker.introduce(sheet, code) : this.#attacker.forge(sheet));
     if (happens(plan.repeat)) later(sheet, 10_000);
@@ -90,12 +90,12 @@ export class Mailbox {
   /** Hands one sheet over. @returns undefined where nobody answered in time. */
   async #deliver(sheet: Sheet): Promise<Outcome | undefined> {
     const { timeline } = this.#options;
-    await sleep(timeline.clock, 1 + this.#throws.below(40));
-    const life = this.#options.life();
-    if (!life) return undefined;
+    await sleep(timeline.clock, 1 + this.#random.below(40));
+    const daemon = this.#options.daemon();
+    if (!daemon) return undefined;
     const key = keyOf(sheet.body);
     if (key) this.arrived.set(key, (this.arrived.get(key) ?? 0) + 1);
-    const outcome = await this.#within(this.#receive(life, sheet));
+    const outcome = await this.#within(this.#receive(daemon, sheet));
     if (key) this.#judge(sheet, outcome);
     return outcome;
   }
@@ -111,19 +111,19 @@ export class Mailbox {
       broken('P2', 'a genuine delivery was refused whose key had been believed before');
   }
 
-  async #receive(life: Life, { uri, headers, body }: Sheet): Promise<Outcome> {
+  async #receive(daemon: Daemon, { uri, headers, body }: Sheet): Promise<Outcome> {
     const { trace, timeline } = this.#options;
-    if (life.clock.paused > 0) await sleep(timeline.clock, life.clock.paused);
+    if (daemon.clock.paused > 0) await sleep(timeline.clock, daemon.clock.paused);
     const path = new URL(uri).pathname;
-    const account = accountBehind(path, life.tokens);
+    const account = accountBehind(path, daemon.tokens);
     if (account === undefined) return 'unknown_path';
     const begun = timeline.now;
-    const outcome = await life.receiver.receive(account, requestOf(path, headers, body));
+    const outcome = await daemon.receiver.receive(account, requestOf(path, headers, body));
     const key = keyOf(body);
-    trace.say('post', key ?? 'code', outcome);
+    trace.write('post', key ?? 'code', outcome);
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     if (key && statusOf[outcome] < 300) this.acknowledged.set(key, (this.acknowledged.get(key) ?? 0) + 1);
-    if (timeline.now - begun > answerWithin && life.clock.pausedOnce < begun)
+    if (timeline.now - begun > answerWithin && daemon.clock.pausedOnce < begun)
       this.#options.broken('P8', `a delivery was answered after ${timeline.now - begun} ms`);
     return outcome;
   }

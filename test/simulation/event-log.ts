@@ -4,7 +4,7 @@ import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts'
 import type { Timeline } from './timeline.ts';
 
 /** One version of a vendor. */
-export interface Chapter {
+export interface LogEntry {
   /** From when on it was true, in milliseconds of the timeline. */
   readonly at: number;
   readonly version: number;
@@ -13,8 +13,8 @@ export interface Chapter {
   readonly key: string | undefined;
 }
 
-export class Chronicle {
-  readonly #chapters = new Map<number, Chapter[]>();
+export class EventLog {
+  readonly #entries = new Map<number, LogEntry[]>();
   readonly #timeline: Timeline;
   readonly #vendorService: VendorService;
   /** Vendors that were changed twice or more within one second. */
@@ -31,33 +31,33 @@ export class Chronicle {
 
   /** Vendors that there are or were. */
   get vendors(): readonly number[] {
-    return [...this.#chapters.keys()];
+    return [...this.#entries.keys()];
   }
 
-  of(vendorid: number): readonly Chapter[] {
-    return this.#chapters.get(vendorid) ?? [];
+  of(vendorid: number): readonly LogEntry[] {
+    return this.#entries.get(vendorid) ?? [];
   }
 
-  /** Which chapter of a vendor was true at a moment; -1 where it was not there yet. */
+  /** Which entry of a vendor was true at a moment; -1 where it was not there yet. */
   at(vendorid: number, moment: number): number {
-    return this.of(vendorid).findLastIndex((chapter) => chapter.at <= moment);
+    return this.of(vendorid).findLastIndex((entry) => entry.at <= moment);
   }
 
   #write(vendorid: number, version: number): void {
     const at = this.#timeline.now;
-    const chapters = this.#chapters.get(vendorid) ?? [];
-    this.#chapters.set(vendorid, chapters);
-    const before = chapters.at(-1);
+    const entries = this.#entries.get(vendorid) ?? [];
+    this.#entries.set(vendorid, entries);
+    const before = entries.at(-1);
     if (before && before.version > 0 && Math.floor(before.at / 1_000) === Math.floor(at / 1_000))
       this.doubles.add(vendorid);
     const record = this.#vendorService.find(vendorid, 0);
     if (version === 0 || typeof record !== 'object') {
-      chapters.push({ at, version, state: 'vanished', key: undefined });
+      entries.push({ at, version, state: 'vanished', key: undefined });
       return;
     }
     const key = contentKey(this.#vendorService.wire(record, 'list'));
     // What nobody can see is no change.
-    if (key !== before?.key) chapters.push({ at, version, state: record.state, key });
+    if (key !== before?.key) entries.push({ at, version, state: record.state, key });
   }
 }
 

@@ -22,30 +22,30 @@ const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
 export function planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace }: Scene): void {
-  const throws = seededRandom(seedOf(plan.seed, 'troubles'));
+  const random = seededRandom(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {
     for (let nth = 0; nth < times; nth += 1)
-      timeline.timer(throws.below(length), () => {
-        trace.say(what);
+      timeline.timer(random.below(length), () => {
+        trace.write(what);
         happen();
       });
   };
   // The first minute is the handshake's and the first pull's.
   for (let nth = 0; nth < plan.crashes; nth += 1) {
-    const edges = throws.happens(0.8) ? 1 + throws.below(40) : 0;
-    timeline.timer(throws.below(throws.happens(0.5) ? minute : length), () => supervisor.crash(edges));
+    const edges = random.happens(0.8) ? 1 + random.below(40) : 0;
+    timeline.timer(random.below(random.happens(0.5) ? minute : length), () => supervisor.crash(edges));
   }
   sometime(plan.restarts, 'restart', () => supervisor.restart());
-  sometime(plan.stops, 'stopped', () => supervisor.clock.pause(throws.below(3 * minute), false));
-  sometime(plan.suspends, 'suspended', () => supervisor.clock.pause(throws.below(10 * minute), true));
-  sometime(plan.jumps, 'jump', () => supervisor.stray((throws.below(2 * 86_400) - 86_400) * 1_000));
-  sometime(plan.busy, 'locked', () => (supervisor.lockedUntil = timeline.now + throws.below(40_000)));
-  sometime(plan.full, 'full', () => (supervisor.fullUntil = timeline.now + throws.below(2 * minute)));
+  sometime(plan.stops, 'stopped', () => supervisor.clock.pause(random.below(3 * minute), false));
+  sometime(plan.suspends, 'suspended', () => supervisor.clock.pause(random.below(10 * minute), true));
+  sometime(plan.jumps, 'jump', () => supervisor.shiftWall((random.below(2 * 86_400) - 86_400) * 1_000));
+  sometime(plan.busy, 'locked', () => (supervisor.lockedUntil = timeline.now + random.below(40_000)));
+  sometime(plan.full, 'full', () => (supervisor.fullUntil = timeline.now + random.below(2 * minute)));
   const { outage } = plan;
   if (outage !== 'none') {
     // Some have no access from the very start, before anything is known.
-    const begin = throws.happens(0.25) ? 0 : throws.below(length);
+    const begin = random.happens(0.25) ? 0 : random.below(length);
     timeline.timer(begin, () => (network.outage = outage));
     timeline.timer(begin + plan.outageMinutes * minute, () => (network.outage = undefined));
   }

@@ -1,6 +1,6 @@
 /** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
 import { parseInstant } from '../../src/domain/clock.ts';
-import { contentKey, type Chapter, type Chronicle } from './event-log.ts';
+import { contentKey, type LogEntry, type EventLog } from './event-log.ts';
 import type { Plan } from './plan.ts';
 import type { Reader } from './reader.ts';
 import type { View } from './network.ts';
@@ -16,9 +16,9 @@ interface Version {
 }
 
 /** What the mirror held of a vendor when it was last looked at. */
-interface Held {
-  /** The chapter of the chronicle that it shows, or that explains its absence. */
-  readonly chapter: number;
+interface Stored {
+  /** The entry of the event log that it shows, or that explains its absence. */
+  readonly entry: number;
   readonly absent: boolean;
   readonly deleted: boolean;
 }
@@ -33,17 +33,17 @@ interface FollowedRun {
 export interface FollowerOptions {
   readonly account: string;
   readonly plan: Plan;
-  readonly eventLog: Chronicle;
+  readonly eventLog: EventLog;
   readonly view: View;
   /** How wrong the machine's wall clock is, in milliseconds. */
-  readonly strayed: () => number;
+  readonly wallError: () => number;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
   readonly broken: (promise: string, what: string) => void;
 }
 
 export class Follower {
-  readonly held = new Map<number, Held>();
+  readonly stored = new Map<number, Stored>();
   /** Vendors that were called absent. */
   absences = 0;
   /** Runs whose absences a person has allowed begin after this one. */
@@ -70,7 +70,7 @@ export class Follower {
       this.lastRun,
     );
     for (const { id, started_at } of began)
-      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.strayed(), absences: 0 });
+      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.wallError(), absences: 0 });
     const versions = reader.rows<Version>(
       'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
       account,
@@ -101,20 +101,20 @@ export class Follower {
   gap(vendorid: number, moment: number): string | undefined {
     const { eventLog } = this.#options;
     const due = eventLog.at(vendorid, moment);
-    const chapter = eventLog.of(vendorid)[due];
-    if (!chapter) return undefined;
-    const held = this.held.get(vendorid);
-    const alive = chapter.state === 0 || chapter.state === 2;
+    const entry = eventLog.of(vendorid)[due];
+    if (!entry) return undefined;
+    const stored = this.stored.get(vendorid);
+    const alive = entry.state === 0 || entry.state === 2;
     // Who was seen by nobody while they lived, and lives no more, is rightly not there.
     const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
-    if (!held) return alive && ended < 0 ? `vendor ${vendorid} (${chapter.version}) is not in the mirror` : undefined;
-    const shown = eventLog.of(vendorid)[held.chapter];
+    if (!stored) return alive && ended < 0 ? `vendor ${vendorid} (${entry.version}) is not in the mirror` : undefined;
+    const shown = eventLog.of(vendorid)[stored.entry];
     // It may be again as it was before.
     const again = eventLog.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
-    if (held.chapter >= due || (!held.absent && again >= due)) return undefined;
+    if (stored.entry >= due || (!stored.absent && again >= due)) return undefined;
     // What became of one that is no more, or was no more soon after, nobody may be able to tell.
-    if ((!alive || ended >= 0) && (held.absent || held.deleted)) return undefined;
-    return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${chapter.version} (${chapter.state}); it was ${this.#told(vendorid)}`;
+    if ((!alive || ended >= 0) && (stored.absent || stored.deleted)) return undefined;
+    return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${entry.version} (${entry.state}); it was ${this.#told(vendorid)}`;
   }
 
   /** A vendor's life, as `version (state) at moment`. */
@@ -130,20 +130,20 @@ export class Follower {
   #seen({ vendorid, raw, vis_state }: Version): void {
     const { eventLog, broken } = this.#options;
     const key = contentKey(JSON.parse(raw) as Record<string, unknown>);
-    const chapters = eventLog.of(vendorid);
-    const before = this.held.get(vendorid)?.chapter ?? 0;
-    const chapter = chapters.findIndex((told, index) => index >= before && told.key === key);
-    if (chapter < 0) {
-      const older = chapters.findLastIndex((told) => told.key === key);
+    const entries = eventLog.of(vendorid);
+    const before = this.stored.get(vendorid)?.entry ?? 0;
+    const entry = entries.findIndex((told, index) => index >= before && told.key === key);
+    if (entry < 0) {
+      const older = entries.findLastIndex((told) => told.key === key);
       if (older < 0) broken('P5', `vendor ${vendorid} shows what never was`);
       else
         broken(
           'P3',
-          `vendor ${vendorid} went back from version ${chapters[before]?.version ?? 0} to ${chapters[older]?.version ?? 0}`,
+          `vendor ${vendorid} went back from version ${entries[before]?.version ?? 0} to ${entries[older]?.version ?? 0}`,
         );
       return;
     }
-    this.held.set(vendorid, { chapter, absent: false, deleted: vis_state === 1 });
+    this.stored.set(vendorid, { entry, absent: false, deleted: vis_state === 1 });
   }
 
   /** P4: nobody who lives is called missing or gone, and never many at once. */
@@ -151,23 +151,23 @@ export class Follower {
     const { eventLog, broken, lag, plan } = this.#options;
     this.absences += 1;
     const run = this.#runs.get(run_id ?? 0);
-    const before = this.held.get(vendorid);
+    const before = this.stored.get(vendorid);
     const since = (run?.began ?? -Infinity) - lag;
-    const chapters = eventLog.of(vendorid);
-    const chapter = chapters.findIndex(({ state }, index) => {
-      const ended = chapters[index + 1]?.at ?? Infinity;
-      return index >= (before?.chapter ?? 0) && this.#mayBe(presence, state) && ended >= since;
+    const entries = eventLog.of(vendorid);
+    const entry = entries.findIndex(({ state }, index) => {
+      const ended = entries[index + 1]?.at ?? Infinity;
+      return index >= (before?.entry ?? 0) && this.#mayBe(presence, state) && ended >= since;
     });
     // Who came back between two looks and ended again was unseen by both.
-    const end = chapters.find(({ state }, index) => index >= (before?.chapter ?? 0) && this.#mayBe(presence, state));
-    if (chapter < 0 || !end) {
+    const end = entries.find(({ state }, index) => index >= (before?.entry ?? 0) && this.#mayBe(presence, state));
+    if (entry < 0 || !end) {
       broken('P4', `vendor ${vendorid} lives and was called ${presence}`);
       return;
     }
     if (!run) broken('P4', `vendor ${vendorid} was called ${presence}, and no list was looked at`);
     if (!this.#isProven(vendorid, presence, end.at))
       broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
-    this.held.set(vendorid, { chapter, absent: true, deleted: false });
+    this.stored.set(vendorid, { entry, absent: true, deleted: false });
     // Who was missing and is gone now was absent before: nobody is taken away by that.
     if (!run || before?.deleted === true || before?.absent === true || this.allowed) return;
     run.base ??= base;
@@ -177,7 +177,7 @@ export class Follower {
   }
 
   /** Whether a state may be called so: a deleted vendor that the service shows by its number is not gone. */
-  #mayBe(presence: string, state: Chapter['state']): boolean {
+  #mayBe(presence: string, state: LogEntry['state']): boolean {
     const isShown = presence === 'gone' && this.#options.plan.world.readDeleted === 'shown';
     return isShown ? state === 'vanished' : isEnd(state);
   }
@@ -191,6 +191,6 @@ export class Follower {
   }
 }
 
-function isEnd(state: Chapter['state']): boolean {
+function isEnd(state: LogEntry['state']): boolean {
   return state === 1 || state === 'vanished';
 }

@@ -2,7 +2,7 @@
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { RunSummary } from '../../src/app/installation.ts';
 import type { Aftermath } from './aftermath.ts';
-import { canary, hears, settling } from './secret-probe.ts';
+import { probeEdit, isReachable, settling } from './secret-probe.ts';
 import { rowsOnPage, type Plan } from './plan.ts';
 import { renewed } from './renewal.ts';
 
@@ -14,26 +14,26 @@ const minute = 60_000;
 const longest = 60 * minute;
 /** Where chance decides what a run can tell, a person asks a few times. */
 const mostApprovals = 5;
-/** What the calm brought beside P1. */
-export interface Calm {
+/** What the phase without faults brought beside P1. */
+export interface Convergence {
   /** A change was told by webhook, and not only found. */
   readonly told: boolean;
   /** The callback was proven anew while a run was under way. */
   readonly renewed: boolean;
 }
 
-const nothing: Calm = { told: false, renewed: false };
+const nothing: Convergence = { told: false, renewed: false };
 
-export async function comeRight(scene: Aftermath): Promise<Calm> {
+export async function converge(scene: Aftermath): Promise<Convergence> {
   const { plan, timeline, auditor, follower, broken, supervisor, trace } = scene;
-  const runsAgain = (): boolean => supervisor.life !== undefined && supervisor.clock.paused === 0;
+  const runsAgain = (): boolean => supervisor.daemon !== undefined && supervisor.clock.paused === 0;
   if (!(await timeline.until(runsAgain, 15 * minute))) {
     broken('P1', 'the process does not start again');
     return nothing;
   }
   // What lags has caught up.
   await timeline.pass(10_000);
-  trace.say('calm');
+  trace.write('calm');
   auditor.look();
   const begun = timeline.now;
   const report = await wholeRun(scene);
@@ -56,10 +56,10 @@ export async function comeRight(scene: Aftermath): Promise<Calm> {
   await timeline.pass(settling);
   auditor.look();
   for (const gap of follower.behind(timeline.now)) broken('P1', gap);
-  const heard = await hears(scene);
-  const calm = { told: heard && (await canary(scene)), renewed: heard && (await renewed(scene)) };
+  const heard = await isReachable(scene);
+  const result = { told: heard && (await probeEdit(scene)), renewed: heard && (await renewed(scene)) };
   await nothingLeft(scene);
-  return calm;
+  return result;
 }
 
 /**
@@ -110,13 +110,13 @@ function looksBlind(plan: Plan): boolean {
  * parameter is ignored. @returns whether it said anything in the end.
  */
 async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
-  const { life } = supervisor;
-  if (!life) return false;
+  const { daemon } = supervisor;
+  if (!daemon) return false;
   follower.allowed = true;
   for (let tries = 1; tries <= mostApprovals; tries += 1) {
-    trace.say('approve');
+    trace.write('approve');
     let summary: RunSummary | undefined;
-    void life.installation
+    void daemon.installation
       .pull(account, { kind: 'reconcile', trigger: 'command', signal: new AbortController().signal, approved: 10_000 })
       .then((ended) => (summary = ended));
     await timeline.until(() => summary !== undefined, longest);

@@ -24,7 +24,7 @@ const floors: Readonly<Record<string, number>> = {
   'runs complete': 4_000,
   'runs partial': 2_000,
   'runs tripped': 400,
-  canaries: 350,
+  probes: 350,
   absences: 2_500,
   'double edits in a second': 1_000,
 };

@@ -13,7 +13,7 @@ import type { Trace } from './trace.ts';
 /** A request that reached the service. */
 export interface Arrival {
   readonly at: number;
-  readonly life: number;
+  readonly daemon: number;
   readonly method: string;
   readonly path: string;
   readonly body: string;
@@ -60,22 +60,22 @@ export class Network {
   /** Meets every request, in place of the plan's rates, while it is set. */
   outage: FaultKind | undefined;
   /** What the answers about vendors wait for. */
-  #held: Promise<void> = Promise.resolve();
+  #gate: Promise<void> = Promise.resolve();
   /** Nothing goes wrong any more. */
-  calm = false;
+  isFaultFree = false;
   readonly #options: NetworkOptions;
-  readonly #throws: SeededRandom;
-  readonly #writeThrows: SeededRandom;
+  readonly #random: SeededRandom;
+  readonly #writeRandom: SeededRandom;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
-    this.#throws = seededRandom(seedOf(options.plan.seed, 'road'));
-    this.#writeThrows = seededRandom(seedOf(options.plan.seed, 'write answers'));
+    this.#random = seededRandom(seedOf(options.plan.seed, 'road'));
+    this.#writeRandom = seededRandom(seedOf(options.plan.seed, 'write answers'));
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
-  /** The fetch of one life: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
-  fetchFor(life: number, clock: ProcessClock): typeof globalThis.fetch {
+  /** The fetch of one process: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
+  fetchFor(daemon: number, clock: ProcessClock): typeof globalThis.fetch {
     return async (input, init) => {
       const url = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
       const signal = init?.signal ?? new AbortController().signal;
@@ -83,13 +83,16 @@ export class Network {
       const method = init?.method ?? 'GET';
       const about = targetOf(url.pathname)?.resource;
       if (about === 'callbacks') this.handshaking += 1;
-      const answered = this.#travel({ url, method, body: typeof init?.body === 'string' ? init.body : '', life }, init)
+      const answered = this.#travel(
+        { url, method, body: typeof init?.body === 'string' ? init.body : '', daemon },
+        init,
+      )
         .finally(() => {
           if (about === 'callbacks') this.handshaking -= 1;
         })
         .then(async (answer) => {
           await sleep(clock, this.#latency(url));
-          if (about === 'vendors') await this.#held;
+          if (about === 'vendors') await this.#gate;
           return answer;
         });
       answered.catch(() => undefined);
@@ -104,20 +107,20 @@ export class Network {
   /** Holds back what is answered about vendors from now on, until the function that it returns is called. */
   hold(): () => void {
     let release = (): void => undefined;
-    this.#held = new Promise((resolve) => (release = resolve));
+    this.#gate = new Promise((resolve) => (release = resolve));
     return release;
   }
 
   async #travel(
-    { url, method, body, life }: { url: URL; method: string; body: string; life: number },
+    { url, method, body, daemon }: { url: URL; method: string; body: string; daemon: number },
     init: RequestInit | undefined,
   ): Promise<SandboxAnswer> {
     const { sandbox, timeline, trace } = this.#options;
     await sleep(timeline.clock, this.#latency(url));
     const fault = this.#fault();
-    const arrival: Arrival = { at: timeline.now, life, method, path: url.pathname, body };
+    const arrival: Arrival = { at: timeline.now, daemon, method, path: url.pathname, body };
     this.arrivals.push(arrival);
-    trace.say('request', life, method, url.pathname + url.search, fault ?? '');
+    trace.write('request', daemon, method, url.pathname + url.search, fault ?? '');
     if (fault) {
       this.met.set(fault, (this.met.get(fault) ?? 0) + 1);
       sandbox.faults.next({ kind: fault });
@@ -131,7 +134,7 @@ export class Network {
       headers: init?.headers as Record<string, string>,
       body: Buffer.from(body),
     });
-    trace.say('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
+    trace.write('answer', answer.status, answer.body.length, answer.breakage?.kind ?? '');
     if (method === 'GET' || targetOf(url.pathname)?.resource !== 'vendors') return answer;
     arrival.isCarriedOut = this.#vendorsAsOf(method, url) !== before;
     return this.#spoiled(answer, method);
@@ -147,13 +150,13 @@ export class Network {
 
   /** What becomes of the answer to a write. */
   #spoiled(answer: SandboxAnswer, method: string): SandboxAnswer {
-    if (this.calm || answer.status >= 300 || answer.breakage !== undefined || !this.#writeThrows.happens(0.4))
+    if (this.isFaultFree || answer.status >= 300 || answer.breakage !== undefined || !this.#writeRandom.happens(0.4))
       return answer;
     // Who was created, only the answer tells.
     const kinds = ['lost', 'cut off', 'empty', ...(method === 'PUT' ? ['about another'] : [])];
-    const kind = this.#writeThrows.pick(kinds);
+    const kind = this.#writeRandom.pick(kinds);
     this.met.set(`write ${kind}`, (this.met.get(`write ${kind}`) ?? 0) + 1);
-    this.#options.trace.say('spoiled', kind);
+    this.#options.trace.write('spoiled', kind);
     if (kind === 'lost') return { ...answer, breakage: { kind: 'reset' } };
     if (kind === 'empty') return { ...answer, body: Buffer.of() };
     if (kind === 'cut off') return { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) };
@@ -177,16 +180,16 @@ export class Network {
   }
 
   #fault(): FaultKind | undefined {
-    if (this.calm) return undefined;
+    if (this.isFaultFree) return undefined;
     if (this.outage) return this.outage;
     const { faults } = this.#options.plan;
-    return (Object.entries(faults) as [FaultKind, number][]).find(([, rate]) => this.#throws.happens(rate))?.[0];
+    return (Object.entries(faults) as [FaultKind, number][]).find(([, rate]) => this.#random.happens(rate))?.[0];
   }
 
   #latency(url: URL): number {
     const { latency, slow } = this.#options.plan;
-    if (this.calm) return 5 + this.#throws.below(50);
+    if (this.isFaultFree) return 5 + this.#random.below(50);
     const isQuick = slow === 'lists' && targetOf(url.pathname)?.id !== undefined;
-    return 5 + this.#throws.below(isQuick ? Math.min(latency, quick) : latency);
+    return 5 + this.#random.below(isQuick ? Math.min(latency, quick) : latency);
   }
 }

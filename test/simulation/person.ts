@@ -7,7 +7,7 @@ import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/
 import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts';
 import { createVendor } from '../../src/sync/write/create.ts';
 import { editVendor } from '../../src/sync/write/edit.ts';
-import type { Life } from './process.ts';
+import type { Daemon } from './process.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
@@ -19,7 +19,7 @@ export interface PersonOptions {
   readonly vendorService: VendorService;
   readonly timeline: Timeline;
   readonly trace: Trace;
-  readonly life: () => Life | undefined;
+  readonly daemon: () => Daemon | undefined;
 }
 
 const minute = 60_000;
@@ -30,7 +30,7 @@ const againRate = 0.5;
 
 /** One command under way. */
 interface Attempt {
-  readonly life: Life;
+  readonly daemon: Daemon;
   readonly abort: AbortController;
   outcome: 'under way' | 'done' | 'failed';
 }
@@ -38,20 +38,20 @@ interface Attempt {
 export class Person {
   readonly intents: Intent[] = [];
   readonly #options: PersonOptions;
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #attempts = new Set<Attempt>();
   #isOver = false;
 
   constructor(options: PersonOptions) {
     this.#options = options;
-    this.#throws = seededRandom(seedOf(options.plan.seed, 'person', options.account));
+    this.#random = seededRandom(seedOf(options.plan.seed, 'person', options.account));
   }
 
   /** Plans all commands of the safety phase. */
   plan(): void {
     const { plan, timeline } = this.#options;
     for (let nth = 0; nth < plan.writes * plan.minutes; nth += 1)
-      timeline.timer(this.#throws.below(plan.minutes * minute), () => this.#begin(nth));
+      timeline.timer(this.#random.below(plan.minutes * minute), () => this.#begin(nth));
   }
 
   /** The process is about to end: what is under way is interrupted. */
@@ -67,8 +67,8 @@ export class Person {
 
   #begin(nth: number): void {
     const { account, vendorService } = this.#options;
-    const kind = this.#throws.below(100);
-    const vendorid = kind < 25 ? undefined : vendorService.someId(this.#throws);
+    const kind = this.#random.below(100);
+    const vendorid = kind < 25 ? undefined : vendorService.someId(this.#random);
     const intent: Intent = {
       account,
       vendorid,
@@ -89,27 +89,27 @@ export class Person {
 
   /** Gives the command, and again a while later where it was not done. */
   #try(intent: Intent, times: number): void {
-    const { timeline, trace, life: current } = this.#options;
-    const life = current();
-    const pause = 20_000 + this.#throws.below(2 * minute);
-    const again = times === mostTries && this.#throws.happens(againRate);
+    const { timeline, trace, daemon: current } = this.#options;
+    const daemon = current();
+    const pause = 20_000 + this.#random.below(2 * minute);
+    const again = times === mostTries && this.#random.happens(againRate);
     if (this.#isOver) return;
     const what = [intent.vendorid ?? 'new', JSON.stringify(intent.fields)];
-    trace.say('person', intent.account, ...what, times, ...(again ? ['again'] : []));
-    const attempt = life && this.#carryOut(life, intent, again);
+    trace.write('person', intent.account, ...what, times, ...(again ? ['again'] : []));
+    const attempt = daemon && this.#carryOut(daemon, intent, again);
     const later = (): void => {
       if (this.#isOver || attempt?.outcome === 'done') return;
-      if (attempt?.outcome === 'under way' && attempt.life.clock.alive) timeline.timer(pause, later);
+      if (attempt?.outcome === 'under way' && attempt.daemon.clock.alive) timeline.timer(pause, later);
       else if (times < mostTries) this.#try(intent, times + 1);
     };
     timeline.timer(pause, later);
   }
 
-  #carryOut(life: Life, intent: Intent, again: boolean): Attempt {
+  #carryOut(daemon: Daemon, intent: Intent, again: boolean): Attempt {
     const { timeline, trace } = this.#options;
-    const attempt: Attempt = { life, abort: new AbortController(), outcome: 'under way' };
-    const { engine } = life.installation.account(intent.account);
-    const recording = recordingEngine(engine, intent, { life: life.number, again, now: () => timeline.now });
+    const attempt: Attempt = { daemon, abort: new AbortController(), outcome: 'under way' };
+    const { engine } = daemon.installation.account(intent.account);
+    const recording = recordingEngine(engine, intent, { daemon: daemon.number, again, now: () => timeline.now });
     const options = { signal: attempt.abort.signal, again, by: 'anna' };
     this.#attempts.add(attempt);
     const { vendorid, fields } = intent;
@@ -122,12 +122,12 @@ export class Person {
         ({ notTaken, vendorid: written }) => {
           attempt.outcome = notTaken.length === 0 ? 'done' : 'failed';
           if (notTaken.length === 0) intent.told.push({ at: timeline.now, vendorid: written });
-          trace.say('person was told', attempt.outcome, ...notTaken);
+          trace.write('person was told', attempt.outcome, ...notTaken);
         },
         (error: unknown) => {
           attempt.outcome = 'failed';
           const words = error instanceof Error ? error.message : String(error);
-          trace.say('person was told', words.replaceAll(/\S*simulation-\S*/g, '…'));
+          trace.write('person was told', words.replaceAll(/\S*simulation-\S*/g, '…'));
         },
       )
       .finally(() => this.#attempts.delete(attempt));

@@ -38,7 +38,7 @@ const ownKnobs = {
   /** What takes so long: everything, or lists alone, which news then overtakes. */
   slow: ['all', 'all', 'lists'],
 
-  /** Long lives take much time, and are drawn more seldom for it. */
+  /** Long phases take much time, and are drawn more seldom for it. */
   minutes: [14, 14, 8, 10, 8, 10, 10, 10, 10, 10, 22, 10],
   /** Changes a minute. */
   changes: [2, 2, 1, 6, 20],

@@ -6,22 +6,22 @@ export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
   /** What monotonic time lacks: the machine slept, or was started anew. */
   #behind: number;
-  #strayed: number;
+  #wallError: number;
   #pausedUntil = 0;
   /** Until when it was last stopped, in the timeline's milliseconds. */
   pausedOnce = -Infinity;
   #alive = true;
   #last = 0;
 
-  /** `behind`: how much of the world's time this machine's monotonic clock has not seen; `strayed`: how wrong its wall clock is. */
-  constructor(timeline: Timeline, behind: number, strayed: number) {
+  /** `behind`: how much of the world's time this machine's monotonic clock has not seen; `wallError`: how wrong its wall clock is. */
+  constructor(timeline: Timeline, behind: number, wallError: number) {
     this.#timeline = timeline;
     this.#behind = behind;
-    this.#strayed = strayed;
+    this.#wallError = wallError;
   }
 
   now(): number {
-    return epoch + this.#moment() + this.#strayed;
+    return epoch + this.#moment() + this.#wallError;
   }
 
   monotonic(): number {
@@ -51,8 +51,8 @@ export class ProcessClock implements Clock {
     return this.#alive;
   }
 
-  get strayed(): number {
-    return this.#strayed;
+  get wallError(): number {
+    return this.#wallError;
   }
 
   get behind(): number {
@@ -72,8 +72,8 @@ export class ProcessClock implements Clock {
   }
 
   /** Somebody sets the wall clock. */
-  stray(ms: number): void {
-    this.#strayed += ms;
+  shiftWall(ms: number): void {
+    this.#wallError += ms;
   }
 
   /** The machine is started anew: its monotonic time begins again. */

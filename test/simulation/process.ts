@@ -1,4 +1,4 @@
-/** One life of the process: what the daemon runs for its accounts, without its sockets. */
+/** One process: what the daemon runs for its accounts, without its sockets. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountServices, type AccountServices } from '../../src/app/account-services.ts';
@@ -25,19 +25,19 @@ const metrics = createMetrics();
 /** Minutes between two reconciliations. */
 export const interval = 5;
 
-export interface LifeOptions {
+export interface DaemonOptions {
   readonly plan: Plan;
   readonly settings: Settings;
-  /** Which life of the installation this is, from 1. */
+  /** Which process of the installation this is, from 1. */
   readonly number: number;
   readonly clock: ProcessClock;
   readonly fetch: typeof globalThis.fetch;
   readonly onRun: (report: RunReport) => void;
-  /** Hears what became of every reading. */
+  /** Is told what became of every reading. */
   readonly onVerdict: (kind: Verdict['kind']) => void;
 }
 
-export interface Life {
+export interface Daemon {
   readonly number: number;
   readonly clock: ProcessClock;
   readonly installation: Installation;
@@ -80,12 +80,12 @@ export function settingsOf(plan: Plan, folder: string): Settings {
 }
 
 /** Opens the files and runs, as `serve` does. @throws MirrorError as opening does. */
-export async function live(options: LifeOptions): Promise<Life> {
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { plan, settings, number, clock, fetch, onRun } = options;
-  const throws = seededRandom(seedOf(plan.seed, 'dice', number));
+  const seeded = seededRandom(seedOf(plan.seed, 'dice', number));
   const random: Random = {
-    bytes: (count) => Uint8Array.from({ length: count }, () => throws.below(256)),
-    fraction: () => throws.fraction(),
+    bytes: (count) => Uint8Array.from({ length: count }, () => seeded.below(256)),
+    fraction: () => seeded.fraction(),
   };
   const installation = await openInstallation(settings, {
     clock,
@@ -95,7 +95,7 @@ export async function live(options: LifeOptions): Promise<Life> {
     lockProcess: namedProcess(`life ${number}`, (name) => name === `life ${number}`),
     migrations: join(root, 'migrations'),
   });
-  overhear(installation.mirror, options.onVerdict);
+  observeVerdicts(installation.mirror, options.onVerdict);
   const running = await accountServices({
     installation,
     metrics,
@@ -123,9 +123,9 @@ export async function live(options: LifeOptions): Promise<Life> {
 }
 
 /** Listens to what readings do, without changing them. */
-function overhear(mirror: Store, onVerdict: LifeOptions['onVerdict']): void {
+function observeVerdicts(mirror: Store, onVerdict: DaemonOptions['onVerdict']): void {
   const plain = { ...mirror };
-  const overheard: Pick<Store, 'applyPages' | 'applyReading'> = {
+  const observed: Pick<Store, 'applyPages' | 'applyReading'> = {
     async applyPages(...values) {
       const applied = await plain.applyPages(...values);
       for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
@@ -137,5 +137,5 @@ function overhear(mirror: Store, onVerdict: LifeOptions['onVerdict']): void {
       return verdict;
     },
   };
-  Object.assign(mirror, overheard);
+  Object.assign(mirror, observed);
 }

@@ -3,7 +3,7 @@
  * begins after the proof, for nobody joins a sweep that has begun.
  */
 import type { Aftermath } from './aftermath.ts';
-import { isHeard, reading } from './secret-probe.ts';
+import { isSubscribed, reading } from './secret-probe.ts';
 import { interval } from './process.ts';
 import { rowsOnPage } from './plan.ts';
 
@@ -32,19 +32,19 @@ async function overtake(scene: Aftermath, release: () => void): Promise<boolean>
   const { account, timeline, supervisor, sandbox, eventLog, follower, auditor, trace, broken } = scene;
   const vendorService = sandbox.vendors(account);
   const alive = vendorService.all().find((wire) => Number(wire['vis_state']) === 0);
-  if (!supervisor.life || !alive) return false;
-  void supervisor.life.supervisors.get(account)?.subscriptions.resendIfSilent();
-  if (!(await timeline.until(() => !isHeard(scene), renewalWait / 4))) return false;
+  if (!supervisor.daemon || !alive) return false;
+  void supervisor.daemon.supervisors.get(account)?.subscriptions.resendIfSilent();
+  if (!(await timeline.until(() => !isSubscribed(scene), renewalWait / 4))) return false;
   const vendorid = Number(alive['vendorid']);
   vendorService.edit(vendorid, { phone: '+1 renewal' });
-  trace.say('renewal', vendorid);
+  trace.write('renewal', vendorid);
   const due = eventLog.at(vendorid, timeline.now);
-  if (!(await timeline.until(() => isHeard(scene), renewalWait / 2))) return false;
+  if (!(await timeline.until(() => isSubscribed(scene), renewalWait / 2))) return false;
   await timeline.pass(1_000);
   release();
   await timeline.pass(reading(scene));
   auditor.look();
-  if ((follower.held.get(vendorid)?.chapter ?? -1) < due)
+  if ((follower.stored.get(vendorid)?.entry ?? -1) < due)
     broken('P1', 'what changed while the callback was proven anew was not looked for');
   return true;
 }

@@ -10,7 +10,7 @@ const callbacksRate = 20;
 /** More than any honest need of so few vendors and minutes. */
 const bound = 20_000;
 
-/** When something of a family was asked for on each account, in order, in whichever life: a restart forgets nothing. */
+/** When something of a family was asked for on each account, in order, by whichever process: a restart forgets nothing. */
 function timesOf(arrivals: readonly Arrival[], family: string): number[][] {
   const times = new Map<string, number[]>();
   for (const { at, path } of arrivals) {

@@ -20,7 +20,7 @@ const turn = 65_000;
 const ofEdits: ReadonlySet<string> = new Set(['bill_vendor', 'bill_vendor.update']);
 
 /** Whether the service tells us of edits, now, and signs with a code that we believe in. */
-export function isHeard(scene: Aftermath): boolean {
+export function isSubscribed(scene: Aftermath): boolean {
   const telling = ourCallbacks(scene).filter(
     ({ event, verified, disabled }) => ofEdits.has(event) && verified && !disabled,
   );
@@ -41,18 +41,18 @@ function ourCallbacks({ account, sandbox }: Aftermath): CallbackRecord[] {
 }
 
 /** Whether a delivery would reach us; of a callback that is disabled and does not show it, nobody can know. */
-export async function hears(scene: Aftermath): Promise<boolean> {
+export async function isReachable(scene: Aftermath): Promise<boolean> {
   const { plan, timeline, auditor, broken, trace } = scene;
-  if (await timeline.until(() => isHeard(scene), mended)) return true;
+  if (await timeline.until(() => isSubscribed(scene), mended)) return true;
   const ours = ourCallbacks(scene);
-  trace.say('deaf', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
+  trace.write('deaf', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
   const hidden = plan.world.disabled === 'silent' && ours.some(({ disabled }) => disabled);
   if (!hidden && !auditor.registeredEnough()) broken('P1', 'the callback is not mended');
   return false;
 }
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
-export async function canary(scene: Aftermath): Promise<boolean> {
+export async function probeEdit(scene: Aftermath): Promise<boolean> {
   const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = scene;
   if (plan.world.objectId === 'callback') return false;
   const vendorService = sandbox.vendors(account);
@@ -66,13 +66,13 @@ export async function canary(scene: Aftermath): Promise<boolean> {
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
   const isNew = (): boolean => runs.length > last && runs.at(-1)!.trigger === 'schedule';
-  const isFar = (): boolean => (supervisor.life?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
+  const isFar = (): boolean => (supervisor.daemon?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
   await timeline.until(() => isNew() || (plan.world.readOne === 'yes' && isFar()), 2 * interval * minute);
   await timeline.pass(rest);
   const vendorid = free();
-  if (!isHeard(scene) || vendorid === undefined) return false;
+  if (!isSubscribed(scene) || vendorid === undefined) return false;
   vendorService.edit(vendorid, { phone: '+1 canary' });
-  trace.say('canary', vendorid);
+  trace.write('canary', vendorid);
   const due = eventLog.at(vendorid, timeline.now);
   const before = runs.length;
   await timeline.pass(reading(scene));
@@ -85,7 +85,7 @@ export async function canary(scene: Aftermath): Promise<boolean> {
     if (plan.world.listLag > 0) await timeline.until(() => answers() >= 2, Math.max(0, latest - timeline.now));
   }
   auditor.look();
-  if ((follower.held.get(vendorid)?.chapter ?? -1) < due)
+  if ((follower.stored.get(vendorid)?.entry ?? -1) < due)
     broken('P1', 'a change that was told by webhook did not arrive');
   return true;
 }

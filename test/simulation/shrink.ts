@@ -12,23 +12,23 @@ export async function shrink(fleet: Fleet, seed: number, promise: string, from: 
       return broken.some((words) => words.startsWith(promise));
     return false;
   };
-  let held = without(from, (name, value) => knobs[name]?.[0] === value);
+  let stored = without(from, (name, value) => knobs[name]?.[0] === value);
   // Many at a time first: most have nothing to do with it.
-  for (let size = Math.ceil(Object.keys(held).length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
-    for (let start = 0; start < Object.keys(held).length;) {
-      const chosen = new Set(Object.keys(held).slice(start, start + size));
-      const less = without(held, (name) => chosen.has(name));
-      if (await breaks(less)) held = less;
+  for (let size = Math.ceil(Object.keys(stored).length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
+    for (let start = 0; start < Object.keys(stored).length;) {
+      const chosen = new Set(Object.keys(stored).slice(start, start + size));
+      const less = without(stored, (name) => chosen.has(name));
+      if (await breaks(less)) stored = less;
       else start += size;
     }
   for (const [name, values] of Object.entries(smaller))
     for (const value of values) {
-      const less = { ...held, [name]: value };
-      if (value >= Number(held[name] ?? knobs[name]?.[0]) || !(await breaks(less))) continue;
-      held = less;
+      const less = { ...stored, [name]: value };
+      if (value >= Number(stored[name] ?? knobs[name]?.[0]) || !(await breaks(less))) continue;
+      stored = less;
       break;
     }
-  return held;
+  return stored;
 }
 
 function without(drawn: Drawn, leave: (name: string, value: string | number) => boolean): Drawn {

@@ -5,12 +5,12 @@ import { Sandbox } from '../../src/sandbox/service.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
 import { memory } from '../support/memory.ts';
 import { Auditor } from './auditor.ts';
-import { Chronicle } from './event-log.ts';
+import { EventLog } from './event-log.ts';
 import { Follower } from './follower.ts';
 import { Supervisor } from './supervisor.ts';
-import { settingsOf, type Life } from './process.ts';
-import { comeRight, type Calm } from './liveness.ts';
-import { Mailbox } from './delivery-oracle.ts';
+import { settingsOf, type Daemon } from './process.ts';
+import { converge, type Convergence } from './liveness.ts';
+import { DeliveryOracle } from './delivery-oracle.ts';
 import { accounts as allAccounts, foreignUri, sharedAccount, token } from './names.ts';
 import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
@@ -43,17 +43,24 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const timeline = new Timeline();
   const trace = new Trace(() => timeline.now, listen);
   const broken: string[] = [];
-  const say = (promise: string, what: string): void => {
+  const report = (promise: string, what: string): void => {
     const words = `${promise} ${what}`;
     if (broken.length >= enough || broken.includes(words)) return;
     broken.push(words);
-    trace.say('BROKEN', words);
+    trace.write('BROKEN', words);
   };
-  const calms: Calm[] = [];
+  const convergences: Convergence[] = [];
   const accounts = allAccounts.slice(0, plan.accounts);
   const keys = (): string[] =>
     accounts.flatMap((account) => sandbox.callbacks(account).all()).map(({ verifier }) => verifier);
-  const mailbox = new Mailbox({ plan, timeline, trace, life: () => supervisor.life, keys, broken: say });
+  const deliveryOracle = new DeliveryOracle({
+    plan,
+    timeline,
+    trace,
+    daemon: () => supervisor.daemon,
+    keys,
+    broken: report,
+  });
   const sandbox = new Sandbox(
     {
       seed: String(plan.seed),
@@ -66,7 +73,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     },
     {
       clock: timeline.clock,
-      post: (...sent) => (sent[0] === foreignUri ? Promise.resolve({ status: 200 }) : mailbox.post(...sent)),
+      post: (...sent) => (sent[0] === foreignUri ? Promise.resolve({ status: 200 }) : deliveryOracle.post(...sent)),
     },
   );
   const callbacks = sandbox.callbacks(sharedAccount);
@@ -76,31 +83,31 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const settings = settingsOf(plan, folder);
   const { database, secrets } = settings;
   const { lag } = settings.sync;
-  const serves = (): boolean => supervisor.life !== undefined;
-  const witnesses = accounts.map((account) => {
-    const eventLog = new Chronicle(account, sandbox, timeline);
+  const serves = (): boolean => supervisor.daemon !== undefined;
+  const observers = accounts.map((account) => {
+    const eventLog = new EventLog(account, sandbox, timeline);
     const view = network.views.get(account)!;
-    const seen = { account, plan, view, lag, broken: say };
-    const follower = new Follower({ ...seen, eventLog, strayed: () => supervisor.clock.strayed });
-    const strayed = (): number => supervisor.clock.strayed;
+    const seen = { account, plan, view, lag, broken: report };
+    const follower = new Follower({ ...seen, eventLog, wallError: () => supervisor.clock.wallError });
+    const wallError = (): number => supervisor.clock.wallError;
     const auditor = new Auditor({
       ...seen,
       follower,
-      mailbox,
+      deliveryOracle,
       database,
       secrets,
       serves,
-      strayed,
+      wallError,
       now: () => timeline.now,
     });
     const runs: RunReport[] = [];
     const vendorService = sandbox.vendors(account);
-    const life = (): Life | undefined => supervisor.life;
-    const person = new Person({ plan, account, vendorService, timeline, trace, life });
+    const daemon = (): Daemon | undefined => supervisor.daemon;
+    const person = new Person({ plan, account, vendorService, timeline, trace, daemon });
     return { account, eventLog, follower, auditor, runs, person };
   });
   const lookAtAll = (): void => {
-    for (const { auditor } of witnesses) auditor.look();
+    for (const { auditor } of observers) auditor.look();
   };
   const supervisor: Supervisor = new Supervisor({
     plan,
@@ -109,71 +116,71 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     timeline,
     network,
     trace,
-    onRun: (report, life) => {
-      const witness = witnesses.find(({ account }) => account === report.run.accountId)!;
-      witness.runs.push(report);
-      trace.say(
+    onRun: (report, daemon) => {
+      const observer = observers.find(({ account }) => account === report.run.accountId)!;
+      observer.runs.push(report);
+      trace.write(
         'run',
-        life,
+        daemon,
         ...(accounts.length > 1 ? [report.run.accountId] : []),
         report.trigger,
         report.outcome,
         JSON.stringify(report.counts),
         report.error?.message.replaceAll(folder, '') ?? '',
       );
-      witness.auditor.look();
+      observer.auditor.look();
     },
-    onStray: () => {
+    onClockSet: () => {
       lookAtAll();
-      for (const { auditor } of witnesses) auditor.forgetMoments();
-      mailbox.forgetMoments();
+      for (const { auditor } of observers) auditor.forgetMoments();
+      deliveryOracle.forgetMoments();
     },
     onDown: () => {
-      for (const { person } of witnesses) person.interrupt();
+      for (const { person } of observers) person.interrupt();
       lookAtAll();
     },
   });
-  const unheard = (reason: unknown): void => say('P8', `nobody heard of a failure: ${String(reason)}`);
-  process.on('unhandledRejection', unheard);
+  const unhandled = (reason: unknown): void => report('P8', `nobody heard of a failure: ${String(reason)}`);
+  process.on('unhandledRejection', unhandled);
   try {
     for (const [nth, account] of accounts.entries())
       planWorkload({ plan, nth, vendorService: sandbox.vendors(account), timeline, trace });
-    for (const { person } of witnesses) person.plan();
+    for (const { person } of observers) person.plan();
     planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace });
     supervisor.start();
     const look = (): void => {
-      if (!network.calm) lookAtAll();
+      if (!network.isFaultFree) lookAtAll();
       timeline.timer(betweenLooks, look);
     };
     timeline.timer(betweenLooks, look);
     await timeline.pass(plan.minutes * minute);
 
-    network.calm = mailbox.calm = true;
+    network.isFaultFree = deliveryOracle.isFaultFree = true;
     network.outage = undefined;
-    supervisor.calm();
-    for (const { person } of witnesses) person.end();
+    supervisor.endFaults();
+    for (const { person } of observers) person.end();
     // What was sent by then arrives.
     if (plan.writes > 0) await timeline.pass(2 * plan.latency);
-    for (const witness of witnesses) {
-      const scene = { ...witness, plan, timeline, supervisor, network, sandbox, trace, broken: say };
-      calms.push(await comeRight(scene));
+    for (const observer of observers) {
+      const scene = { ...observer, plan, timeline, supervisor, network, sandbox, trace, broken: report };
+      convergences.push(await converge(scene));
     }
 
-    for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) say(promise, what);
-    for (const { account, eventLog, person } of witnesses)
+    for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) report(promise, what);
+    for (const { account, eventLog, person } of observers)
       for (const what of wrongWrites(network.arrivals, { account, intents: person.intents, eventLog, lag }))
-        say('P9', what);
-    const pathTokens = [...(supervisor.life?.tokens.values() ?? [])].map((secret) => secret.reveal());
+        report('P9', what);
+    const pathTokens = [...(supervisor.daemon?.tokens.values() ?? [])].map((secret) => secret.reveal());
     supervisor.close();
     const known = [token, ...keys(), ...pathTokens];
     for (const name of readdirSync(folder).filter((file) => file.startsWith('vendors.db'))) {
       const bytes = readFileSync(join(folder, name));
-      if (known.some((secret) => bytes.includes(secret))) say('P6', `${name} holds a secret`);
+      if (known.some((secret) => bytes.includes(secret))) report('P6', `${name} holds a secret`);
     }
   } catch (error) {
     broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
-    process.off('unhandledRejection', unheard);
+    process.off('unhandledRejection', unhandled);
     supervisor.close();
     sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -181,13 +188,13 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
   const reach = reachOf({
     plan,
     network,
-    mailbox,
+    deliveryOracle,
     supervisor,
-    eventLogs: witnesses.map(({ eventLog }) => eventLog),
-    followers: witnesses.map(({ follower }) => follower),
-    runs: witnesses.flatMap(({ runs }) => runs),
-    people: witnesses.map(({ person }) => person),
-    calms,
+    eventLogs: observers.map(({ eventLog }) => eventLog),
+    followers: observers.map(({ follower }) => follower),
+    runs: observers.flatMap(({ runs }) => runs),
+    people: observers.map(({ person }) => person),
+    convergences,
   });
   return { seed: plan.seed, broken, hash: trace.hash, reach };
 }

@@ -3,7 +3,7 @@ import type Driver from 'better-sqlite3';
 import type { Settings } from '../../src/settings/parse.ts';
 import type { RunReport } from '../../src/sync/run/run.ts';
 import { ProcessClock } from './process-clock.ts';
-import { live, type Life } from './process.ts';
+import { startDaemon, type Daemon } from './process.ts';
 import type { Plan } from './plan.ts';
 import type { Network } from './network.ts';
 import { busy, full, tapInto } from './sqlite-tap.ts';
@@ -17,9 +17,9 @@ export interface SupervisorOptions {
   readonly timeline: Timeline;
   readonly network: Network;
   readonly trace: Trace;
-  readonly onRun: (report: RunReport, life: number) => void;
+  readonly onRun: (report: RunReport, daemon: number) => void;
   /** Somebody is about to set the wall clock. */
-  readonly onStray: () => void;
+  readonly onClockSet: () => void;
   /** The process does not serve any more: it is about to end, or did. */
   readonly onDown: () => void;
 }
@@ -29,7 +29,7 @@ const startAgainAfter = 5_000;
 
 export class Supervisor {
   /** The process, while it serves. */
-  life: Life | undefined;
+  daemon: Daemon | undefined;
   /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
   lockedUntil = 0;
   fullUntil = 0;
@@ -71,11 +71,11 @@ export class Supervisor {
     const { plan, settings, timeline, network, trace, onRun } = this.#options;
     this.#number += 1;
     const number = this.#number;
-    const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.strayed);
+    const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.wallError);
     this.#clock = clock;
-    trace.say('start', number);
+    trace.write('start', number);
     const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
-    live({
+    startDaemon({
       plan,
       settings,
       number,
@@ -84,55 +84,55 @@ export class Supervisor {
       onRun: (report) => onRun(report, number),
       onVerdict,
     }).then(
-      (life) => {
-        if (clock.alive) this.life = life;
+      (daemon) => {
+        if (clock.alive) this.daemon = daemon;
       },
       () => {
         if (!clock.alive) return;
         this.counts.failedStarts += 1;
-        this.#lieDown();
+        this.#endProcess();
         timeline.timer(startAgainAfter, () => this.start());
       },
     );
   }
 
   /** Somebody sets the wall clock. */
-  stray(ms: number): void {
-    this.#options.onStray();
-    this.#clock.stray(ms);
+  shiftWall(ms: number): void {
+    this.#options.onClockSet();
+    this.#clock.shiftWall(ms);
   }
 
   /** The process dies, at the moment or at one of its next transactions. */
   crash(afterEdges: number): void {
     if (afterEdges > 0) this.#edgesLeft = afterEdges;
-    else this.#die();
+    else this.#kill();
   }
 
   /** A signal ends the process; it is started again when it is done. */
   restart(): void {
-    const { life } = this;
-    if (!life) return;
+    const { daemon } = this;
+    if (!daemon) return;
     const { trace, timeline } = this.#options;
-    this.life = undefined;
+    this.daemon = undefined;
     this.counts.restarts += 1;
-    trace.say('stop', life.number);
+    trace.write('stop', daemon.number);
     this.#options.onDown();
-    void life.stop().then(() => {
-      if (!life.clock.alive) return;
-      this.#lieDown();
+    void daemon.stop().then(() => {
+      if (!daemon.clock.alive) return;
+      this.#endProcess();
       timeline.timer(1_000, () => this.start());
     });
   }
 
   /** No more troubles: what was planned and has not come does not come. */
-  calm(): void {
+  endFaults(): void {
     this.#edgesLeft = undefined;
     this.lockedUntil = this.fullUntil = 0;
   }
 
   /** Ends everything, at once. */
   close(): void {
-    if (this.#clock.alive) this.#lieDown();
+    if (this.#clock.alive) this.#endProcess();
     this.#untap();
   }
 
@@ -141,25 +141,25 @@ export class Supervisor {
     this.#edgesLeft -= 1;
     if (this.#edgesLeft > 0) return;
     this.counts[where] += 1;
-    this.#die();
+    this.#kill();
     throw busy;
   }
 
-  #die(): void {
+  #kill(): void {
     this.#edgesLeft = undefined;
     if (!this.#clock.alive) return;
     const { plan, timeline, network, trace } = this.#options;
     this.counts.crashes += 1;
     if (network.handshaking > 0) this.counts.insideHandshake += 1;
-    trace.say('crash');
-    this.#lieDown();
+    trace.write('crash');
+    this.#endProcess();
     if (plan.crashOf === 'machine') this.#clock.reboot();
     timeline.timer(plan.downtime * 1_000, () => this.start());
   }
 
-  /** Nothing of the old life reaches the files any more. */
-  #lieDown(): void {
-    this.life = undefined;
+  /** Nothing of the old process reaches the files any more. */
+  #endProcess(): void {
+    this.daemon = undefined;
     this.#clock.end();
     for (const [sqlite, clock] of this.#connections)
       if (!clock.alive) {

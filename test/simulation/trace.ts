@@ -16,7 +16,7 @@ export class Trace {
     this.#listen = listen;
   }
 
-  say(...words: readonly (string | number)[]): void {
+  write(...words: readonly (string | number)[]): void {
     const line = `${this.#now().toFixed(0)} ${words.join(' ')}`;
     this.#fresh.push(line);
     if (this.#fresh.length >= manyLines) this.#hash.update(this.#fresh.splice(0).join(''));

@@ -24,7 +24,7 @@ const rows = `
   SELECT vendorid, raw, printf('${plain.map(() => '%Q').join()}', ${plain.join()}) AS columns,
     CASE vis_state_source WHEN 'reported' THEN vis_state END AS reported FROM vendors WHERE account_id = ?`;
 
-const tornHistories = `
+const brokenHistories = `
   SELECT v.vendorid, 'its history differs from it' AS what FROM vendors v LEFT JOIN vendor_versions o
     ON o.account_id = v.account_id AND o.vendorid = v.vendorid AND o.valid_to IS NULL
     WHERE v.account_id = ?
@@ -35,7 +35,7 @@ const tornHistories = `
     WHERE o.account_id = ? AND NOT EXISTS (SELECT 1 FROM vendors v WHERE v.account_id = o.account_id AND v.vendorid = o.vendorid)`;
 
 /** What a record says, in the form in which rows can be compared with it. */
-interface Told {
+interface RecordText {
   readonly columns: string;
   readonly state: number;
   readonly balances: string;
@@ -43,12 +43,12 @@ interface Told {
 }
 
 /** Most records stay as they are from one look to the next. */
-export type Known = Map<string, Told>;
+export type Known = Map<string, RecordText>;
 
-/** What is torn, in words. */
-export function tears(reader: Reader, account: string, known: Known): string[] {
+/** What is inconsistent, in words. */
+export function inconsistencies(reader: Reader, account: string, known: Known): string[] {
   const found = reader
-    .rows<{ vendorid: number; what: string }>(tornHistories, account, account)
+    .rows<{ vendorid: number; what: string }>(brokenHistories, account, account)
     .map(({ vendorid, what }) => `vendor ${vendorid}: ${what}`);
   const balances = grouped(
     reader,
@@ -61,7 +61,7 @@ export function tears(reader: Reader, account: string, known: Known): string[] {
     account,
   );
   for (const { vendorid, raw, columns, reported } of reader.rows<Row>(rows, account)) {
-    const told = known.get(raw) ?? toldBy(raw);
+    const told = known.get(raw) ?? recordedBy(raw);
     known.set(raw, told);
     const differs = (what: string): void => void found.push(`vendor ${vendorid}: its ${what} from its record`);
     if (columns !== told.columns) differs('columns differ');
@@ -72,7 +72,7 @@ export function tears(reader: Reader, account: string, known: Known): string[] {
   return found;
 }
 
-function toldBy(raw: string): Told {
+function recordedBy(raw: string): RecordText {
   const told = JSON.parse(raw) as Readonly<Record<string, unknown>>;
   const money = (['outstanding', 'overdue'] as const).flatMap((kind) =>
     amounts(told[`${kind}_balance`]).map(({ amount, code }) => `${kind}${code}${amount}`),

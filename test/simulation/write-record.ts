@@ -16,7 +16,7 @@ export interface Intent {
 }
 
 export interface WriteCall {
-  readonly life: number;
+  readonly daemon: number;
   readonly from: number;
   /** Whether the command said `--again`. */
   readonly again: boolean;
@@ -28,11 +28,11 @@ export interface WriteCall {
 export function recordingEngine(
   engine: Engine,
   intent: Intent,
-  { life, again, now }: { readonly life: number; readonly again: boolean; readonly now: () => number },
+  { daemon, again, now }: { readonly daemon: number; readonly again: boolean; readonly now: () => number },
 ): Engine {
   const { vendors } = engine;
   const sends = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
-    const call: WriteCall = { life, from: now(), again, isAnswered: false };
+    const call: WriteCall = { daemon, from: now(), again, isAnswered: false };
     intent.calls.push(call);
     const answer = await send();
     call.isAnswered = true;
