@@ -1,5 +1,6 @@
 /** The commands that look at the mirror as a whole, or hand it on. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { exportFormats } from '../../store/export/formats.ts';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { feedPlace, wholeFrom } from '../options/option-values.ts';
@@ -55,17 +56,27 @@ function declareChanges(program: Command, does: Does): void {
 function declareExport(program: Command, does: Does): void {
   program
     .command('export')
-    .argument('<file>', 'where to; a name that ends in .csv gives a spreadsheet of the vendors')
-    .summary('a consistent copy of the mirror, or a .csv')
+    .argument('<file>', 'where to: a .db, .csv, .json or .ndjson; - is standard output')
+    .summary('a consistent copy of the mirror, or rows of it as .csv, .json or .ndjson')
     .description(
       paragraphs(
-        'Writes a consistent, self-contained copy of the mirror, or, where the name ends in .csv, the view vendor_overview for a spreadsheet.',
-        'The file is swapped in when it is whole. In a .csv, a cell that begins with = + - @, tab or return gets a leading apostrophe, so that no spreadsheet takes it for a formula.',
+        'Writes a consistent, self-contained copy of the mirror (.db), or rows of it: of the view vendor_overview, unless --view or --query says of what. A file is swapped in when it is whole.',
+        'A .csv is in UTF-8 with a byte order mark. A text in it that a spreadsheet would take for a formula, also behind spaces and line breaks, gets a leading apostrophe; plain telephone numbers do not.',
+        'A query is one SELECT. Its rows are written while they are read, whatever their number; run long ones on a copy.',
       ),
+    )
+    .option('--view <name>', 'the rows of this view or table')
+    .addOption(new Option('--query <sql>', 'the rows of this query').conflicts('view'))
+    .addOption(
+      new Option('--format <format>', "the file's form; its ending, or csv on standard output").choices(exportFormats),
     )
     .addHelpText(
       'after',
-      examples(['vendor-mirror export /srv/reports/vendors.db'], ['vendor-mirror export vendors.csv']),
+      examples(
+        ['vendor-mirror export /srv/reports/vendors.db'],
+        ['vendor-mirror export owed.csv --view payables'],
+        ['vendor-mirror export - --format ndjson --query "select * from active_vendors" | head'],
+      ),
     )
     .action(does(async () => (await import('./export-command.ts')).exportTo));
 }

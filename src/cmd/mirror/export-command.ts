@@ -1,17 +1,26 @@
-/** `export FILE`: a copy of the mirror, or a spreadsheet of it, that nobody writes to any more. */
+/** `export FILE`: a copy of the mirror, or rows of it in another form, that nobody writes to any more. */
 import { statSync } from 'node:fs';
-import { extname } from 'node:path';
-import { exitStatus } from '../../domain/errors.ts';
-import { writeOverview } from '../../store/files/csv.ts';
-import { copyMirror, swapIn } from '../../store/files/export.ts';
+import { exitStatus, MirrorError } from '../../domain/errors.ts';
+import type { ExportFormat } from '../../store/export/formats.ts';
+import { exportToFile, exportToStream } from '../../store/export/write-export.ts';
 import type { Run } from '../process/command.ts';
 import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';
 import { printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
-export const exportTo: Run = async (call) => {
+interface ExportOptions {
+  readonly view?: string;
+  readonly query?: string;
+  readonly format?: ExportFormat;
+}
+
+export const exportTo: Run<ExportOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
+  const { view, query, format } = options;
+  const toStdout = file === '-';
+  if (toStdout && options.json)
+    throw new MirrorError('usage', 'With - standard output holds the rows: say --format json for rows in JSON.');
   const settings = loadSettings(call);
   const mirror = openMirror(context, settings);
   if (!mirror) {
@@ -19,14 +28,18 @@ export const exportTo: Run = async (call) => {
     if (options.json) printJson(context, { ok: false, file: null, bytes: 0 });
     return exitStatus.notWhole;
   }
-  const copyOptions = { random: context.random, own: settings };
+  const what = { view, query, format };
   try {
-    if (extname(file).toLowerCase() === '.csv')
-      await swapIn(mirror, file, copyOptions, (path) => writeOverview(mirror.sqlite, path));
-    else await copyMirror(mirror, file, copyOptions);
+    if (toStdout) await exportToStream(mirror, context.stdout, what, context.interrupted);
+    else await exportToFile(mirror, file, what, { random: context.random, own: settings, signal: context.interrupted });
+  } catch (error) {
+    // Whoever closed the pipe, or pressed Ctrl-C, knows; a full disk was reported.
+    if (context.interrupted.aborted) return exitStatus.notWhole;
+    throw error;
   } finally {
     await mirror.close();
   }
+  if (toStdout) return exitStatus.done;
   const bytes = statSync(file).size;
   if (options.json) printJson(context, { ok: true, file, bytes });
   else printNotice(context, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);

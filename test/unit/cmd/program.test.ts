@@ -36,7 +36,8 @@ describe('the command line', () => {
         callbacks                     webhook callbacks: list, register, verify, resend, delete
         deliveries                    the journal of webhooks: list, retry
         changes [options]             the change feed
-        export [options] <file>       a consistent copy of the mirror, or a .csv
+        export [options] <file>       a consistent copy of the mirror, or rows of it as .csv, .json or
+                                      .ndjson
         completion [options] <shell>  a script that lets a shell complete these commands
         version [options]             print the version
         sandbox [options]             the service itself on a local port, with invented vendors

@@ -52,4 +52,62 @@ describe('export', () => {
     expect(stderr).toBe('Nothing is mirrored yet. Run `vendor-mirror sync`.\n');
     expect(existsSync(file)).toBe(false);
   });
+
+  it.each([['copy.txt'], ['copy'], ['copy.xlsx'], ['copy.parquet']])(
+    'refuses %s, and says which endings there are',
+    async (name) => {
+      const { status, stderr } = await line.run('export', join(line.folder, name));
+      expect([status, stderr]).toEqual([64, expect.stringContaining('a file is .db, .csv, .json or .ndjson')]);
+      expect(existsSync(join(line.folder, name))).toBe(false);
+    },
+  );
+
+  it('writes a view, or the rows of a query, as JSON in one document or an object a line', async () => {
+    const [json, lines] = [join(line.folder, 'a.json'), join(line.folder, 'a.ndjson')];
+    const query = 'SELECT vendorid, is_1099, 9007199254740993 AS large FROM vendors ORDER BY vendorid';
+    expect((await line.run('export', json, '--view', 'active_vendors')).status).toBe(0);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject([{ vendorid: 11, is_1099: null }, { vendorid: 12 }]);
+    expect((await line.run('export', lines, '--query', query)).status).toBe(0);
+    expect(readFileSync(lines, 'utf8')).toBe(
+      '{"vendorid":11,"is_1099":null,"large":"9007199254740993"}\n{"vendorid":12,"is_1099":null,"large":"9007199254740993"}\n',
+    );
+    expect((await line.run('export', json, '--query', 'SELECT 1 WHERE 0')).status).toBe(0);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual([]);
+  });
+
+  it('writes to standard output where the file is -, as CSV unless told', async () => {
+    const query = ['--query', 'SELECT vendorid AS id FROM vendors ORDER BY 1'];
+    expect(await line.run('export', '-', ...query)).toEqual({
+      status: 0,
+      stdout: '\ufeffid\r\n11\r\n12\r\n',
+      stderr: '',
+    });
+    expect((await line.run('export', '-', '--format', 'ndjson', ...query)).stdout).toBe('{"id":11}\n{"id":12}\n');
+  });
+
+  it.each([
+    [['-', '--format', 'db'], 'A .db cannot go to standard output'],
+    [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
+    [['-', '--view', 'nothing'], 'The mirror has no view nothing; there are '],
+    [['-', '--view', '_vendor_counts'], 'The mirror has no view _vendor_counts'],
+    [['-', '--query', 'DELETE FROM vendors'], 'it is one SELECT, which changes nothing'],
+    [['-', '--query', 'WITH x AS (SELECT 1) DELETE FROM vendors'], 'it is one SELECT, which changes nothing'],
+    [['-', '--query', "ATTACH 'other.db' AS other"], 'it is one SELECT, which changes nothing'],
+    [['-', '--query', 'PRAGMA journal_mode'], 'it is one SELECT, which changes nothing'],
+    [['-', '--query', 'SELECT 1; SELECT 2'], 'more than one statement'],
+    [['-', '--query', 'SELECT nowhere FROM vendors'], 'no such column: nowhere'],
+    [['-', '--query', 'SELECT 1', '--view', 'payables'], 'cannot be used with'],
+  ])('refuses %j', async (argv, reason) => {
+    const { status, stdout, stderr } = await line.run('export', ...argv.map((one) => one.replace('DIR', line.folder)));
+    expect([status, stdout]).toEqual([64, '']);
+    expect(stderr).toContain(reason);
+  });
+
+  it('writes rows while it reads them: a query without end stops when nobody wants more', async () => {
+    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+    const running = line.run('export', join(line.folder, 'endless.ndjson'), '--query', endless);
+    setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
+    expect((await running).status).not.toBe(0);
+    expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+  });
 });

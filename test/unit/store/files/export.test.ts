@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
-import { writeOverview } from '../../../../src/store/files/csv.ts';
+import { exportToFile } from '../../../../src/store/export/write-export.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
@@ -129,11 +129,13 @@ describe('a spreadsheet of the mirror', () => {
     const folder = temporaryFolder();
     const mirror = await mirrorIn(folder, names);
     const path = join(folder, 'overview.csv');
-    await writeOverview(mirror.sqlite, path);
-    return readFileSync(path, 'utf8');
+    await exportToFile(mirror, path, {}, options);
+    const text = readFileSync(path, 'utf8');
+    expect(text.startsWith('\ufeff')).toBe(true);
+    return text.slice(1);
   }
 
-  it('holds the view vendor_overview, with a heading', async () => {
+  it('holds the view vendor_overview, with a heading and a byte order mark', async () => {
     const [heading, row, end] = (await csvOf(['Acme, Inc.'])).split('\r\n');
     expect(heading).toMatch(/^account_id,vendorid,vendor_name,vis_state,/);
     expect(row).toMatch(/^6BApk,1,"Acme, Inc\.",0,present,/);
@@ -141,9 +143,21 @@ describe('a spreadsheet of the mirror', () => {
     expect(end).toBe('');
   });
 
-  it.each(['=1+1', '+1', '-1', '@sum', '\tx', '\rx'])('gives %j a leading apostrophe', async (name) => {
-    const cell = `'${name}`;
-    expect(await csvOf([name])).toContain(`6BApk,1,${/[\r\n]/.test(name) ? `"${cell}"` : cell},0`);
+  it.each(['=1+1', '+1+1', '-1-1', '@sum', '\tx', '\rx', ' =1', '\n=1', '\u00a0@sum', '＝1', '+1-555-0100'])(
+    'gives %j a leading apostrophe',
+    async (name) => {
+      const cell = `'${name}`;
+      expect(await csvOf([name])).toContain(`6BApk,1,${/[\r\n]|^\+/.test(name) ? `"${cell}"` : cell},0`);
+    },
+  );
+
+  it.each([
+    ['+49 30 1234', '"+49 30 1234"'],
+    ['+1 (555) 010.22', '"+1 (555) 010.22"'],
+    ['-5.00', '-5.00'],
+    ["O'Neil", "O'Neil"],
+  ])('leaves %j alone, in which nothing can be computed', async (name, cell) => {
+    expect(await csvOf([name])).toContain(`6BApk,1,${cell},0`);
   });
 
   it('reads back as what was written, whatever the names', async () => {
@@ -154,7 +168,11 @@ describe('a spreadsheet of the mirror', () => {
         const stored = names.map((text) => text.replaceAll('\0', '').toWellFormed());
         const rows = parseCsv(await csvOf(stored)).slice(1);
         expect(rows.map((row) => row[2])).toEqual(
-          stored.map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)),
+          stored.map((text) =>
+            /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/.test(text) && !/^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/.test(text)
+              ? `'${text}`
+              : text,
+          ),
         );
       }),
       { numRuns: cases(25) },

@@ -1,0 +1,37 @@
+/** Rows as a CSV file for spreadsheets. */
+import { stringify } from 'csv-stringify';
+import { Readable } from 'node:stream';
+import type { Cell, ExportedRows } from './export-rows.ts';
+
+/**
+ * The rows as RFC 4180 wants them, with a heading, in UTF-8 with a byte order mark: without one Excel takes it for another encoding. A text
+ * that a spreadsheet would take for a formula gets a leading apostrophe.
+ */
+export function csvOf({ columns, rows }: ExportedRows): Readable {
+  const lines = stringify({
+    bom: true,
+    record_delimiter: 'windows',
+    quote_record_delimiter: true,
+    cast: { string: (text) => ({ value: disarmed(text), quoted: /^'?\+/.test(text) }), bigint: String },
+  });
+  return Readable.from(
+    lists(
+      columns.map(({ name }) => name),
+      rows,
+    ),
+  ).pipe(lines);
+}
+
+function* lists(names: readonly string[], rows: Iterable<readonly Cell[]>): Generator<readonly Cell[]> {
+  yield names;
+  yield* rows;
+}
+
+/** What a spreadsheet reads as a formula, also behind spaces and line breaks, and with wide signs. */
+const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
+/** Numbers and telephone numbers in which nothing can be computed: `-5.00`, `+49 (30) 1234`. */
+const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
+
+function disarmed(text: string): string {
+  return formula.test(text) && !harmless.test(text) ? `'${text}` : text;
+}

@@ -1,0 +1,69 @@
+/** Which rows are exported: those of a view, or of a query that only reads. By `prepare` itself: rows are streamed, and the statement names the columns. */
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { withoutBlobs } from '../sqlite/blobs.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
+
+/** A view or table of the mirror, or a query; the view `vendor_overview` where neither is named. */
+export interface RowSource {
+  readonly view?: string | undefined;
+  readonly query?: string | undefined;
+}
+
+export type Cell = string | number | bigint | null;
+
+export interface ExportedRows {
+  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+  /** Read while they are taken, against one state of the mirror. */
+  readonly rows: Iterable<readonly Cell[]>;
+}
+
+/** @throws MirrorError `usage` where there is no such view, or the query does not only read. */
+export function exportedRows(sqlite: Sqlite, { view, query }: RowSource): ExportedRows {
+  const text = query ?? `SELECT * FROM "${knownView(sqlite, view ?? 'vendor_overview')}"`;
+  const statement = readingStatement(sqlite, text);
+  return {
+    columns: statement.columns().map(({ name, type }) => ({ name, type })),
+    rows: cellsOf(statement),
+  };
+}
+
+type RowStatement = ReturnType<typeof prepared>;
+
+function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepare<[], unknown[]>> {
+  return sqlite.prepare<[], unknown[]>(text);
+}
+
+/** The connection is busy from the first row on. */
+function* cellsOf(statement: RowStatement): Generator<readonly Cell[]> {
+  const rows: Iterable<unknown> = statement.raw(true).safeIntegers(true).iterate();
+  for (const row of rows) yield Object.values(withoutBlobs(Object.fromEntries(Object.entries(row as Cell[]))));
+}
+
+function knownView(sqlite: Sqlite, view: string): string {
+  const known = plainStatement<object, { name: string }>(
+    sqlite,
+    "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name",
+  ).all({});
+  if (known.some(({ name }) => name === view)) return view;
+  throw new MirrorError(
+    'usage',
+    `The mirror has no view ${view}; there are ${known.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/** What begins otherwise changes something, if only the connection. */
+const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
+
+function readingStatement(sqlite: Sqlite, text: string): RowStatement {
+  const refused = (why: string): MirrorError => new MirrorError('usage', `The query cannot be used: ${why}.`);
+  if (!reads.test(text)) throw refused('it is one SELECT, which changes nothing');
+  let statement: RowStatement;
+  try {
+    statement = prepared(sqlite, text);
+  } catch (error) {
+    throw refused(asMirrorError(error).message.replace(/\.$/, ''));
+  }
+  if (!statement.readonly || !statement.reader) throw refused('it is one SELECT, which changes nothing');
+  return statement;
+}

@@ -1,0 +1,81 @@
+/** The forms in which the mirror is handed on. */
+import { createWriteStream } from 'node:fs';
+import { extname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Database } from '../sqlite/database.ts';
+import { csvOf } from './csv.ts';
+import { copyMirror, swapIn, type CopyOptions } from '../files/export.ts';
+import { exportedRows, type ExportedRows, type RowSource } from './export-rows.ts';
+import { jsonOf, ndjsonOf } from './json-rows.ts';
+import type { ExportFormat } from './formats.ts';
+
+const streams: Readonly<Record<Exclude<ExportFormat, 'db'>, (rows: ExportedRows) => Readable>> = {
+  csv: csvOf,
+  json: jsonOf,
+  ndjson: ndjsonOf,
+};
+
+export interface Export extends RowSource {
+  /** That of the file's ending unless told. */
+  readonly format?: ExportFormat | undefined;
+}
+
+const endings: Readonly<Record<string, ExportFormat>> = {
+  '.db': 'db',
+  '.sqlite': 'db',
+  '.sqlite3': 'db',
+  '.csv': 'csv',
+  '.json': 'json',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+/** The form of a file by its ending. @throws MirrorError `usage` for another one. */
+function formatOf(file: string): ExportFormat {
+  const ending = extname(file).toLowerCase();
+  const format = endings[ending];
+  if (format) return format;
+  const told = ending === '' ? 'has no ending' : `ends in ${ending}`;
+  throw new MirrorError('usage', `${file} ${told}; a file is .db, .csv, .json or .ndjson, or its --format is told.`);
+}
+
+/**
+ * Writes the mirror, or rows of it, to a file, and swaps it in whole.
+ * @throws MirrorError as `copyMirror` and `exportedRows`; `usage` for an ending of no known form, and for rows as a `.db`.
+ */
+export async function exportToFile(
+  mirror: Database,
+  file: string,
+  what: Export,
+  options: CopyOptions & { readonly signal?: AbortSignal },
+): Promise<void> {
+  const format = what.format ?? formatOf(file);
+  if (format !== 'db') {
+    const rows = exportedRows(mirror.sqlite, what);
+    const { signal } = options;
+    return swapIn(mirror, file, options, (draft) =>
+      pipeline(streams[format](rows), createWriteStream(draft), signal ? { signal } : {}),
+    );
+  }
+  if (what.view !== undefined || what.query !== undefined)
+    throw new MirrorError(
+      'usage',
+      'A .db holds the whole mirror: a view or a query goes into a .csv, .json or .ndjson.',
+    );
+  return copyMirror(mirror, file, options);
+}
+
+/** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `exportedRows`, `usage` for a `.db`. */
+export async function exportToStream(
+  mirror: Database,
+  stream: Writable | NodeJS.WritableStream,
+  what: Export,
+  signal: AbortSignal,
+): Promise<void> {
+  const format = what.format ?? 'csv';
+  if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
+  const readable = streams[format](exportedRows(mirror.sqlite, what));
+  await pipeline(readable, stream, { end: false, signal });
+}
