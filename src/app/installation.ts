@@ -2,6 +2,7 @@
 import { connect, type ServiceClient } from '../api/client.ts';
 import type { ApiDependencies } from '../api/call/call.ts';
 import { exchangeable, tokenSource } from '../api/auth/configured-tokens.ts';
+import type { TokenPair } from '../api/auth/token-endpoint.ts';
 import type { TokenSource } from '../api/auth/token-source.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
@@ -13,6 +14,7 @@ import { RequestFailureLog } from './request-failures.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
+import type { TokenStorage } from '../store/secrets/token-store.ts';
 import type { Engine } from '../sync/account/engine.ts';
 import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
 import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
@@ -69,6 +71,8 @@ export interface Account {
   readonly engine: Engine;
 }
 
+type OAuthAccess = Extract<AuthSettings, { oauth: unknown }>;
+
 export interface Installation {
   readonly settings: Settings;
   readonly mirror: Store;
@@ -85,6 +89,10 @@ export interface Installation {
   pullGateways(accountId: string, options: { readonly signal: AbortSignal }): Promise<GatewaySummary>;
   /** Asks for access in another way from now on. */
   authorize(auth: AuthSettings): void;
+  /** Keeps a pair of tokens that a person got, for every process of this mirror. */
+  keepGrant(auth: OAuthAccess, pair: TokenPair): Promise<void>;
+  /** Forgets such a pair. @returns whether there was one. */
+  forgetGrant(auth: OAuthAccess): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -145,15 +153,13 @@ export async function openInstallation(
     throw error;
   }
   const held = secrets;
-  const sourceOf = (chosen: AuthSettings): TokenSource => {
+  const tokenStoreOf = (chosen: AuthSettings): TokenStorage => {
     const client = 'oauth' in chosen ? `${chosen.oauth.tokenUrl} ${chosen.oauth.clientId}` : '';
     const onWait = (): void => log.warn('another process renews the access token: waiting until it has ended');
-    return tokenSource(chosen, held.tokenStore(client, { process: mirror.process, onWait }), {
-      fetch,
-      clock,
-      timeout: service.timeout,
-    });
+    return held.tokenStore(client, { process: mirror.process, onWait });
   };
+  const sourceOf = (chosen: AuthSettings): TokenSource =>
+    tokenSource(chosen, tokenStoreOf(chosen), { fetch, clock, timeout: service.timeout });
   const tokens = exchangeable(sourceOf(auth));
   const adopt = once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
   const failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
@@ -222,6 +228,8 @@ export async function openInstallation(
       }
     },
     authorize: (chosen) => tokens.exchange(sourceOf(chosen)),
+    keepGrant: (chosen, pair) => tokenStoreOf(chosen).exclusively((_, save) => save(pair)),
+    forgetGrant: (chosen) => tokenStoreOf(chosen).forget(),
     async close() {
       failures.stop();
       await Promise.all([held.close(), mirror.close()]);

@@ -7,6 +7,7 @@ import { declareCompletion } from './completion/declare-completion.ts';
 import { declareDeliveries } from './deliveries/declare-deliveries.ts';
 import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
+import { declareLogin } from './login/declare-login.ts';
 import { declareRuns } from './runs/declare-runs.ts';
 import { declareVendors } from './vendors/declare-vendors.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -20,6 +21,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareCallbacks(program, does);
   declareDeliveries(program, does);
   declareFeeds(program, does);
+  declareLogin(program, does);
   declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);
   program.addCommand(sandboxCommand(context).copyInheritedSettings(program));

@@ -62,7 +62,7 @@ export const catalogue = {
   rejected: entry(refused, false, 'The service did not accept the values; its own message is above.'),
   not_found: entry(refused, false, 'The service knows no such resource.'),
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
-  token_refresh_failed: entry(refused, false, 'Authorize again and store a new refresh token.'),
+  token_refresh_failed: entry(refused, false, 'Run `vendor-mirror login`, or store a new refresh token.'),
 
   history_gone: entry(notWhole, false, 'Read all vendors anew, and go on from the cursor named above.'),
   paging_ignored: entry(

@@ -26,6 +26,7 @@ import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sen
 import { usualLimits, type RateLimits } from './core/rate-limit.ts';
 import { areaOf, nothingThere, Refusal, refusalReply } from './core/refusal.ts';
 import { encodeReply, preflight, type Answer, type Reply } from './core/reply.ts';
+import { answerAuthorize, authorizePath } from './endpoints/authorize-page.ts';
 import { answerToken, tokenPath, type TokenTerms } from './endpoints/token-endpoint.ts';
 import type { VendorService } from './vendors/vendor-service.ts';
 import { answerVendors } from './endpoints/vendor-endpoints.ts';
@@ -192,6 +193,8 @@ export class Sandbox {
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
     if (request.path === tokenPath)
       return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#throws);
+    if (request.path === authorizePath)
+      return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#throws);
     if (isOfPeople(request.path)) return this.#people(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));

@@ -61,17 +61,19 @@ const serviceUrl = text.transform((value, context) => {
 
 const oauth = z.strictObject({
   tokenUrl: serviceUrl,
+  authorizeUrl: serviceUrl.optional(),
   clientId: text,
   clientSecret: secret,
   redirectUri: text,
-  refreshToken: secret,
+  refreshToken: secret.optional(),
+  scopes: z.array(text).min(1).optional(),
 });
 
 const auth = z.union(
   [z.strictObject({ accessToken: secret }), z.strictObject({ accessTokenFile: path }), z.strictObject({ oauth })],
   {
     error:
-      'exactly one of accessToken, accessTokenFile or oauth {tokenUrl, clientId, clientSecret, redirectUri, refreshToken}',
+      'exactly one of accessToken, accessTokenFile or oauth {tokenUrl, clientId, clientSecret, redirectUri, authorizeUrl or refreshToken}',
   },
 );
 

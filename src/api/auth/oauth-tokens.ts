@@ -8,7 +8,8 @@
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { SingleFlight } from '../../domain/work/single-flight.ts';
-import { refreshGrant, type OAuthSettings, type TokenPair } from './refresh-grant.ts';
+import { refreshGrant } from './refresh-grant.ts';
+import type { OAuthSettings, TokenPair } from './token-endpoint.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import type { TokenSource } from './token-source.ts';
 
@@ -57,7 +58,9 @@ export function oauthTokens(
       failure ??
       new MirrorError(
         'token_refresh_failed',
-        'Every refresh token known here was refused by the token endpoint before.',
+        refused.size === 0
+          ? 'Nobody has logged in yet, and the settings hold no refresh token.'
+          : 'Every refresh token known here was refused by the token endpoint before.',
       )
     );
   };

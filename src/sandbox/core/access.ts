@@ -12,6 +12,17 @@ export interface Grant {
   readonly expires: number | undefined;
 }
 
+/** What a code of the authorization page is good for; a new start of the sandbox forgets it. */
+export interface IssuedCode {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  /** SHA-256 of the verifier (PKCE), base64url; null where none was announced. */
+  readonly challenge: string | null;
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+
 export const vendorsRead = 'user:bill_vendors:read';
 export const vendorsWrite = 'user:bill_vendors:write';
 export const gatewaysRead = 'user:online_payments:read';
@@ -27,6 +38,7 @@ export class Access {
   readonly #refreshTokens = new Set<string>();
   /** Refresh tokens that were used or withdrawn. */
   readonly #spent = new Set<string>();
+  readonly #codes = new Map<string, IssuedCode>();
   readonly #write: Memory['write'];
 
   constructor(memory?: Memory) {
@@ -56,6 +68,18 @@ export class Access {
     if (!this.#refreshTokens.delete(refreshToken)) return false;
     this.#write({ kind: 'refresh', key: refreshToken, value: null });
     return true;
+  }
+
+  /** Issues a code for one use, which a person has allowed. */
+  issueCode(code: string, issued: IssuedCode): void {
+    this.#codes.set(code, issued);
+  }
+
+  /** Takes a code for its one use; undefined where it is not valid, or no more. */
+  takeCode(code: string): IssuedCode | undefined {
+    const issued = this.#codes.get(code);
+    this.#codes.delete(code);
+    return issued;
   }
 
   /** From now on the token answers 401. */

@@ -1,4 +1,5 @@
-/** New tokens for a refresh token that works once. */
+/** New tokens for a refresh token or for a code, either of which works once. */
+import { createHash } from 'node:crypto';
 import { allScopes, type Access } from '../core/access.ts';
 import { headerOf, type SandboxRequest } from './sandbox-call.ts';
 import type { SeededRandom } from '../core/random.ts';
@@ -29,9 +30,10 @@ export function answerToken(
   if (request.method !== 'POST')
     return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };
   const parameters = parametersOf(request);
-  if (parameters.get('grant_type') !== 'refresh_token')
+  const granted = grants[parameters.get('grant_type') ?? '']?.(parameters, access, now);
+  if (granted === undefined)
     return refused(400, 'unsupported_grant_type', 'The authorization grant type is not supported.');
-  if (!access.takeRefresh(parameters.get('refresh_token') ?? ''))
+  if (!granted)
     return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
 
   const [accessToken, refreshToken] = [throws.text(64, hex), throws.text(64, hex)];
@@ -51,7 +53,25 @@ export function answerToken(
   };
 }
 
-function parametersOf(request: SandboxRequest): URLSearchParams {
+/** Whether a grant is good, by its type. */
+const grants: Readonly<
+  Record<string, ((parameters: URLSearchParams, access: Access, now: number) => boolean) | undefined>
+> = {
+  refresh_token: (parameters, access) => access.takeRefresh(parameters.get('refresh_token') ?? ''),
+  authorization_code(parameters, access, now) {
+    const issued = access.takeCode(parameters.get('code') ?? '');
+    const verifier = parameters.get('code_verifier') ?? '';
+    return (
+      issued !== undefined &&
+      issued.expires > now &&
+      issued.clientId === parameters.get('client_id') &&
+      issued.redirectUri === parameters.get('redirect_uri') &&
+      (issued.challenge === null || issued.challenge === createHash('sha256').update(verifier).digest('base64url'))
+    );
+  },
+};
+
+export function parametersOf(request: SandboxRequest): URLSearchParams {
   const text = Buffer.from(request.body).toString('utf8');
   if (!headerOf(request, 'content-type')?.startsWith('application/json')) return new URLSearchParams(text);
   try {

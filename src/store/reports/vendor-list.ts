@@ -128,7 +128,7 @@ const orders: Readonly<Record<Exclude<VendorOrder, 'number'>, ReturnType<typeof 
 
 function largest(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql> {
   return sql`(SELECT max(CAST(b.amount AS REAL)) FROM vendor_balances b
-    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${sql.lit(kind)})`;
+    WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
 }
 
 type ListedRow = Pick<VendorTable, (typeof shown)[number]> & { outstanding: string; overdue: string };

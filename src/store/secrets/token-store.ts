@@ -14,6 +14,8 @@ export interface StoredPair {
 
 export interface TokenStorage {
   load(): Promise<StoredPair | undefined>;
+  /** Forgets the pair. @returns whether there was one. */
+  forget(): Promise<boolean>;
   /** Runs `work` while no other process does, with the newest pair; `save` resolves once the new pair is on disk. */
   exclusively<T>(
     work: (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>,
@@ -137,6 +139,12 @@ export function openTokenStore(database: Database, options: TokenStorageOptions)
 
   return {
     load,
+    async forget() {
+      const known = await load();
+      if (known)
+        await database.write(() => store.run({ client, access_token: null, refresh_token: null, expires_at: null }));
+      return known !== undefined;
+    },
     async exclusively(work) {
       await taken();
       const renewal = (async () => {

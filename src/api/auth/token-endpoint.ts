@@ -1,0 +1,112 @@
+/** The OAuth token endpoint: how it is asked, and what its answers mean. */
+import {
+  allowInsecureRequests,
+  ClientSecretPost,
+  customFetch,
+  ResponseBodyError,
+  type AuthorizationServer,
+  type Client,
+  type ClientAuth,
+  type TokenEndpointRequestOptions,
+  type TokenEndpointResponse,
+} from 'oauth4webapi';
+import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import { Secret } from '../../domain/log.ts';
+import { exchange, type ExchangeDependencies } from '../http/request.ts';
+import { usableToken } from './token-source.ts';
+
+export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
+
+/**
+ * An access token, the refresh token that came with it and works once, and when the access token ends (milliseconds
+ * since 1970).
+ */
+export interface TokenPair {
+  readonly access: Secret;
+  readonly refresh: Secret;
+  readonly expiresAt: number;
+}
+
+/** Life of an access token where the answer does not tell. */
+const defaultLifetime = 43_200;
+/** A shorter life than this is not believed: it would mean a refresh before every request. A 401 still renews. */
+const shortestLifetime = 120;
+
+export function serverOf({ tokenUrl }: OAuthSettings): AuthorizationServer {
+  return { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
+}
+
+export function clientOf({ clientId }: OAuthSettings): Client {
+  return { client_id: clientId };
+}
+
+export function clientAuth({ clientSecret }: OAuthSettings): ClientAuth {
+  return ClientSecretPost(clientSecret.reveal());
+}
+
+/** Requests go through our own client, with its limits. */
+export function requestOptions(
+  { tokenUrl }: OAuthSettings,
+  dependencies: ExchangeDependencies,
+): TokenEndpointRequestOptions {
+  return {
+    [allowInsecureRequests]: isLoopback(new URL(tokenUrl).hostname),
+    [customFetch]: async (url, { method, headers, body }) => {
+      const answer = await exchange({ url: new URL(url), method, headers, body: String(body) }, dependencies);
+      return new Response(new Uint8Array(answer.bytes), { status: answer.status, headers: answer.headers });
+    },
+  };
+}
+
+/**
+ * The answer's tokens. Nothing of it is kept in an error: it may hold tokens.
+ * @param what what was sent, for errors: 'the refresh token', 'the code'
+ * @throws MirrorError `token_refresh_failed` where it was refused, `service_unavailable`, `answer_unreadable`.
+ */
+export async function tokensOf(
+  response: Response,
+  what: string,
+  process: () => Promise<TokenEndpointResponse>,
+): Promise<TokenEndpointResponse> {
+  const { status } = response;
+  if (status === 429 || status >= 500)
+    throw new MirrorError('service_unavailable', `The token endpoint answered with status ${status}.`, { status });
+  try {
+    return await process();
+  } catch (error) {
+    if (error instanceof ResponseBodyError) {
+      const reason = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
+      throw new MirrorError('token_refresh_failed', `The token endpoint refused ${what}: ${reason}.`, {
+        status: error.status,
+      });
+    }
+    if (status === 400 || status === 401 || status === 403)
+      throw new MirrorError('token_refresh_failed', `The token endpoint refused with status ${status}.`, { status });
+    throw new MirrorError(
+      'answer_unreadable',
+      `The token endpoint answered with status ${status} and no usable tokens.`,
+    );
+  }
+}
+
+/**
+ * The pair of an answer.
+ * @param begun when it was asked for, milliseconds since 1970
+ * @param before the refresh token that stays where the answer brings none
+ */
+export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Secret): TokenPair {
+  const refresh = tokens.refresh_token === undefined ? before : new Secret(tokens.refresh_token);
+  if (refresh === undefined)
+    throw new MirrorError(
+      'token_refresh_failed',
+      'The service gave an access token without a refresh token, which would end within hours.',
+    );
+  const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, shortestLifetime);
+  return {
+    access: usableToken(tokens.access_token, 'The answer of the token endpoint'),
+    refresh,
+    // Counted by this machine's clock: the pair is a moment old, and the service's created_at may be of another time.
+    expiresAt: begun + lifetime * 1_000,
+  };
+}
