@@ -38,6 +38,8 @@ describe('the command line', () => {
         changes [options]             the change feed
         export [options] <file>       a consistent copy of the mirror, or rows of it as .csv, .json or
                                       .ndjson
+        login [options]               get access by OAuth, in a browser
+        logout [options]              forget the tokens of login
         completion [options] <shell>  a script that lets a shell complete these commands
         version [options]             print the version
         sandbox [options]             the service itself on a local port, with invented vendors
