@@ -27,7 +27,10 @@ async function press(address: URL, decision: 'allow' | 'deny'): Promise<string> 
     name,
     unescaped(value),
   ]);
-  const body = new URLSearchParams({ ...Object.fromEntries(fields), decision });
+  const body = new URLSearchParams(
+    fields.filter(([name]) => name !== 'decision').map(([name, value]) => [name, value]),
+  );
+  body.set('decision', decision);
   const answer = await fetch(new URL('/auth/oauth/authorize', address), { method: 'POST', body, redirect: 'manual' });
   expect(answer.status).toBe(302);
   return answer.headers.get('location') ?? '';
