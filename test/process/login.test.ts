@@ -23,13 +23,9 @@ function addressIn(login: DaemonProcess): URL {
 /** What a browser does in which somebody presses a button of the page. @returns where it is sent. */
 async function press(address: URL, decision: 'allow' | 'deny'): Promise<string> {
   const shown = await (await fetch(address)).text();
-  const fields = [...shown.matchAll(/name="([^"]+)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [
-    name,
-    unescaped(value),
-  ]);
-  const body = new URLSearchParams(
-    fields.filter(([name]) => name !== 'decision').map(([name, value]) => [name, value]),
-  );
+  const body = new URLSearchParams();
+  for (const [, name = '', value = ''] of shown.matchAll(/name="([^"]+)" value="([^"]*)">/g))
+    body.set(name, unescaped(value));
   body.set('decision', decision);
   const answer = await fetch(new URL('/auth/oauth/authorize', address), { method: 'POST', body, redirect: 'manual' });
   expect(answer.status).toBe(302);
