@@ -2,7 +2,7 @@
 import { connect, type ServiceClient } from '../api/client.ts';
 import type { ApiDependencies } from '../api/call/call.ts';
 import { exchangeable, tokenSource } from '../api/auth/configured-tokens.ts';
-import type { TokenPair } from '../api/auth/token-endpoint.ts';
+import type { TokenPair } from '../api/auth/token-request.ts';
 import type { TokenSource } from '../api/auth/token-source.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';

@@ -18,7 +18,7 @@ import {
   tokensOf,
   type OAuthSettings,
   type TokenPair,
-} from './token-endpoint.ts';
+} from './token-request.ts';
 
 /** A question to a person, which one answer fits. */
 export interface AuthorizationRequest {

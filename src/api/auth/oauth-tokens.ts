@@ -9,7 +9,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { SingleFlight } from '../../domain/work/single-flight.ts';
 import { refreshGrant } from './refresh-grant.ts';
-import type { OAuthSettings, TokenPair } from './token-endpoint.ts';
+import type { OAuthSettings, TokenPair } from './token-request.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import type { TokenSource } from './token-source.ts';
 

@@ -11,7 +11,7 @@ import {
   tokensOf,
   type OAuthSettings,
   type TokenPair,
-} from './token-endpoint.ts';
+} from './token-request.ts';
 
 /**
  * A new pair for a refresh token.

@@ -5,7 +5,7 @@ import {
   type AuthorizationRequest,
   type Authorized,
 } from '../../api/auth/authorization.ts';
-import type { OAuthSettings } from '../../api/auth/token-endpoint.ts';
+import type { OAuthSettings } from '../../api/auth/token-request.ts';
 import type { Installation } from '../../app/installation.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
 import { isLoopback, type Settings } from '../../settings/parse.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OAuthSettings, TokenPair } from '../../../../src/api/auth/token-endpoint.ts';
+import type { OAuthSettings, TokenPair } from '../../../../src/api/auth/token-request.ts';
 import type { TokenStore } from '../../../../src/api/auth/oauth-tokens.ts';
 import { tokenSource } from '../../../../src/api/auth/configured-tokens.ts';
 import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
