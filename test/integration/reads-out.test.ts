@@ -45,23 +45,41 @@ describe('reads by id that a proxy refuses for four seconds', () => {
 });
 
 describe('a service that reads no vendor by id', () => {
-  it('K5 is asked no more after it has said so twice, a minute apart, and is doubted after minutes', async () => {
-    const at = await testbed({ level: 'daemon', world: ['readOne=405'] });
-    const id = someVendor(at);
-    const change = async (name: string): Promise<number> => {
-      const before = at.requests.length;
-      at.sandbox.vendors(account).edit(id, { vendor_name: name });
-      await at.clock.until(
-        `the vendor is ${name}`,
-        () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ?', name).length > 0,
-      );
-      return at.requests.slice(before).filter((line) => /\/\d+$/.test(line)).length;
-    };
-    expect(await change('One')).toBeGreaterThan(0);
-    await at.clock.pass(61_000);
-    await change('Two');
-    expect(await change('Three')).toBe(0);
-    await at.clock.pass(3_600_000);
-    expect(await change('Four')).toBeGreaterThan(0);
-  });
+  it.each([404, 405, 501])(
+    'C9 K5 with status %i: each change costs one sweep and, once that is learnt, no read, until it is doubted',
+    async (status) => {
+      const at = await testbed({
+        level: 'daemon',
+        network: (fetch) => (input, init) => {
+          const url = new URL(input instanceof Request ? input.url : input);
+          if (!isReading(url)) return fetch(input, init);
+          reads += 1;
+          return Promise.resolve(new Response('<html></html>', { status }));
+        },
+      });
+      let reads = 0;
+      const id = someVendor(at);
+      /** Reads by id and list requests that one change costs, with what follows it. */
+      const change = async (name: string): Promise<{ reads: number; lists: number }> => {
+        const [readsBefore, before] = [reads, at.requests.length];
+        at.sandbox.vendors(account).edit(id, { vendor_name: name });
+        await at.clock.until(
+          `the vendor is ${name}`,
+          () => at.query('SELECT 1 FROM vendors WHERE vendor_name = ?', name).length > 0,
+        );
+        await at.untilQuiet();
+        const lists = at.requests.slice(before).filter((line) => line.endsWith('/bill_vendors')).length;
+        return { reads: reads - readsBefore, lists };
+      };
+      const costs = [await change('One')];
+      await at.clock.pass(61_000);
+      costs.push(await change('Two'), await change('Three'));
+      await at.clock.pass(3_600_000);
+      costs.push(await change('Four'), await change('Five'));
+      // Three listed vendors are asked for each time: before the change and before its second look, once more to be sure, and in doubt.
+      expect(costs.map(({ reads }) => reads)).toEqual([6, 3, 0, 3, 0]);
+      // Every change is found by a sweep and looked at by a second one; a scheduled one may fall in between.
+      for (const { lists } of costs) expect([lists > 0, lists <= 8]).toEqual([true, true]);
+    },
+  );
 });

@@ -1,28 +1,17 @@
-/** How long a stop takes, measured at the process: from the signal until the system says that the process has ended. */
+/** A stop, seen from outside: what would hold the process up would do so for longer than any test may take, so that its end is the proof. */
 import { expect, it } from 'vitest';
-import { until, type DaemonProcess } from '../support/testbed/daemon-process.ts';
-
+import { until } from '../support/testbed/daemon-process.ts';
 import { tokenEndpoint } from '../support/network/token-endpoint.ts';
 import { testbed } from '../support/testbed.ts';
 
-const shutdownTimeout = 4_000;
-const settings = `shutdownTimeout: ${shutdownTimeout}ms`;
+const settings = 'shutdownTimeout: 4s';
 
-/** The exit status, and how many milliseconds passed until the process had ended. */
-async function stopped(daemon: Pick<DaemonProcess, 'end'>): Promise<{ status: number | null; ms: number }> {
-  const asked = performance.now();
-  const status = await daemon.end('SIGTERM');
-  return { status, ms: performance.now() - asked };
-}
-
-it('K2 a stop while the rate limit makes requests wait ends the process within shutdownTimeout', async () => {
+it('K2 a stop while the rate limit makes requests wait for an hour ends the process at once, in good order', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100 });
-  const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '3/60s' });
+  const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '3/1h' });
   const daemon = await at.serve();
   await until(() => at.query('SELECT 1 FROM vendors').length >= 30);
-  const { status, ms } = await stopped(daemon);
-  expect([status, daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
-  expect(ms).toBeLessThan(shutdownTimeout);
+  expect([await daemon.end('SIGTERM'), daemon.stderr()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
 });
 
 it('K2 K20 a stop while the token endpoint hangs ends the process within shutdownTimeout, and says why', async () => {
@@ -32,7 +21,8 @@ it('K2 K20 a stop while the token endpoint hangs ends the process within shutdow
     await testbed({ level: 'program', service: world, listens: true, settings, auth: endpoint.auth })
   ).serve();
   await endpoint.asked(1);
-  const { status, ms } = await stopped(daemon);
-  expect([status, daemon.stderr()]).toEqual([1, expect.stringContaining('Stopping took longer than shutdownTimeout')]);
-  expect(ms).toBeLessThan(shutdownTimeout);
+  expect([await daemon.end('SIGTERM'), daemon.stderr()]).toEqual([
+    1,
+    expect.stringContaining('Stopping took longer than shutdownTimeout'),
+  ]);
 });
