@@ -2,8 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from './support/mirror-file.ts';
+import { build } from './support/testbed/program.ts';
 
 interface Locked {
   readonly integrity?: string;
@@ -42,14 +43,19 @@ describe('H12 the lock file', () => {
 });
 
 describe('H12 the compiled program', () => {
-  const compiled = readdirSync(join(packageRoot, 'dist/cmd')).map((file) =>
-    readFileSync(join(packageRoot, 'dist/cmd', file), 'utf8'),
-  );
-  const compiledIn = new Set(
-    compiled.flatMap((text) =>
-      [...text.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name),
-    ),
-  );
+  let compiledIn = new Set<string | undefined>();
+
+  beforeAll(() => {
+    build();
+    const compiled = readdirSync(join(packageRoot, 'dist/cmd')).map((file) =>
+      readFileSync(join(packageRoot, 'dist/cmd', file), 'utf8'),
+    );
+    compiledIn = new Set(
+      compiled.flatMap((text) =>
+        [...text.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name),
+      ),
+    );
+  });
 
   it('loads what npm installs from where npm put it, and holds a copy of nothing that is installed', () => {
     expect([...compiledIn].sort()).toEqual(['yaml', 'zod']);

@@ -1,12 +1,12 @@
 /** The bench works, at sizes too small to say anything: figures are never asserted. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
+import { build } from '../support/testbed/program.ts';
 import { bench, rows } from './bench.ts';
 import { rises } from './growth.ts';
 import type { Host } from './host.ts';
-import { packageRoot } from './installation.ts';
 import type { Job } from './job.ts';
 import { jobs } from './jobs.ts';
 import { growthPicture } from './picture.ts';
@@ -41,9 +41,9 @@ async function run(only: readonly string[]): Promise<{ printed: string; picture:
   return { printed, picture };
 }
 
+beforeAll(build);
+
 it.each(rows.map(({ name }) => name))('measures %s', async (name) => {
-  if (!existsSync(join(packageRoot, 'dist/cmd/main.js')) && ['memory', 'status', 'help', 'start'].includes(name))
-    return;
   const { printed } = await run([name]);
   const { rows: measured } = JSON.parse(printed) as { rows: { name: string; ratio: number; met: boolean }[] };
   expect(measured).toEqual([expect.objectContaining({ name, ratio: expect.any(Number) as number })]);

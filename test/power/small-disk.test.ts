@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { activeDifferences } from '../support/differences.ts';
+import { isMissing } from '../support/needed.ts';
 import { inspect } from './inspection.ts';
 import { deliver, introduce, quietDaemon, watch } from './tapped.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
@@ -15,8 +16,11 @@ function mount(folder: string, size: string): void {
   onTestFinished(() => void execFileSync('umount', ['-l', folder]));
 }
 
-/** Whether this user may mount; found out in a name space of its own, so that nothing is left behind. */
-const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+/** Why this user may not mount, if so; found out in a name space of its own, so that nothing is left behind. */
+const refused =
+  spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
+    ? undefined
+    : 'this user may not mount a disk';
 
 /** The place on a disk of one megabyte; `grow` makes it a large one. */
 function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
@@ -27,8 +31,8 @@ function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
   return { grow: () => void execFileSync('mount', ['-o', 'remount,size=64m', at.folder]) };
 }
 
-describe.skipIf(!mayMount)(
-  `a disk of one megabyte${mayMount ? '' : ' (not here: this user may not mount one)'}`,
+describe.skipIf(isMissing(refused))(
+  `a disk of one megabyte${refused === undefined ? '' : ` (not here: ${refused})`}`,
   () => {
     it('F3 ends a pull with 74 and whole pages, and more room with a mirror that equals the source', async () => {
       const sandbox = await testbed({ level: 'sandbox', vendors: 400 });

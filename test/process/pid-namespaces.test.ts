@@ -2,13 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { isMissing } from '../support/needed.ts';
 import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
 import { program } from '../support/testbed/program.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** A process number space of its own, in which the program is process 1; it ends with this one. */
 const apart = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--'] as const;
-const isAllowed = spawnSync(apart[0], [...apart.slice(1), 'true']).status === 0;
+const refused =
+  spawnSync(apart[0], [...apart.slice(1), 'true']).status === 0 ? undefined : 'no process number space can be made';
 
 function contained(at: Testbed<'program'>, ...argv: string[]): DaemonProcess {
   return watched(at.execute(apart[0], ...apart.slice(1), process.execPath, program, ...argv));
@@ -16,7 +18,7 @@ function contained(at: Testbed<'program'>, ...argv: string[]): DaemonProcess {
 
 const runs = (at: Testbed<'program'>) => at.query<{ outcome: string }>('SELECT outcome FROM runs ORDER BY id');
 
-describe.skipIf(!isAllowed)('in containers, where every process is process 1', () => {
+describe.skipIf(isMissing(refused))('in containers, where every process is process 1', () => {
   it('K9 a one-shot command does not call the live run of the daemon abandoned, and the run of a dead one is', async () => {
     const at = await testbed({
       level: 'program',

@@ -1,5 +1,7 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import ts from 'typescript';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isMissing } from './needed.ts';
+import { collect, sourceTree } from './source-tree.ts';
 
 it('what a test needs may be missing, but not in CI', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -8,4 +10,38 @@ it('what a test needs may be missing, but not in CI', () => {
   vi.stubEnv('CI', 'true');
   expect(isMissing(undefined)).toBe(false);
   expect(() => isMissing('there is no Python')).toThrow('In CI no test may be skipped: there is no Python.');
+});
+
+const tests = sourceTree('test').filter(({ path }) => path.endsWith('.test.ts'));
+
+describe('every test', () => {
+  it('that is skipped asks isMissing first, so that it fails in CI; none is skipped for good, or runs alone', () => {
+    const found = tests.flatMap((file) =>
+      collect(file, (node) => {
+        if (!ts.isPropertyAccessExpression(node) || !/^(describe|it|test|suite)\b/.test(node.expression.getText()))
+          return undefined;
+        const where = `${file.path}: ${node.getText()}`;
+        if (['skip', 'todo', 'only', 'fails'].includes(node.name.text)) return where;
+        const [condition] = ts.isCallExpression(node.parent) ? node.parent.arguments : [];
+        return node.name.text === 'skipIf' && condition?.getText().startsWith('isMissing(') !== true
+          ? where
+          : undefined;
+      }),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('that runs only when asked for is one of these, which take minutes', () => {
+    const asked = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
+    expect(asked.sort()).toEqual(['test/process/serve-nightly.test.ts', 'test/process/soak.test.ts']);
+  });
+
+  it('that runs the compiled program has it built first where a source is newer', () => {
+    const careless = tests
+      .filter(({ path }) => path !== 'test/support/needed.test.ts')
+      .filter(({ imports, text }) => imports.some((path) => /\/programs?\.ts$/.test(path)) || text.includes('dist/'))
+      // The testbed of a program builds it.
+      .filter(({ text }) => !/beforeAll\(build\)|\bbuild\(\)|level: 'program'/.test(text));
+    expect(careless.map(({ path }) => path)).toEqual([]);
+  });
 });

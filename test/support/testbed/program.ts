@@ -26,7 +26,8 @@ function isBuilt(): boolean {
   if (!existsSync(program)) return false;
   const { mtimeMs } = statSync(program);
   const sources = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' });
-  return sources.every((name) => statSync(join(packageRoot, 'src', name)).mtimeMs <= mtimeMs);
+  const paths = [...sources.map((name) => join('src', name)), '.config/build.js', 'package.json'];
+  return paths.every((path) => statSync(join(packageRoot, path)).mtimeMs <= mtimeMs);
 }
 
 /** For `env`: the program waits twenty times shorter between its tries than it does by itself; limits of time stay as they are. */

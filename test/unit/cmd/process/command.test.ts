@@ -1,19 +1,14 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { packageRoot, vendor, version } from '../../../support/mirror-file.ts';
+import { vendor, version } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { build, program } from '../../../support/testbed/program.ts';
 
-const program = join(packageRoot, 'dist/cmd/main.js');
-
-beforeAll(() => {
-  if (!existsSync(program)) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
-});
+beforeAll(build);
 
 interface Ended {
   readonly status: number | null;

@@ -66,3 +66,24 @@ it.each(['asked', 'retry'] as const)('a vendor that rests is read at once where 
   expect(await at.mirror.untilNextMark(account)).toBe(0);
   expect(await due(at)).toMatchObject([{ attempts: 0 }, 0]);
 });
+
+it.each([
+  ['settled', (at: Testbed<'store'>, mark: Mark) => at.mirror.settle(mark, 'applied')],
+  ['put off', (at: Testbed<'store'>, mark: Mark) => at.mirror.defer(mark, { ...secondLook, attempts: 0 }, 'applied')],
+  ['parked', (at: Testbed<'store'>, mark: Mark) => at.mirror.park(mark, 'It fails.')],
+])(
+  'C4 C20 a mark that is %s and the journal change together: where one cannot be written, neither is',
+  async (_, end) => {
+    const at = await testbed({ level: 'store' });
+    await at.told();
+    const [mark] = await due(at);
+    at.damage(`CREATE TRIGGER refuse BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    await expect(end(at, mark)).rejects.toThrow('refused');
+    expect(await due(at)).toEqual([mark, 0]);
+    expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
+    at.damage('DROP TRIGGER refuse');
+    await end(at, mark);
+    expect(await at.mirror.dueMarks(account)).toEqual([]);
+    expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);
+  },
+);

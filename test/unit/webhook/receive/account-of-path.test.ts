@@ -1,23 +1,29 @@
 /** Paths that lead nowhere, and how much work it takes to find that out. */
-import type * as crypto from 'node:crypto';
-import { beforeEach, expect, it, vi } from 'vitest';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
 import { accountBehind } from '../../../../src/webhook/receive/account-of-path.ts';
 
-const compared = vi.hoisted(() => [] as number[]);
-vi.mock('node:crypto', async (original) => {
-  const real = await original<typeof crypto>();
-  const timingSafeEqual: typeof real.timingSafeEqual = (one, other) => {
+const { timingSafeEqual } = crypto;
+/** How many bytes were compared, each time. */
+let compared: number[] = [];
+
+beforeEach(() => {
+  compared = [];
+  crypto.timingSafeEqual = (one, other) => {
     compared.push(one.byteLength);
-    return real.timingSafeEqual(one, other);
+    return timingSafeEqual(one, other);
   };
-  return { ...real, timingSafeEqual };
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  crypto.timingSafeEqual = timingSafeEqual;
+  syncBuiltinESMExports();
 });
 
 const token = 'Zm9yIHRlc3RzIG9ubHk';
 const tokens = new Map([['6BApk', new Secret(token)]]);
-
-beforeEach(() => void compared.splice(0));
 
 it.each([
   ['an account that is not served', `/webhooks/nobody/${token}`],
