@@ -1,6 +1,6 @@
 import Driver from 'better-sqlite3';
 import fc from 'fast-check';
-import { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
@@ -9,6 +9,7 @@ import { Database } from '../../../../src/store/sqlite/database.ts';
 import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import { replaceBuiltin } from '../../../support/builtin.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';
 
@@ -43,6 +44,31 @@ describe('a copy of the mirror', () => {
     expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(copy.prepare('SELECT vendor_name FROM vendors').pluck().all()).toEqual(['In the WAL']);
     copy.close();
+  });
+
+  it('F20 is on disk before it takes its place, and its place is on disk before the copy is called made', async () => {
+    const folder = temporaryFolder();
+    const mirror = await mirrorIn(folder);
+    const target = join(folder, 'copy.db');
+    const opened = new Map<number, string>();
+    const steps: string[] = [];
+    const nameOf = (path: unknown): string =>
+      path === folder ? 'the folder' : path === target ? 'the place' : 'the draft';
+    replaceBuiltin(fs, 'openSync', (open) => (path, ...more) => {
+      const handle = open(path, ...more);
+      opened.set(handle, nameOf(path));
+      return handle;
+    });
+    replaceBuiltin(fs, 'fsyncSync', (sync) => (handle) => {
+      steps.push(`${opened.get(handle)} is synced`);
+      sync(handle);
+    });
+    replaceBuiltin(fs, 'renameSync', (rename) => (from, to) => {
+      steps.push(`${nameOf(from)} becomes ${nameOf(to)}`);
+      rename(from, to);
+    });
+    await copyMirror(mirror, target, options);
+    expect(steps).toEqual(['the draft is synced', 'the draft becomes the place', 'the folder is synced']);
   });
 
   it('F17 K42 obeys the umask where it is new, and keeps the mode of what it replaces', async () => {

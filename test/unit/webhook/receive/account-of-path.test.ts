@@ -1,25 +1,19 @@
 /** Paths that lead nowhere, and how much work it takes to find that out. */
 import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
 import { accountBehind } from '../../../../src/webhook/receive/account-of-path.ts';
+import { replaceBuiltin } from '../../../support/builtin.ts';
 
-const { timingSafeEqual } = crypto;
 /** How many bytes were compared, each time. */
 let compared: number[] = [];
 
 beforeEach(() => {
   compared = [];
-  crypto.timingSafeEqual = (one, other) => {
+  replaceBuiltin(crypto, 'timingSafeEqual', (timingSafeEqual) => (one, other) => {
     compared.push(one.byteLength);
     return timingSafeEqual(one, other);
-  };
-  syncBuiltinESMExports();
-});
-afterEach(() => {
-  crypto.timingSafeEqual = timingSafeEqual;
-  syncBuiltinESMExports();
+  });
 });
 
 const token = 'Zm9yIHRlc3RzIG9ubHk';
