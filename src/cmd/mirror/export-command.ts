@@ -30,7 +30,8 @@ export const exportTo: Run<ExportOptions> = async (call) => {
   }
   const what = { view, query, format };
   try {
-    if (toStdout) await exportToStream(mirror, context.stdout, what, context.interrupted);
+    if (toStdout)
+      await exportToStream(mirror, context.stdout, what, { clock: context.clock, signal: context.interrupted });
     else await exportToFile(mirror, file, what, { random: context.random, own: settings, signal: context.interrupted });
   } catch (error) {
     // Whoever closed the pipe, or pressed Ctrl-C, knows; a full disk was reported.

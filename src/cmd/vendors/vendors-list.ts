@@ -69,6 +69,8 @@ async function printTable(context: ProcessContext, mirror: Database, filter: Ven
   let shown = 0;
   for await (const some of batches(mirror, filter)) {
     if (some.length > 0) await printPart(context, await vendors.lines(some));
+    // What is written to a terminal leaves at once, without a pause in which Ctrl-C would be heard.
+    await context.clock.yield();
     if (context.interrupted.aborted) return exitStatus.notWhole;
     shown += some.length;
   }

@@ -16,15 +16,19 @@ export interface ExportedRows {
   readonly columns: readonly { readonly name: string; readonly type: string | null }[];
   /** Read while they are taken, against one state of the mirror. */
   readonly rows: Iterable<readonly Cell[]>;
+  /** Lets go of the mirror, wherever the reading stopped. */
+  close(): void;
 }
 
 /** @throws MirrorError `usage` where there is no such view, or the query does not only read. */
 export function exportedRows(sqlite: Sqlite, { view, query }: RowSource): ExportedRows {
   const text = query ?? `SELECT * FROM "${knownView(sqlite, view ?? 'vendor_overview')}"`;
   const statement = readingStatement(sqlite, text);
+  const rows = cellsOf(statement);
   return {
     columns: statement.columns().map(({ name, type }) => ({ name, type })),
-    rows: cellsOf(statement),
+    rows,
+    close: () => void rows.return(undefined),
   };
 }
 

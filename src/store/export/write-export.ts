@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { csvOf } from './csv.ts';
@@ -52,19 +53,24 @@ export async function exportToFile(
   options: CopyOptions & { readonly signal?: AbortSignal },
 ): Promise<void> {
   const format = what.format ?? formatOf(file);
-  if (format !== 'db') {
-    const rows = exportedRows(mirror.sqlite, what);
-    const { signal } = options;
-    return swapIn(mirror, file, options, (draft) =>
+  if (format === 'db') {
+    if (what.view !== undefined || what.query !== undefined)
+      throw new MirrorError(
+        'usage',
+        'A .db holds the whole mirror: a view or a query goes into a .csv, .json or .ndjson.',
+      );
+    await copyMirror(mirror, file, options);
+    return;
+  }
+  const { signal } = options;
+  const rows = exportedRows(mirror.sqlite, what);
+  try {
+    await swapIn(mirror, file, options, (draft) =>
       pipeline(streams[format](rows), createWriteStream(draft), signal ? { signal } : {}),
     );
+  } finally {
+    rows.close();
   }
-  if (what.view !== undefined || what.query !== undefined)
-    throw new MirrorError(
-      'usage',
-      'A .db holds the whole mirror: a view or a query goes into a .csv, .json or .ndjson.',
-    );
-  return copyMirror(mirror, file, options);
 }
 
 /** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `exportedRows`, `usage` for a `.db`. */
@@ -72,10 +78,31 @@ export async function exportToStream(
   mirror: Database,
   stream: Writable | NodeJS.WritableStream,
   what: Export,
-  signal: AbortSignal,
+  { clock, signal }: { readonly clock: Pick<Clock, 'yield'>; readonly signal: AbortSignal },
 ): Promise<void> {
   const format = what.format ?? 'csv';
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
-  const readable = streams[format](exportedRows(mirror.sqlite, what));
-  await pipeline(readable, stream, { end: false, signal });
+  const rows = exportedRows(mirror.sqlite, what);
+  try {
+    const readable = streams[format](rows);
+    await pipeline(readable, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {
+      end: false,
+      signal,
+    });
+  } finally {
+    rows.close();
+  }
+}
+
+/** Pieces that are written in one turn of the event loop. */
+const atOnce = 100;
+
+/** Terminals and pipes are written to at once: without a pause no signal would be heard before the end. */
+async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yield'>): AsyncGenerator {
+  let written = 0;
+  for await (const chunk of chunks) {
+    yield chunk;
+    written += 1;
+    if (written % atOnce === 0) await clock.yield();
+  }
 }
