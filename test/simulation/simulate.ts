@@ -167,9 +167,11 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     }
 
     for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) report(promise, what);
-    for (const { account, eventLog, person } of observers)
-      for (const what of wrongWrites(network.arrivals, { account, intents: person.intents, eventLog, lag }))
-        report('P9', what);
+    for (const { account, eventLog, person } of observers) {
+      const { emptied } = network.views.get(account)!;
+      const evidence = { account, intents: person.intents, eventLog, lag, emptied };
+      for (const what of wrongWrites(network.arrivals, evidence)) report('P9', what);
+    }
     const pathTokens = [...(supervisor.daemon?.tokens.values() ?? [])].map((secret) => secret.reveal());
     supervisor.close();
     const known = [token, ...keys(), ...pathTokens];

@@ -13,6 +13,8 @@ export interface WriteEvidence {
   readonly eventLog: EventLog;
   /** How long the service may answer from an old copy, in milliseconds. */
   readonly lag: number;
+  /** When the account's list was asked for, and came empty although it is not. */
+  readonly emptied: readonly number[];
 }
 
 /** A request of the program to write, as it reached the service. */
@@ -69,7 +71,7 @@ function words({ fields, vendorid }: Intent): string {
 
 /** What was sent again, although it was carried out and a look showed that, or would have shown it. */
 function repeated(intent: Intent, sent: readonly Sent[], observer: WriteEvidence): string[] {
-  const { eventLog, lag } = observer;
+  const { eventLog, lag, emptied } = observer;
   const who = words(intent);
   return sent.slice(1).flatMap((one, index) => {
     const { arrival, call } = one;
@@ -84,6 +86,9 @@ function repeated(intent: Intent, sent: readonly Sent[], observer: WriteEvidence
     const look = intent.looks.findLast((at) => at < from) ?? -Infinity;
     // What was still on its way while somebody looked, nobody could see.
     if (look < fromOf(first)) return [`${who} was sent again without a look, at ${arrival.at}`];
+    // A new mirror knows of no vendor by which it could tell that an empty list is none.
+    const before = sent[index]!.arrival.at;
+    if (intent.vendorid === undefined && emptied.some((at) => at > before && at <= arrival.at)) return [];
     if (look >= first.arrival.at + lag && isThere(intent, eventLog, look - lag))
       return [`${who} was sent again although it was carried out at ${first.arrival.at}, at ${arrival.at}`];
     return [];
