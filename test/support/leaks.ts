@@ -38,10 +38,16 @@ function more(now: ReadonlyMap<string, number>, before: ReadonlyMap<string, numb
   return [...now].filter(([what, count]) => count > (before.get(what) ?? 0)).map(([what]) => what);
 }
 
+/** Whether a testbed of the test under way looks already: it was opened first, and is closed last. */
+let looking = false;
+
 /** From now on: whatever is opened, and still open once all that the test registered for its end has run, fails the test. */
 export function refuseLeaks(): void {
+  if (looking) return;
+  looking = true;
   const before = openHere();
   onTestFinished(async () => {
+    looking = false;
     let left = more(openHere(), before);
     for (let turns = 0; left.length > 0 && turns < mostTurns; turns += 1) {
       await turn();

@@ -59,10 +59,10 @@ export async function fillMirror(vendors: number): Promise<string> {
       SELECT '${account}', n, ${code}, ${back('360 - n % 60')}, ${back('n % 300')}, '1', 100 * (n % 500), '1', 100 * (n % 300) FROM numbers;
     ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, outstanding, outstanding_minor, overdue, overdue_minor)
       SELECT '${account}', n, ${code}, ${back('n % 300')}, '1', (n % 900) * 100, '1', (n % 90) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO vendor_versions
+    ${count(vendors)} INSERT INTO _vendor_versions
       (account_id, vendorid, valid_from, valid_to, vis_state, vis_state_source, presence, changed_fields, source, raw)
       SELECT '${account}', n, ${back('360')}, ${back('1')}, 0, 'reported', 'present', '[]', 'pull', '{"city":"Graz"}' FROM numbers;
-    ${count(Math.ceil(vendors / 100))} INSERT INTO vendor_versions
+    ${count(Math.ceil(vendors / 100))} INSERT INTO _vendor_versions
       (account_id, vendorid, valid_from, vis_state, vis_state_source, presence, changed_fields, source, raw)
       SELECT '${account}', n, ${back('0')}, 0, 'reported', 'present', '["city"]', 'delivery', '{"city":"Wien"}' FROM numbers;
     ${count(400)} INSERT INTO runs
