@@ -9,7 +9,7 @@ import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
-import { SingleFlight } from '../domain/work/single-flight.ts';
+import { SingleFlight } from '../domain/async/single-flight.ts';
 import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';

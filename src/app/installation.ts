@@ -8,7 +8,7 @@ import type { Clock, Random } from '../domain/clock.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
-import { SingleFlight } from '../domain/work/single-flight.ts';
+import { SingleFlight } from '../domain/async/single-flight.ts';
 import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';

@@ -9,7 +9,7 @@ import { sleptThrough, type Clock, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import { background } from '../domain/work/background.ts';
+import { background } from '../domain/async/background.ts';
 import { openTimezone } from './timezone.ts';
 
 const day = 86_400_000;

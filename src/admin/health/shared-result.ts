@@ -1,6 +1,6 @@
 /** Work that is done once at a time, and whose result is shared for a while: many who look cost no more than one. */
 import type { Clock } from '../../domain/clock.ts';
-import { SingleFlight } from '../../domain/work/single-flight.ts';
+import { SingleFlight } from '../../domain/async/single-flight.ts';
 
 /** How long a result serves at least, in milliseconds. */
 const shortest = 1_000;

@@ -7,7 +7,7 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
-import { SingleFlight } from '../../domain/work/single-flight.ts';
+import { SingleFlight } from '../../domain/async/single-flight.ts';
 import { refreshGrant } from './refresh-grant.ts';
 import type { OAuthSettings, TokenPair } from './token-request.ts';
 import type { ExchangeDependencies } from '../http/request.ts';

@@ -7,7 +7,7 @@ import { isNews } from './accountant.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';
-import { inBatches } from '../../domain/work/in-batches.ts';
+import { inBatches } from '../../domain/async/in-batches.ts';
 import type { SweepContext } from '../../store/records/reading-record.ts';
 
 export interface Observation extends SweepResult {

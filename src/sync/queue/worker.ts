@@ -5,8 +5,8 @@
 import { sleptThrough } from '../../domain/clock.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
-import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
-import { background } from '../../domain/work/background.ts';
+import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
+import { background } from '../../domain/async/background.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { attend, type Attendance } from './attempt.ts';

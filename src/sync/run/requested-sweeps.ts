@@ -1,8 +1,8 @@
 /** Runs the sweeps that deliveries ask for, each as soon as it may begin. It wakes when a delivery came, and when a request falls due. */
 import { asMirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
-import { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
-import { background } from '../../domain/work/background.ts';
+import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
+import { background } from '../../domain/async/background.ts';
 import type { Engine } from '../account/engine.ts';
 import { untilDue } from './sweep-request.ts';
 

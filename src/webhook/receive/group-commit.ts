@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { inBatches } from '../../domain/work/in-batches.ts';
+import { inBatches } from '../../domain/async/in-batches.ts';
 import type { NewDelivery } from '../../store/records/delivery-record.ts';
 
 export interface GroupCommitOptions {

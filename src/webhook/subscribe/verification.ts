@@ -8,7 +8,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import type { ArrivalSignal } from '../../domain/work/arrival-signal.ts';
+import type { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import type { OwnCallbacks } from './own-callbacks.ts';
 
 export interface ProverOptions {

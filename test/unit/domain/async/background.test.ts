@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sleptThrough } from '../../../../src/domain/clock.ts';
-import { background, repeatedly } from '../../../../src/domain/work/background.ts';
+import { background, repeatedly } from '../../../../src/domain/async/background.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 describe('work in the background', () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { inBatches } from '../../../../src/domain/work/in-batches.ts';
+import { inBatches } from '../../../../src/domain/async/in-batches.ts';
 
 /** Turns that pass when they are told to. */
 function turns(): { yield: () => Promise<void>; pass: () => Promise<void> } {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SingleFlight } from '../../../../src/domain/work/single-flight.ts';
+import { SingleFlight } from '../../../../src/domain/async/single-flight.ts';
 
 /** Work that ends when it is told to, and counts how often it was begun. */
 function work() {
