@@ -72,7 +72,7 @@ export class Sandbox {
   readonly faults: Faults;
   readonly world: World;
   readonly #clock: Clock;
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #terms: TokenTerms;
   readonly #sender: DeliverySender;
   readonly #accounts: ReadonlyMap<string, Account>;
@@ -91,7 +91,7 @@ export class Sandbox {
     const world = options.world ?? defaultWorld;
     this.world = world;
     this.#clock = outside.clock;
-    this.#throws = seededRandom(fresh('service'));
+    this.#random = seededRandom(fresh('service'));
     this.faults = new Faults(options.faults ?? {}, seededRandom(fresh('faults')));
     this.#sender = new DeliverySender(outside.clock, outside.post, world, (account, callbackId) =>
       this.#account(account).callbacks.disable(outside.clock.now(), callbackId),
@@ -192,9 +192,9 @@ export class Sandbox {
 
   async #answer(request: SandboxRequest, target: Target | undefined): Promise<Reply> {
     if (request.path === tokenPath)
-      return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#throws);
+      return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (request.path === authorizePath)
-      return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#throws);
+      return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (isOfPeople(request.path)) return this.#people(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
@@ -227,7 +227,7 @@ export class Sandbox {
     try {
       requireAccount(grant, target.account, account !== undefined);
       requireApiVersion(request, target, world);
-      const call = { request, target, account: this.#account(target.account), grant, world, throws: this.#throws };
+      const call = { request, target, account: this.#account(target.account), grant, world, random: this.#random };
       const endpoints = { vendors: answerVendors, gateways: answerGateways, callbacks: answerCallbacks };
       return await endpoints[target.resource](call);
     } catch (error) {

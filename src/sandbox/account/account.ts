@@ -54,7 +54,7 @@ export class Account {
   constructor(id: string, around: Surroundings) {
     const { world, clock, sender, rateLimits } = around;
     const seed = seedOf(around.seed, id);
-    const throws = (what: string) => seededRandom(seedOf(seed, what));
+    const random = (what: string) => seededRandom(seedOf(seed, what));
     const fresh = (what: string) =>
       seededRandom(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
     const memory = accountMemory(around.memory, id);
@@ -63,12 +63,12 @@ export class Account {
     this.#around = around;
     this.#sender = {
       account: id,
-      businessId: 100_000 + throws('business').below(900_000),
-      identityId: 1_000_000 + throws('identity').below(9_000_000),
+      businessId: 100_000 + random('business').below(900_000),
+      identityId: 1_000_000 + random('identity').below(9_000_000),
       userId: 1,
     };
     this.callbacks = new CallbackBook(fresh('callbacks'), id, memory);
-    this.gateways = new GatewayBook(throws('gateways'), id, memory);
+    this.gateways = new GatewayBook(random('gateways'), id, memory);
     this.#dispatcher = new EventDispatcher(
       this.#sender,
       this.callbacks,

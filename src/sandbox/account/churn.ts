@@ -11,10 +11,10 @@ export async function churn(
   vendors: VendorService,
   perSecond: number,
   clock: Clock,
-  throws: SeededRandom,
+  random: SeededRandom,
   signal: AbortSignal,
 ): Promise<void> {
-  await repeat(perSecond, clock, signal, () => changeSomething(vendors, throws));
+  await repeat(perSecond, clock, signal, () => changeSomething(vendors, random));
 }
 
 /** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
@@ -22,12 +22,12 @@ export async function otherEventsAtRate(
   { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
   perSecond: number,
   clock: Clock,
-  throws: SeededRandom,
+  random: SeededRandom,
   signal: AbortSignal,
 ): Promise<void> {
   await repeat(perSecond, clock, signal, () => {
-    if (throws.happens(gatewaysComeBack)) gateways.comeBack();
-    announce(throws.pick(otherEvents), 1 + throws.below(10_000));
+    if (random.happens(gatewaysComeBack)) gateways.comeBack();
+    announce(random.pick(otherEvents), 1 + random.below(10_000));
   });
 }
 
@@ -47,24 +47,24 @@ async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act:
 }
 
 /** One change, as likely as in life. */
-export function changeSomething(vendors: VendorService, throws: SeededRandom): void {
-  const id = vendors.someId(throws);
-  const kind = throws.below(100);
-  if (id === undefined || kind < 12) vendors.create({ ...inventTexts(throws) });
-  else if (kind < 52) editSomething(vendors, id, throws);
-  else if (kind < 80) moveBalance(vendors, id, throws);
+export function changeSomething(vendors: VendorService, random: SeededRandom): void {
+  const id = vendors.someId(random);
+  const kind = random.below(100);
+  if (id === undefined || kind < 12) vendors.create({ ...inventTexts(random) });
+  else if (kind < 52) editSomething(vendors, id, random);
+  else if (kind < 80) moveBalance(vendors, id, random);
   else if (kind < 85) vendors.archive(id);
   else if (kind < 90) vendors.delete(id);
   else vendors.restore(id);
 }
 
-function editSomething(vendors: VendorService, id: number, throws: SeededRandom): void {
-  const texts = inventTexts(throws);
-  const [key, value] = throws.pick(Object.entries(texts));
+function editSomething(vendors: VendorService, id: number, random: SeededRandom): void {
+  const texts = inventTexts(random);
+  const [key, value] = random.pick(Object.entries(texts));
   vendors.edit(id, { [key]: value });
 }
 
-function moveBalance(vendors: VendorService, id: number, throws: SeededRandom): void {
-  const kind = throws.happens(0.7) ? 'outstanding' : 'overdue';
-  vendors.setBalance(id, kind, throws.happens(0.2) ? [] : [inventMoney(throws, throws.pick(['USD', 'EUR', 'CAD']))]);
+function moveBalance(vendors: VendorService, id: number, random: SeededRandom): void {
+  const kind = random.happens(0.7) ? 'outstanding' : 'overdue';
+  vendors.setBalance(id, kind, random.happens(0.2) ? [] : [inventMoney(random, random.pick(['USD', 'EUR', 'CAD']))]);
 }

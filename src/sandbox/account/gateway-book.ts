@@ -12,13 +12,13 @@ export class GatewayBook {
   #memory: AccountMemory;
 
   /** Begins with a card processor and the service's own. */
-  constructor(throws: SeededRandom, account: string, memory: AccountMemory) {
+  constructor(random: SeededRandom, account: string, memory: AccountMemory) {
     this.#account = account;
     this.#memory = { entries: [], write: () => undefined };
     for (const name of ['stripe', 'servicepay'])
       this.enable({
-        sgid: 1_000_000 + throws.below(900_000),
-        connectionid: throws.text(32, '0123456789abcdef'),
+        sgid: 1_000_000 + random.below(900_000),
+        connectionid: random.text(32, '0123456789abcdef'),
         gateway_name: name,
       });
     for (const entry of memory.entries) {

@@ -8,13 +8,13 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 export class CallbackBook {
   readonly #callbacks = new Map<number, CallbackRecord>();
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #memory: AccountMemory;
   readonly #account: string;
   #nextId = firstId;
 
-  constructor(throws: SeededRandom, account: string, memory: AccountMemory) {
-    this.#throws = throws;
+  constructor(random: SeededRandom, account: string, memory: AccountMemory) {
+    this.#random = random;
     this.#account = account;
     this.#memory = memory;
     for (const entry of memory.entries) {
@@ -63,7 +63,7 @@ export class CallbackBook {
 
   /** 30 to 34 letters and digits, as captured. */
   #code(): string {
-    return this.#throws.text(30 + this.#throws.below(5), alphabet);
+    return this.#random.text(30 + this.#random.below(5), alphabet);
   }
 
   #write(callback: CallbackRecord): CallbackRecord {

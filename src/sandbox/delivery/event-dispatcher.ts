@@ -32,7 +32,7 @@ export class EventDispatcher {
   readonly #callbacks: CallbackBook;
   readonly #deliveries: DeliverySender;
   readonly #plan: DeliveryPlan;
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #world: World;
 
   constructor(
@@ -40,14 +40,14 @@ export class EventDispatcher {
     callbacks: CallbackBook,
     deliveries: DeliverySender,
     plan: DeliveryPlan,
-    throws: SeededRandom,
+    random: SeededRandom,
     world: World,
   ) {
     this.#sender = sender;
     this.#callbacks = callbacks;
     this.#deliveries = deliveries;
     this.#plan = plan;
-    this.#throws = throws;
+    this.#random = random;
     this.#world = world;
   }
 
@@ -61,26 +61,26 @@ export class EventDispatcher {
           this.#callbacks,
           callback,
           { kind, event, objectId: about },
-          this.#throws,
+          this.#random,
           this.#world,
         );
       const { lose, late, repeat, reorder, forge } = this.#plan;
-      if (this.#throws.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
-      if (this.#throws.happens(lose)) {
+      if (this.#random.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
+      if (this.#random.happens(lose)) {
         this.#deliveries.note(delivery('event', objectId), 0, undefined, 'lost');
         continue;
       }
-      const held = this.#throws.happens(reorder) ? this.#throws.below(longestHold) : 0;
-      const delayed = this.#throws.happens(late) ? this.#throws.below(longestDelay) : 0;
+      const held = this.#random.happens(reorder) ? this.#random.below(longestHold) : 0;
+      const delayed = this.#random.happens(late) ? this.#random.below(longestDelay) : 0;
       const delay = this.#delay() + held + delayed;
       this.#deliveries.sendLater(delivery('event', objectId), delay);
-      if (this.#throws.happens(repeat))
-        this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#throws.below(longestHold));
+      if (this.#random.happens(repeat))
+        this.#deliveries.sendLater(delivery('repeat', objectId), delay + this.#random.below(longestHold));
     }
   }
 
   #delay(): number {
     const [from, to] = this.#plan.delay;
-    return from + this.#throws.below(Math.max(1, to - from + 1));
+    return from + this.#random.below(Math.max(1, to - from + 1));
   }
 }

@@ -60,11 +60,11 @@ export function eventDelivery(
   callbacks: CallbackBook,
   callback: CallbackRecord,
   matter: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
-  throws: SeededRandom,
+  random: SeededRandom,
   world: World,
 ): OutgoingDelivery {
   const told = world.objectId === 'callback' ? callback.id : matter.objectId;
-  const parameters = throws.shuffle([
+  const parameters = random.shuffle([
     ['name', matter.event],
     ['object_id', String(told)],
     ['account_id', sender.account],
@@ -73,7 +73,7 @@ export function eventDelivery(
     ['user_id', String(sender.userId)],
     ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich» / 東京\u007f'] as const] : []),
   ] as const);
-  const forgedKey = matter.kind === 'forged' ? throws.text(32, 'abcdef0123456789') : undefined;
+  const forgedKey = matter.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
   return {
     account: sender.account,
     callbackId: callback.id,

@@ -16,7 +16,7 @@ export function answerAuthorize(
   access: Access,
   { scopes = allScopes }: TokenTerms,
   now: number,
-  throws: SeededRandom,
+  random: SeededRandom,
 ): Reply {
   if (request.method !== 'GET' && request.method !== 'POST')
     return { status: 405, html: page('Only GET and POST.'), headers: { allow: 'GET, POST' } };
@@ -30,7 +30,7 @@ export function answerAuthorize(
   const state = asked.get('state');
   if (state !== null) back.searchParams.set('state', state);
   if (asked.get('decision') === 'allow') {
-    const code = throws.text(64, '0123456789abcdef');
+    const code = random.text(64, '0123456789abcdef');
     const challenge = asked.get('code_challenge');
     access.issueCode(code, { clientId, redirectUri, scopes, challenge, expires: now + codeLifetime });
     back.searchParams.set('code', code);

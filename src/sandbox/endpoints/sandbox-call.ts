@@ -31,7 +31,7 @@ export interface Call {
   readonly account: Account;
   readonly grant: Grant;
   readonly world: World;
-  readonly throws: SeededRandom;
+  readonly random: SeededRandom;
 }
 
 const basePaths: readonly (readonly [Resource, Target['area'], RegExp])[] = [

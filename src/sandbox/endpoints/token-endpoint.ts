@@ -25,7 +25,7 @@ export function answerToken(
   access: Access,
   { lifetime = usualLifetime, scopes = allScopes }: TokenTerms,
   now: number,
-  throws: SeededRandom,
+  random: SeededRandom,
 ): Reply {
   if (request.method !== 'POST')
     return { ...refused(405, 'invalid_request', 'A token is asked for with POST.'), headers: { allow: 'POST' } };
@@ -36,7 +36,7 @@ export function answerToken(
   if (!granted)
     return refused(400, 'invalid_grant', 'The provided authorization grant is invalid, expired, or revoked.');
 
-  const [accessToken, refreshToken] = [throws.text(64, hex), throws.text(64, hex)];
+  const [accessToken, refreshToken] = [random.text(64, hex), random.text(64, hex)];
   access.grant(accessToken, scopes, undefined, now + lifetime * 1_000);
   access.allowRefresh(refreshToken);
   return {

@@ -17,10 +17,10 @@ export function answerVendors(call: Call): Reply {
   throw methodRefused(call);
 }
 
-function list({ request, account, grant, world, throws }: Call): Reply {
+function list({ request, account, grant, world, random }: Call): Reply {
   requireScope(grant, vendorsRead);
-  const view = account.vendors.view(copyAge(world.listLag, throws.fraction()));
-  const { rows, numbers } = listVendors(view, account.vendors.sequence(throws), request.query, world);
+  const view = account.vendors.view(copyAge(world.listLag, random.fraction()));
+  const { rows, numbers } = listVendors(view, account.vendors.sequence(random), request.query, world);
   return success({ bill_vendors: rows.map((row) => account.vendors.wire(row, 'list')), ...numbers });
 }
 
@@ -32,11 +32,11 @@ function create(call: Call): Reply {
 }
 
 function readOne(call: Call, id: string): Reply {
-  const { account, grant, world, throws } = call;
+  const { account, grant, world, random } = call;
   requireScope(grant, vendorsRead);
   if (world.readOne === '405') throw methodRefused(call);
   if (world.readOne === '404') throw unknownVendor(id);
-  const found = account.vendors.find(idNumber(id), copyAge(world.readLag, throws.fraction()));
+  const found = account.vendors.find(idNumber(id), copyAge(world.readLag, random.fraction()));
   if (found === 'unreadable') throw denied(1003, 'Access denied.');
   if (!found || (found.state === 1 && world.readDeleted === '404')) throw unknownVendor(id);
   return success({ bill_vendor: account.vendors.wire(found, 'single') });

@@ -17,12 +17,12 @@ export interface ScriptedFault {
 
 export class Faults {
   readonly #rates: readonly (readonly [FaultKind, number])[];
-  readonly #throws: SeededRandom;
+  readonly #random: SeededRandom;
   readonly #scripted: ScriptedFault[] = [];
 
-  constructor(rates: Readonly<Partial<Record<FaultKind, number>>>, throws: SeededRandom) {
+  constructor(rates: Readonly<Partial<Record<FaultKind, number>>>, random: SeededRandom) {
     this.#rates = Object.entries(rates) as [FaultKind, number][];
-    this.#throws = throws;
+    this.#random = random;
   }
 
   /** Happens once, to the next request that matches; several wait in line. */
@@ -34,8 +34,8 @@ export class Faults {
   draw(request: SandboxRequest): ScriptedFault | undefined {
     const due = this.#scripted.findIndex(({ match }) => match?.(request) ?? true);
     if (due >= 0) return this.#scripted.splice(due, 1)[0];
-    const random = this.#rates.find(([, rate]) => this.#throws.happens(rate));
-    return random && { kind: random[0] };
+    const drawn = this.#rates.find(([, rate]) => this.#random.happens(rate));
+    return drawn && { kind: drawn[0] };
   }
 }
 

@@ -49,81 +49,81 @@ export function firstTimes(seed: number, index: number, count: number): { create
 }
 
 export function inventVendor(seed: number, index: number, count: number): VendorRecord {
-  const throws = seededRandom(mix(seed ^ salt.rest, index));
-  const place = throws.pick(places);
+  const random = seededRandom(mix(seed ^ salt.rest, index));
+  const place = random.pick(places);
   const times = firstTimes(seed, index, count);
-  const outstanding = inventBalance(throws, place, 0.4);
+  const outstanding = inventBalance(random, place, 0.4);
   return {
     vendorid: idOf(seed, index),
-    texts: inventTexts(throws, place),
-    is1099: place.currency === 'USD' && throws.happens(0.3),
+    texts: inventTexts(random, place),
+    is1099: place.currency === 'USD' && random.happens(0.3),
     state: firstState(seed, index),
-    taxes: inventTaxes(throws, times.created),
+    taxes: inventTaxes(random, times.created),
     outstanding,
-    overdue: outstanding.filter(() => throws.happens(0.4)),
+    overdue: outstanding.filter(() => random.happens(0.4)),
     ...times,
   };
 }
 
 /** Texts for one vendor: some of them null, some empty. Only about a tenth have a note. */
 export function inventTexts(
-  throws: SeededRandom,
-  place: Place = throws.pick(places),
+  random: SeededRandom,
+  place: Place = random.pick(places),
 ): Readonly<Partial<Record<WritableText, string | null>>> {
-  const first = throws.pick(place.firstNames);
-  const last = throws.pick(place.lastNames);
-  const sometimes = (text: string): string | null => (throws.happens(0.75) ? text : throws.happens(0.7) ? null : '');
+  const first = random.pick(place.firstNames);
+  const last = random.pick(place.lastNames);
+  const sometimes = (text: string): string | null => (random.happens(0.75) ? text : random.happens(0.7) ? null : '');
   const texts = {
-    vendor_name: `${throws.pick(place.firms)} ${throws.pick(throws.happens(0.5) ? place.trades : place.lastNames)}`,
-    account_number: sometimes(throws.text(8, '0123456789')),
+    vendor_name: `${random.pick(place.firms)} ${random.pick(random.happens(0.5) ? place.trades : place.lastNames)}`,
+    account_number: sometimes(random.text(8, '0123456789')),
     primary_contact_first_name: sometimes(first),
     primary_contact_last_name: sometimes(last),
-    primary_contact_email: sometimes(`contact${throws.below(10_000)}@vendor.example`),
-    phone: sometimes(`+${1 + throws.below(98)} ${throws.text(3, '23456789')}-${throws.text(7, '0123456789')}`),
-    street: sometimes(`${1 + throws.below(400)} ${throws.pick(place.streets)}`),
-    street2: throws.happens(0.15) ? `Unit #${1 + throws.below(40)}` : null,
-    city: sometimes(throws.pick(place.cities)),
-    province: sometimes(throws.pick(place.provinces)),
-    postal_code: sometimes(throws.text(5, '0123456789')),
+    primary_contact_email: sometimes(`contact${random.below(10_000)}@vendor.example`),
+    phone: sometimes(`+${1 + random.below(98)} ${random.text(3, '23456789')}-${random.text(7, '0123456789')}`),
+    street: sometimes(`${1 + random.below(400)} ${random.pick(place.streets)}`),
+    street2: random.happens(0.15) ? `Unit #${1 + random.below(40)}` : null,
+    city: sometimes(random.pick(place.cities)),
+    province: sometimes(random.pick(place.provinces)),
+    postal_code: sometimes(random.text(5, '0123456789')),
     country: sometimes(place.country),
-    website: sometimes(`vendor${throws.below(10_000)}.example`),
+    website: sometimes(`vendor${random.below(10_000)}.example`),
     currency_code: place.currency,
     language: place.language,
   };
-  if (!throws.happens(0.1)) return texts;
+  if (!random.happens(0.1)) return texts;
   return {
     ...texts,
-    note: throws.pick(['Net 30', `Ask for “${first}”,\nnever "${last}"`, 'a, b; c\td', '<i>50% & more</i> ✅']),
+    note: random.pick(['Net 30', `Ask for “${first}”,\nnever "${last}"`, 'a, b; c\td', '<i>50% & more</i> ✅']),
   };
 }
 
 /** Mostly none, often one amount in the currency of the place, now and then a second in another one. */
-function inventBalance(throws: SeededRandom, place: Place, probability: number): Money[] {
-  if (!throws.happens(probability)) return [];
-  const codes = throws.happens(0.1) && place.currency !== 'GBP' ? [place.currency, 'GBP'] : [place.currency];
-  return codes.map((code) => inventMoney(throws, code));
+function inventBalance(random: SeededRandom, place: Place, probability: number): Money[] {
+  if (!random.happens(probability)) return [];
+  const codes = random.happens(0.1) && place.currency !== 'GBP' ? [place.currency, 'GBP'] : [place.currency];
+  return codes.map((code) => inventMoney(random, code));
 }
 
 /** Currencies of `places` that have no smaller unit: the service writes their amounts with two places all the same. */
 const wholeCurrencies: ReadonlySet<string> = new Set(['JPY']);
 
 /** A decimal with two places, at times negative and at times large. */
-export function inventMoney(throws: SeededRandom, code: string): Money {
-  const thrown = throws.below(throws.happens(0.02) ? 10 ** 11 : 10 ** 6);
-  const cents = wholeCurrencies.has(code) ? thrown - (thrown % 100) : thrown;
-  const sign = throws.happens(0.02) ? '-' : '';
+export function inventMoney(random: SeededRandom, code: string): Money {
+  const drawn = random.below(random.happens(0.02) ? 10 ** 11 : 10 ** 6);
+  const cents = wholeCurrencies.has(code) ? drawn - (drawn % 100) : drawn;
+  const sign = random.happens(0.02) ? '-' : '';
   return { amount: `${sign}${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`, code };
 }
 
-function inventTaxes(throws: SeededRandom, created: number): TaxRecord[] {
-  if (!throws.happens(0.2)) return [];
+function inventTaxes(random: SeededRandom, created: number): TaxRecord[] {
+  if (!random.happens(0.2)) return [];
   return systemTaxes
-    .filter(() => throws.happens(0.4))
+    .filter(() => random.happens(0.4))
     .map((tax, position) => ({
       ...tax,
       taxid: position * 2 + 1,
-      enabled: throws.happens(0.8),
-      tax_authorityid: throws.happens(0.2) ? `№ ${throws.text(4, '0123456789')}` : null,
+      enabled: random.happens(0.8),
+      tax_authorityid: random.happens(0.2) ? `№ ${random.text(4, '0123456789')}` : null,
       created,
       updated: created,
     }));

@@ -43,14 +43,14 @@ export class UpdateOrder implements Sequence {
 }
 
 /** The sequence of `length` vendors in an order that needs no memory. */
-export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, throws: SeededRandom): Sequence {
+export function sequenceOf(order: 'id' | 'newest' | 'shuffled', length: number, random: SeededRandom): Sequence {
   switch (order) {
     case 'id':
       return { length, at: (position) => position };
     case 'newest':
       return { length, at: (position) => length - 1 - position };
     case 'shuffled': {
-      const mixed = throws.permutation(length);
+      const mixed = random.permutation(length);
       return { length, at: (position) => mixed[position] ?? -1 };
     }
   }

@@ -127,11 +127,11 @@ export class VendorService {
     return index === undefined ? undefined : this.#book.version(index);
   }
 
-  /** The id of some vendor; undefined if a few throws find none. */
-  someId(throws: SeededRandom): number | undefined {
+  /** The id of some vendor; undefined if a few draws find none. */
+  someId(random: SeededRandom): number | undefined {
     const { marks, record } = this.#book.now();
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const index = throws.below(this.#book.length);
+      const index = random.below(this.#book.length);
       if ((marks[index] ?? gone) < unreadable) return record(index).vendorid;
     }
     return undefined;
@@ -162,11 +162,11 @@ export class VendorService {
   }
 
   /** The order of this world's list, now. */
-  sequence(throws: SeededRandom): Sequence {
+  sequence(random: SeededRandom): Sequence {
     const { order } = this.#world;
     if (order === 'updated') return this.#updates;
     if (order === 'updated_newest') return reversed(this.#updates);
-    return sequenceOf(order, this.#book.length, throws);
+    return sequenceOf(order, this.#book.length, random);
   }
 
   #everyone(where: 'list' | 'single'): Wire[] {
