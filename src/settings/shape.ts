@@ -64,7 +64,7 @@ const oauth = z.strictObject({
   authorizeUrl: serviceUrl.optional(),
   clientId: text,
   clientSecret: secret,
-  redirectUri: text,
+  redirectUri: text.refine((address) => URL.canParse(address), 'an address, such as http://127.0.0.1:8789/callback'),
   refreshToken: secret.optional(),
   scopes: z.array(text).min(1).optional(),
 });

@@ -91,15 +91,50 @@ describe('login', () => {
     expect([status, stderr]).toEqual([77, expect.stringContaining('did not authorize vendor-mirror: access_denied')]);
   });
 
-  it('takes no answer to another question', async () => {
+  it('refuses the answer to another login, and goes on waiting for its own', async () => {
     const at = await place();
     const { end, login } = await started(at, 'Waiting for the browser');
     const back = new URL(await press(addressIn(login), 'allow'));
-    back.searchParams.set('state', 'of-somebody-else');
+    const strange = new URL(back);
+    strange.searchParams.set('state', 'of-somebody-else');
+    expect((await fetch(strange)).status).toBe(400);
+    expect((await at.run('sync')).status).toBe(77);
     await fetch(back);
+    expect((await end).status).toBe(0);
+    expect((await at.run('sync')).status).toBe(0);
+  });
+
+  it('takes no pasted address of another login', async () => {
+    const at = await place('https://mirror.example.com/oauth');
+    const { child, end, login } = await started(at, 'allow access');
+    const back = new URL(await press(addressIn(login), 'allow'));
+    back.searchParams.set('state', 'of-somebody-else');
+    child.stdin?.end(`${back.href}\n`);
     const { status, stderr } = await end;
     expect([status, stderr]).toEqual([64, expect.stringContaining('not the answer to this login')]);
     expect((await at.run('sync')).status).toBe(77);
+  });
+
+  it('takes an answer in which the service names itself', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    const back = new URL(await press(addressIn(login), 'allow'));
+    back.searchParams.set('iss', 'https://issuer.example/of/its/own');
+    await fetch(back);
+    expect((await end).status).toBe(0);
+  });
+
+  it('ends when it is interrupted while it waits', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    expect(await login.end('SIGINT')).toBe(1);
+    expect((await end).stderr).toContain('Interrupted by SIGINT');
+  });
+
+  it('names a redirect address that is none', async () => {
+    const at = await place('not an address');
+    const { status, stderr } = await at.run('login');
+    expect([status, stderr]).toEqual([78, expect.stringContaining('redirectUri')]);
   });
 
   it('is of no use with a token in the settings, and says so', async () => {

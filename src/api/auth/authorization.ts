@@ -70,7 +70,10 @@ export async function redeem(
   dependencies: ExchangeDependencies,
 ): Promise<Authorized> {
   const [server, client] = [serverOf(settings), clientOf(settings)];
-  const parameters = accepted(() => validateAuthResponse(server, client, answer, request.state));
+  const named = new URLSearchParams(answer);
+  // By what name the service calls itself, no setting says; the code is sent to the token endpoint of the settings alone.
+  named.delete('iss');
+  const parameters = accepted(() => validateAuthResponse(server, client, named, request.state));
   const begun = dependencies.clock.now();
   const response = await authorizationCodeGrantRequest(
     server,

@@ -18,6 +18,11 @@ export function declareLogin(program: Command, does: Does): void {
   program
     .command('logout')
     .summary('forget the tokens of login')
-    .description('Forgets the tokens that `login` got. What the mirror holds stays.')
+    .description(
+      paragraphs(
+        'Forgets the tokens that `login` got. What the mirror holds stays.',
+        'A running daemon goes on with the token that it has until that ends, or until it gets SIGHUP.',
+      ),
+    )
     .action(does(async () => (await import('./logout.ts')).logout));
 }

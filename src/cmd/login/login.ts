@@ -10,6 +10,7 @@ import type { Installation } from '../../app/installation.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
 import { isLoopback, type Settings } from '../../settings/parse.ts';
 import type { Call, Run } from '../process/command.ts';
+import { highestExit } from '../process/highest-exit.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
@@ -36,7 +37,7 @@ export const login: Run = async (call) => {
     const access = await accessOf(installation, call);
     if (options.json) printJson(context, document(authorized, access));
     else report(context, authorized, access);
-    return access.find(({ error }) => error)?.error?.exit ?? exitStatus.done;
+    return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
   });
 };
 
@@ -53,18 +54,18 @@ export function oauthOf({ service: { auth } }: Settings): OAuthSettings {
 async function answerOf(
   context: ProcessContext,
   { redirectUri }: OAuthSettings,
-  { address }: AuthorizationRequest,
+  { address, state }: AuthorizationRequest,
 ): Promise<URLSearchParams> {
   const redirect = new URL(redirectUri);
   const open = `Open this address in a browser, and allow access:\n\n  ${address.href}\n`;
   if (redirect.protocol === 'http:' && isLoopback(redirect.hostname))
-    return awaitRedirect(redirect, context.interrupted, () =>
+    return awaitRedirect(redirect, state, context, () =>
       printNotice(context, `${open}\nWaiting for the browser to come back to ${redirectUri} …`),
     );
   printNotice(context, open);
   const question = 'Then paste the address to which the browser was sent (or the code in it):';
   const text = isAnybodyThere(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
-  return queryOf(text.trim(), address.searchParams.get('state') ?? '');
+  return queryOf(text.trim(), state);
 }
 
 /** A whole address, its query, or the code alone, which a person reads off the page. */

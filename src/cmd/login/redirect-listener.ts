@@ -1,46 +1,58 @@
 /** Waits on this machine for the browser that comes back from the service's page. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import { MirrorError } from '../../domain/errors.ts';
+import { createHttpServer } from '../../http/server.ts';
+import type { ProcessContext } from '../process/process-context.ts';
 
 const page = (text: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>vendor-mirror</title><p>${text}</p></html>\n`;
 
 /**
- * The query of the first request to `redirectUri`, whose host is this machine. @param ready is called once it listens.
- * @throws MirrorError `port_taken`, and what the signal's reason is.
+ * The query with which the browser comes to `redirectUri`, an address of this machine. One of another state belongs to another login, and is
+ * not waited for.
+ * @param ready is called once it listens
+ * @throws MirrorError `port_taken`, and the reason of the interruption.
  */
 export async function awaitRedirect(
   redirectUri: URL,
-  signal: AbortSignal,
+  state: string,
+  { clock, interrupted }: Pick<ProcessContext, 'clock' | 'interrupted'>,
   ready: () => void,
 ): Promise<URLSearchParams> {
-  const server = createServer();
+  let arrived: (query: URLSearchParams) => void = () => undefined;
+  const answer = new Promise<URLSearchParams>((resolve) => (arrived = resolve));
+  const headers = { 'content-type': 'text/html; charset=utf-8', connection: 'close' };
+  const server = createHttpServer({
+    name: 'login',
+    host: redirectUri.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(redirectUri.port || 80),
+    clock,
+    onFault: () => undefined,
+    routes: [
+      {
+        method: 'GET',
+        path: redirectUri.pathname,
+        handle({ query }) {
+          const isOurs = query.get('state') === state;
+          if (isOurs) arrived(query);
+          const text = isOurs
+            ? 'Go back to the terminal: vendor-mirror has its answer.'
+            : 'This is the answer to another login. Open the address that the terminal shows.';
+          return Promise.resolve({ status: isOurs ? 200 : 400, headers, body: page(text) });
+        },
+      },
+    ],
+  });
+  interrupted.throwIfAborted();
+  await server.start();
+  let leave: () => void = () => undefined;
+  const interruption = new Promise<never>((_, reject) => {
+    leave = () => reject(interrupted.reason as Error);
+    interrupted.addEventListener('abort', leave, { once: true });
+  });
   try {
-    const arrived = new Promise<URLSearchParams>((resolve) => {
-      server.on('request', (request, response) => {
-        const url = new URL(request.url ?? '', redirectUri);
-        const wanted = request.method === 'GET' && url.pathname === redirectUri.pathname;
-        response.writeHead(wanted ? 200 : 404, { 'content-type': 'text/html; charset=utf-8', connection: 'close' });
-        response.end(wanted ? page('Go back to the terminal: vendor-mirror has its answer.') : '');
-        if (wanted) response.once('finish', () => resolve(url.searchParams));
-      });
-    });
-    server.listen(Number(redirectUri.port || 80), redirectUri.hostname.replace(/^\[|\]$/g, ''));
-    await once(server, 'listening', { signal }).catch((error: unknown) => {
-      signal.throwIfAborted();
-      const { code = 'unknown' } = error as NodeJS.ErrnoException;
-      throw new MirrorError('port_taken', `Nothing can listen at ${redirectUri.origin} (${code}).`);
-    });
     ready();
-    return await Promise.race([
-      arrived,
-      once(signal, 'abort').then(() => {
-        throw signal.reason;
-      }),
-    ]);
+    return await Promise.race([answer, interruption]);
   } finally {
-    server.close();
-    server.closeAllConnections();
+    interrupted.removeEventListener('abort', leave);
+    await server.stop();
   }
 }

@@ -14,7 +14,7 @@ export interface StoredPair {
 
 export interface TokenStorage {
   load(): Promise<StoredPair | undefined>;
-  /** Forgets the pair. @returns whether there was one. */
+  /** Forgets the pair, after whoever replaces it has ended. @returns whether there was one. */
   forget(): Promise<boolean>;
   /** Runs `work` while no other process does, with the newest pair; `save` resolves once the new pair is on disk. */
   exclusively<T>(
@@ -137,27 +137,28 @@ export function openTokenStore(database: Database, options: TokenStorageOptions)
     await database.write(() => store.run({ client, ...pair }));
   };
 
+  const exclusively: TokenStorage['exclusively'] = async (work) => {
+    await taken();
+    const renewal = (async () => {
+      try {
+        return await work(await load(), save);
+      } finally {
+        await database.write(() => release.run({ client, owner }));
+      }
+    })();
+    const ended = renewal.catch(() => undefined).finally(() => renewals.delete(ended));
+    renewals.add(ended);
+    return renewal;
+  };
+
   return {
     load,
-    async forget() {
-      const known = await load();
-      if (known)
+    exclusively,
+    forget: () =>
+      exclusively(async (pair) => {
         await database.write(() => store.run({ client, access_token: null, refresh_token: null, expires_at: null }));
-      return known !== undefined;
-    },
-    async exclusively(work) {
-      await taken();
-      const renewal = (async () => {
-        try {
-          return await work(await load(), save);
-        } finally {
-          await database.write(() => release.run({ client, owner }));
-        }
-      })();
-      const ended = renewal.catch(() => undefined).finally(() => renewals.delete(ended));
-      renewals.add(ended);
-      return renewal;
-    },
+        return pair !== undefined;
+      }),
   };
 }
 
