@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium, look, noChromium, type Look, type Looked } from '../support/chromium.ts';
+import { launchChromium, look, missingChromium, type Look, type Looked } from '../support/chromium.ts';
 import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
+import { isMissing } from '../support/needed.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let browser: Browser | undefined;
 beforeAll(async () => {
-  if (!noChromium) browser = await launchChromium();
+  if (!missingChromium) browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 
@@ -39,7 +40,7 @@ async function picture(page: Page, name: string): Promise<void> {
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-describe.skipIf(noChromium)('the first page in Chromium', () => {
+describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => {
   it.each([0, 10, 100_000])(
     'with %i vendors is whole at 360 and 1280 pixels, by day and by night, without an error, a request elsewhere or a serious finding of axe',
     async (vendors) => {

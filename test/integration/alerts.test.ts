@@ -132,7 +132,7 @@ describe.skipIf(isMissing(missingPrometheus()))('the dashboard', () => {
     admin.metrics.request({ family: 'vendors', method: 'GET', status: 200, ms: 40 });
     admin.metrics.run({ kind: 'reconcile', outcome: 'complete', pages: 17, seconds: 14 });
     admin.metrics.finding('missed_update', 3);
-    const { query } = await prometheus(`127.0.0.1:${admin.port}`);
+    const { query } = await prometheus(async () => (await admin.ask('/metrics')).body);
     for (const { title, targets } of panels)
       for (const { expr } of targets) {
         const asked = expr.replaceAll(/\$(instance|account)/g, '.*').replaceAll('$__rate_interval', '1m');

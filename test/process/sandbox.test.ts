@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { memory } from '../support/memory.ts';
 import { ask, temporaryFolder } from '../support/mirror-file.ts';
-import { freePort } from '../support/testbed/program.ts';
 import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
-import { ended, program, type Ended } from '../support/testbed/program.ts';
+import { build, ended, freePort, program, type Ended } from '../support/testbed/program.ts';
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });
+
+beforeAll(build);
 
 async function sandboxPlace() {
   const folder = temporaryFolder(memory);

@@ -2,12 +2,11 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { isMissing } from './needed.ts';
 
 const program = '/usr/bin/chromium';
 
-/** Whether tests that need it are skipped. */
-export const noChromium = isMissing(existsSync(program) ? undefined : `there is no ${program}`);
+/** What is missing for such tests; undefined where nothing is. */
+export const missingChromium = existsSync(program) ? undefined : `there is no ${program} (Debian's package chromium)`;
 
 export interface Look {
   /** In CSS pixels; 1280 unless told. */

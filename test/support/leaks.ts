@@ -44,7 +44,6 @@ let looking = false;
 /** From now on: whatever is opened, and still open once all that the test registered for its end has run, fails the test. */
 export function refuseLeaks(): void {
   if (looking) return;
-  looking = true;
   const before = openHere();
   onTestFinished(async () => {
     looking = false;
@@ -55,4 +54,5 @@ export function refuseLeaks(): void {
     }
     if (left.length > 0) throw new Error(`The test left this open: ${left.join(', ')}.`);
   });
+  looking = true;
 }

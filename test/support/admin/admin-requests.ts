@@ -24,7 +24,6 @@ export interface Admin {
   readonly stop: () => Promise<void>;
   readonly metrics: Metrics;
   readonly faults: unknown[];
-  readonly port: number;
 }
 
 /** Started for one test, whose wall clock stands at noon. */
@@ -56,7 +55,6 @@ export async function startAdmin(
     stop: () => server.stop(),
     metrics,
     faults,
-    port,
     ask: (path, headers = {}, method = 'GET') =>
       new Promise((resolve, reject) => {
         const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
