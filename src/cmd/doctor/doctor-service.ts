@@ -1,4 +1,5 @@
 /** `doctor` on one account of the service: whether it lets us in, and behaves as the mirror needs it. */
+import { counted } from '../terminal/counted.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { Account, Installation } from '../../app/installation.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -23,7 +24,7 @@ export async function* serviceCheckups(
   }
   const { total, pages, perPage } = first;
   const skew = first.servedAt === undefined ? undefined : context.clock.now() - first.servedAt;
-  yield fine('access', `The token opens ${total} vendors, on ${pages} pages of ${perPage}.`);
+  yield fine('access', `The token opens ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
@@ -94,7 +95,7 @@ async function gateways({ client }: Account, signal: AbortSignal): Promise<Check
   const check = 'gateways';
   try {
     const listed = await client.gateways.list({ signal });
-    return fine(check, `The token opens ${listed.length} gateways.`);
+    return fine(check, `The token opens ${counted(listed.length, 'gateway')}.`);
   } catch (caught) {
     const error = asMirrorError(caught);
     if (!is(error, 'access_denied')) throw error;
@@ -107,7 +108,7 @@ async function callbacks(installation: Installation, { id, client }: Account, si
   const listed = await client.callbacks.list({}, { signal });
   const own = listed.filter(await isOwn(installation, id));
   if (installation.settings.listener.publicUrl === null)
-    return fine(check, `The token opens ${listed.length} callbacks.`);
+    return fine(check, `The token opens ${counted(listed.length, 'callback')}.`);
   const [refusal] = await installation.mirror.refusals(id);
   if (refusal) {
     return warning(
