@@ -16,6 +16,7 @@ const documents = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'config/API.md',
+  'config/COMMANDS.md',
   'config/README.md',
   'config/RUNBOOK.md',
   'migrations/README.md',
@@ -59,11 +60,13 @@ describe('the documents', () => {
       command.commands.length === 0
         ? [above]
         : command.commands.flatMap((inner) => names(inner, `${above} ${inner.name()}`.trim()));
-    expect([...rowsOf(section('README.md', 'Commands'))].sort()).toEqual(names(program, '').sort());
+    expect([...rowsOf(section('config/COMMANDS.md', 'All commands'))].sort()).toEqual(names(program, '').sort());
   });
 
   it('names every exit code', () => {
-    const codes = [...section('README.md', 'Exit codes').matchAll(/^\| (\d+) +\|/gm)].map((row) => Number(row[1]));
+    const codes = [...section('config/COMMANDS.md', 'Exit codes').matchAll(/^\| (\d+) +\|/gm)].map((row) =>
+      Number(row[1]),
+    );
     expect(codes).toEqual(Object.values(exitStatus).sort((a, b) => a - b));
   });
 
@@ -139,6 +142,14 @@ describe('the documents', () => {
     }
     const paths = [...text.matchAll(/`((?:src|test|config|migrations)\/[\w./-]*)`/g)].map(([, path = '']) => path);
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+  });
+
+  it('asks, in the README, five questions that every mirror answers', async () => {
+    const path = join(temporaryFolder(), 'vendors.db');
+    await writeMirror(path, systemClock, {});
+    const questions = [...section('README.md', 'Five questions').matchAll(/^sqlite3 \S+ "(.+)"$/gm)];
+    expect(questions).toHaveLength(5);
+    for (const [, sql = ''] of questions) expect(() => ask(path, sql), sql).not.toThrow();
   });
 
   it('keeps the README short enough to be read', () => {
