@@ -91,6 +91,18 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ],
   },
   {
+    name: 'the answer to a write is believed whatever came meanwhile',
+    promise: 'P3',
+    seed: 27,
+    knobs: 'writes=3 latency=12000 vendors=1',
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const ruled = ruling(contradiction);
+        return contradiction.source === 'write' && ruled === 'guarded' ? 'believed' : ruled;
+      }),
+    ],
+  },
+  {
     name: 'deliveries told apart by content',
     promise: 'P2',
     seed: 1,

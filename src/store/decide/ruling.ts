@@ -19,6 +19,7 @@ export interface Contradiction {
 
 export function ruling({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Ruling {
   if (isOvertaken) return 'stale';
-  // The answer to our own write comes from no old copy.
-  return source === 'write' || begun >= heldSince + lag ? 'believed' : 'guarded';
+  // The answer to our own write comes from no old copy. But of two that were under way at once, nobody knows which was carried out last.
+  const young = source === 'write' ? 0 : lag;
+  return begun >= heldSince + young ? 'believed' : 'guarded';
 }

@@ -1,4 +1,7 @@
-/** What the service answers to a write of ours: news from the source itself, applied at once, and held against what was asked. */
+/**
+ * What the service answers to a write of ours: news from the source itself, applied at once unless something else was learned of the vendor
+ * meanwhile, and held against what was asked.
+ */
 import type { VendorEdit } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
@@ -32,7 +35,8 @@ export async function applyAnswer(
   if (missing.length === 0 || (await mirror.storedVendor(accountId, vendorid))) {
     const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
     const { kind } = await mirror.applyReading(answer, context);
-    if (kind === 'stale') notes.push('A newer reading was faster; the vendor is marked to be read again.');
+    if (kind === 'stale' || kind === 'guarded')
+      notes.push('Something else was learned of the vendor meanwhile; it is marked to be read again.');
   }
   if (missing.length === 0) return { vendorid, notTaken: notTaken(requested, told), notes };
   notes.push(

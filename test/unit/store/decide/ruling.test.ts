@@ -20,6 +20,7 @@ it.each<[string, Partial<Contradiction>, ReturnType<typeof ruling>]>([
   ['a reading that began a moment before that', { begun: 104_999 }, 'guarded'],
   ['a read by id just as early', { begun: 104_999, source: 'delivery' }, 'guarded'],
   ['the answer to our own write, however early', { begun: 100_000, source: 'write' }, 'believed'],
+  ['the answer to our own write that was sent before we held that', { begun: 99_999, source: 'write' }, 'guarded'],
   ['a reading that another one overtook', { isOvertaken: true }, 'stale'],
   ['an early reading that another one overtook', { isOvertaken: true, begun: 0 }, 'stale'],
   ['the answer to our own write that a reading overtook', { isOvertaken: true, source: 'write' }, 'stale'],

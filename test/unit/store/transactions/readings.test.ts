@@ -124,6 +124,20 @@ describe('a reading', () => {
     expect(await at.record(early, row(1, 'theirs'))).toBe('stale');
     expect(held(at)).toBe('ours');
   });
+
+  it('of our own write is not believed where another answer came meanwhile, and the vendor is read after both', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.record(await at.ask(), row(1, 'before'));
+    age(at);
+    const [first, second] = [await at.ask(), await at.ask()];
+    at.clocks.running += 1;
+    expect(await at.record(first, row(1, 'carried out last'), 'write')).toBe('updated');
+    expect(await at.record(second, row(1, 'carried out first'), 'write')).toBe('guarded');
+    expect(held(at)).toBe('carried out last');
+    expect(await at.mirror.dueMarks('one')).toEqual([]);
+    age(at);
+    expect(await at.mirror.dueMarks('one')).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+  });
 });
 
 describe('mirror time', () => {
