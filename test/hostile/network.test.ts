@@ -1,43 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { connect } from '../../src/api/client.ts';
-import { fixedToken } from '../../src/api/auth/token-source.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import type { MirrorError } from '../../src/domain/errors.ts';
-import { Secret, silentLog } from '../../src/domain/log.ts';
-import { freeReservations, loaded } from '../support/network/scripted-service.ts';
-
 import { activeDifferences } from '../support/differences.ts';
+import { connectTo } from '../support/network/connect-to.ts';
 import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];
 
-/** Lets nobody wait. */
-const random = loaded(0);
-
 describe('A25 an answer that is cut off', () => {
   it.each(['end', 'reset'] as const)('at any byte, by %s, is no page', async (ending) => {
     const { baseUrl, account, token } = await testbed({ level: 'sandbox', vendors: 5 });
     const network = await proxyTo(baseUrl);
-    const rate = { requests: 100_000, per: 1_000 };
-    let readSeq = 0;
-    const { vendors } = connect(
+    const { vendors } = connectTo(
+      { baseUrl: network.baseUrl, account, token },
       {
-        baseUrl: network.baseUrl,
-        apiVersion: 'alpha',
         paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 2, concurrency: 1 },
-        timeout: 10_000,
-        rateLimit: { vendors: rate, callbacks: rate },
-      },
-      account,
-      {
-        clock: systemClock,
-        random,
-        fetch: (...sent) => globalThis.fetch(...sent),
-        log: silentLog,
-        reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
-        tokens: fixedToken(new Secret(token)),
         retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
       },
     );

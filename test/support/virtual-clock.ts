@@ -148,7 +148,7 @@ export class VirtualClock implements Clock {
       for (let idle = 0; idle < idleTurns.auto; idle += 1) await turn();
       const next = this.#soonest().find((timer) => timer.length < this.#deadline);
       if (!next) break;
-      if (seen === this.#order) this.#fire(next);
+      if (seen === this.#order && this.#working === 0) this.#fire(next);
     }
     this.#jumping = false;
   }

@@ -1,12 +1,10 @@
 /** A server before the service, by HTTP or by HTTPS: it passes questions on, and may change the bytes of answers. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 export interface HttpProxy {
   readonly baseUrl: string;
@@ -51,13 +49,7 @@ export async function httpProxy(service: string, { certificate, change }: HttpPr
           { key: readFileSync(certificatePath('key')), cert: readFileSync(certificatePath(certificate)) },
           listener,
         );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const host = certificate === undefined ? 'http://127.0.0.1' : 'https://localhost';
   return { baseUrl: `${host}:${port}`, asked: () => asked };
 }

@@ -1,7 +1,7 @@
 /** A TCP proxy between a program and a service, on which answers are cut off, sliced and slowed down. */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 export interface NetworkFaults {
   /** After so many bytes of answers on a connection it ends; undefined where it does not. */
@@ -53,12 +53,9 @@ export async function proxyTo(baseUrl: string): Promise<NetworkProxy> {
     });
     far.on('end', () => near.end());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const near = await listen(server);
   onTestFinished(() => {
     for (const socket of open) socket.destroy();
-    server.close();
   });
-  const here = (server.address() as AddressInfo).port;
-  return { baseUrl: `http://127.0.0.1:${here}`, faults, sent: () => sent };
+  return { baseUrl: `http://127.0.0.1:${near}`, faults, sent: () => sent };
 }

@@ -1,8 +1,6 @@
 /** A token endpoint on a local port that leaves the first requests without an answer. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 import { until } from '../testbed/daemon-process.ts';
 
 export interface TokenEndpoint {
@@ -21,13 +19,7 @@ export async function tokenEndpoint(token: string, { hanging }: { readonly hangi
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(pair));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const redirectUri = 'https://example.com/authorized';
   return {
     auth: `{ oauth: { tokenUrl: "http://127.0.0.1:${port}/token", clientId: c, clientSecret: s, redirectUri: "${redirectUri}", refreshToken: r } }`,

@@ -1,41 +1,26 @@
 /** The client and the sandbox: two independent readings of one reference, over real HTTP. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { connect, type ServiceClient } from '../../../src/api/client.ts';
-import { fixedToken } from '../../../src/api/auth/token-source.ts';
+import type { ServiceClient } from '../../../src/api/client.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { Secret, silentLog } from '../../../src/domain/log.ts';
 import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
-import { freeReservations, loaded } from '../../support/network/scripted-service.ts';
+import { connectTo } from '../../support/network/connect-to.ts';
+import { globalFetch } from '../../support/network/intercept.ts';
 
 let running: EmbeddedSandbox | undefined;
 
 afterEach(() => running?.stop());
 
-const fetch: typeof globalThis.fetch = (...sent) => globalThis.fetch(...sent);
-
 async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceClient> {
-  running = await startEmbeddedSandbox({ clock: systemClock, fetch, vendors: 230, rateLimits: null, ...options });
-  let readSeq = 0;
-  return connect(
-    {
-      baseUrl: running.baseUrl,
-      apiVersion: 'alpha',
-      paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 1 },
-      timeout: 1_000,
-      rateLimit: { vendors: { requests: 1_000, per: 1_000 }, callbacks: { requests: 1_000, per: 1_000 } },
-    },
-    running.account,
-    {
-      clock: systemClock,
-      random: loaded(0), // No wait between attempts.
-      fetch,
-      log: silentLog,
-      reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: systemClock.monotonic() })),
-      tokens: fixedToken(new Secret(running.token)),
-    },
-  );
+  running = await startEmbeddedSandbox({
+    clock: systemClock,
+    fetch: globalFetch,
+    vendors: 230,
+    rateLimits: null,
+    ...options,
+  });
+  return connectTo(running, { timeout: 1_000 });
 }
 
 const world = (...pairs: string[]): Partial<EmbeddedOptions> => ({ world: parseWorld(pairs) });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/log.ts';
-import { fixture, json, one, page, scriptedService } from '../../support/network/scripted-service.ts';
+import { scriptedService } from '../../support/network/scripted-service.ts';
+import { fixture, json, one, page } from '../../support/network/service-answers.ts';
 
 const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
 const callbacksPath = '/events/account/6BApk/events/callbacks';

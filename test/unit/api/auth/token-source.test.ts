@@ -8,7 +8,8 @@ import { tokenSource } from '../../../../src/api/auth/configured-tokens.ts';
 import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
 import { Secret } from '../../../../src/domain/log.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { fixture, html, json } from '../../../support/network/scripted-service.ts';
+import { globalFetch, intercept } from '../../../support/network/intercept.ts';
+import { broken, fixture, html, json } from '../../../support/network/service-answers.ts';
 
 const revealed = async (token: Promise<Secret | undefined>): Promise<string | undefined> => (await token)?.reveal();
 
@@ -93,8 +94,9 @@ describe('a token in a file', () => {
 });
 
 describe('tokens by OAuth', () => {
+  const service = 'https://api.service.example';
   const settings: OAuthSettings = {
-    tokenUrl: 'https://api.service.example/auth/oauth/token',
+    tokenUrl: `${service}/auth/oauth/token`,
     clientId: 'client-1',
     clientSecret: new Secret('canary-client-secret'),
     redirectUri: 'https://mirror.example/oauth',
@@ -135,18 +137,18 @@ describe('tokens by OAuth', () => {
     const clock = virtualClock();
     const asked: URLSearchParams[] = [];
     let current = valid;
-    const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
-      const form = new URLSearchParams(init?.body as string);
+    const reachable = { now: true };
+    intercept(service, ({ method, url, body }) => {
+      if (!reachable.now) return broken('ECONNREFUSED');
+      if (method !== 'POST' || url.href !== settings.tokenUrl) return json({}, 404);
+      const form = new URLSearchParams(body as string);
       asked.push(form);
-      if (form.get('refresh_token') !== current)
-        return Promise.resolve(json(fixture('token-refresh-invalid-grant'), 400));
+      if (form.get('refresh_token') !== current) return json(fixture('token-refresh-invalid-grant'), 400);
       current = `refresh-${asked.length}`;
       const answer = JSON.parse(fixture('token-refresh-response')) as Record<string, unknown>;
-      return Promise.resolve(
-        json({ ...answer, access_token: `access-${asked.length}`, refresh_token: current, ...changes }),
-      );
-    };
-    return { clock, asked, dependencies: { clock, fetch, timeout: 1_000 } };
+      return json({ ...answer, access_token: `access-${asked.length}`, refresh_token: current, ...changes });
+    });
+    return { clock, asked, reachable, dependencies: { clock, fetch: globalFetch, timeout: 1_000 } };
   }
 
   const source = (kept: TokenStore, dependencies: Parameters<typeof tokenSource>[2]): TokenSource =>
@@ -278,24 +280,19 @@ describe('tokens by OAuth', () => {
       'token_refresh_failed',
     ],
   ])('P6 an endpoint that answers %s fails without a secret', async (_, answer, code) => {
-    const tokens = source(tokenStore(), {
-      clock: virtualClock(),
-      timeout: 1_000,
-      fetch: () => Promise.resolve(answer),
-    });
+    intercept(service, () => answer);
+    const tokens = source(tokenStore(), { clock: virtualClock(), timeout: 1_000, fetch: globalFetch });
     const error: unknown = await tokens.current().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code });
     expect(`${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toMatch(/canary|seed/);
   });
 
   it('an endpoint out of reach may be tried again later, with the same refresh token', async () => {
-    const { dependencies } = endpoint('seed');
-    let reachable = false;
-    const fetch: typeof globalThis.fetch = (...sent) =>
-      reachable ? dependencies.fetch(...sent) : Promise.reject(new TypeError('fetch failed'));
-    const tokens = source(tokenStore(), { ...dependencies, fetch });
+    const { dependencies, reachable } = endpoint('seed');
+    reachable.now = false;
+    const tokens = source(tokenStore(), dependencies);
     await expect(tokens.current()).rejects.toMatchObject({ code: 'service_unreachable' });
-    reachable = true;
+    reachable.now = true;
     expect(await revealed(tokens.current())).toBe('access-1');
   });
 

@@ -2,32 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import { createLog, Secret } from '../../../../src/domain/log.ts';
+import { failureOf } from '../../../support/failure.ts';
 import {
-  broken,
-  fixture,
-  html,
-  json,
-  loaded,
-  one,
-  page,
   scriptedService,
   token,
   type Scripted,
   type ScriptedService,
 } from '../../../support/network/scripted-service.ts';
+import { broken, fixture, html, json, one, page } from '../../../support/network/service-answers.ts';
+import { constantRandom } from '../../../support/random.ts';
 
 const busy = (headers: Record<string, string> = {}): Response => json({}, 429, headers);
 const down = (headers: Record<string, string> = {}): Response => json({}, 503, headers);
 const newVendor = { vendor_name: 'Northwind', language: 'en', currency_code: 'USD' };
-
-async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
-  const error: unknown = await work.then(
-    () => new Error('It was expected to fail.'),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MirrorError) return error;
-  throw error;
-}
 
 describe('every request', () => {
   it('carries the token, the version, and a content type exactly when it has a body', async () => {
@@ -38,6 +25,7 @@ describe('every request', () => {
       accept: 'application/json',
       authorization: `Bearer ${token}`,
       'api-version': 'alpha',
+      host: 'api.service.example',
     });
     expect(sent[1]?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(sent[1]?.body).toEqual({ bill_vendor: newVendor });
@@ -121,7 +109,7 @@ describe('trying again', () => {
 
   it('P8 never waits longer than two minutes in all, nor a minute at once', async () => {
     const { client, sent, clock } = scriptedService([json({}, 500)], {
-      random: loaded(1),
+      random: constantRandom(1),
       retryLimits: { attempts: 100, firstWait: 50_000, longestWait: 60_000, totalWait: 120_000 },
     });
     await failureOf(client.vendors.read(5));
@@ -158,13 +146,12 @@ describe('trying again', () => {
   });
 
   it('A23 when nothing remains of the rate, all calls wait', async () => {
-    const { client, sent, clock } = scriptedService([
-      busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }),
-      one(5),
-    ]);
-    const first = client.vendors.read(5);
-    await clock.waiting();
-    await Promise.all([first, client.vendors.read(5)]);
+    let second: Promise<unknown> | undefined;
+    const { client, sent } = scriptedService([busy({ 'retry-after': '20', 'x-ratelimit-remaining': '0' }), one(5)], {
+      observe: () => setImmediate(() => void (second ??= client.vendors.read(5))),
+    });
+    await client.vendors.read(5);
+    await second;
     expect(sent.map(({ at }) => at)).toEqual([0, 20_000, 20_000]);
   });
 

@@ -1,4 +1,3 @@
-import nock from 'nock';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import {
@@ -10,11 +9,10 @@ import {
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange, type Answer } from '../../../../src/api/http/request.ts';
-import { MirrorError } from '../../../../src/domain/errors.ts';
+import { failureOf } from '../../../support/failure.ts';
+import { globalFetch, intercept } from '../../../support/network/intercept.ts';
+import { broken } from '../../../support/network/service-answers.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-
-/** Looked up at call time, as the program does it: nock replaces it. */
-const fetch: typeof globalThis.fetch = (...sent) => globalThis.fetch(...sent);
 
 const open: (Server | SocketServer)[] = [];
 const sockets = new Set<Socket>();
@@ -37,12 +35,7 @@ const raw = (bytes: string, then: (socket: Socket) => void): Promise<URL> =>
     }),
   );
 
-// Importing nock switches it on.
-nock.restore();
-
 afterEach(() => {
-  nock.cleanAll();
-  nock.restore();
   for (const socket of sockets) socket.destroy();
   for (const server of open.splice(0)) server.close();
   sockets.clear();
@@ -54,16 +47,7 @@ interface Asked {
 }
 
 function get(url: URL, { timeout = 1_000, signal }: Asked = {}, clock = virtualClock()): Promise<Answer> {
-  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch, clock, timeout });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
-  const error: unknown = await work.then(
-    () => new Error('It was expected to fail.'),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MirrorError) return error;
-  throw error;
+  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch: globalFetch, clock, timeout });
 }
 
 describe('one request', () => {
@@ -236,10 +220,7 @@ describe('A32 a connection that fails is named', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another name'],
     ['ESOMETHING', 'the connection failed (ESOMETHING)'],
   ])('%s', async (code, words) => {
-    nock.activate();
-    nock('https://api.service.example')
-      .get('/')
-      .replyWithError(Object.assign(new Error('x'), { code }));
+    intercept('https://api.service.example', () => broken(code));
     const error = await failureOf(get(new URL('https://api.service.example/')));
     expect(error.message).toBe(`Could not reach api.service.example: ${words}.`);
   });

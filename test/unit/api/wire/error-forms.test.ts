@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../../../src/api/wire/error-forms.ts';
 import { retryAfter } from '../../../../src/api/http/retry-after.ts';
-import { fixture } from '../../../support/network/scripted-service.ts';
+import { fixture } from '../../../support/network/service-answers.ts';
 
 const parsed = (name: string): unknown => JSON.parse(fixture(name));
 

@@ -4,7 +4,7 @@ import { member } from '../../../../src/api/wire/json.ts';
 import { vendorOf } from '../../../../src/api/wire/vendor-fields.ts';
 import { readCallback, readCallbacks, readGateways, readRemoval } from '../../../../src/api/wire/resources.ts';
 import { balanceFields, textFields, vendorFields, type Vendor } from '../../../../src/domain/vendor.ts';
-import { fixture } from '../../../support/network/scripted-service.ts';
+import { fixture } from '../../../support/network/service-answers.ts';
 import { cases } from '../../../support/test-size.ts';
 
 const read = (record: object): Vendor => vendorOf(1, JSON.stringify(record));

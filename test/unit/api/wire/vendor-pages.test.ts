@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answered } from '../../../../src/api/wire/document.ts';
 import { readVendor, readVendorPage } from '../../../../src/api/wire/vendor-pages.ts';
 import { MirrorError } from '../../../../src/domain/errors.ts';
-import { fixture } from '../../../support/network/scripted-service.ts';
+import { fixture } from '../../../support/network/service-answers.ts';
 import { cases } from '../../../support/test-size.ts';
 
 const stamp = { readSeq: 7, begun: 70 };

@@ -1,0 +1,51 @@
+/** A client of a service, without a mirror beside it that counts its requests. */
+import type { ApiDependencies, Service } from '../../../src/api/call/call.ts';
+import { connect, type ServiceClient } from '../../../src/api/client.ts';
+import { fixedToken } from '../../../src/api/auth/token-source.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { Secret, silentLog } from '../../../src/domain/log.ts';
+import type { ReadStamp } from '../../../src/domain/reading.ts';
+import type { ReserveRequest } from '../../../src/domain/rate-reservation.ts';
+import { constantRandom } from '../random.ts';
+import { globalFetch } from './intercept.ts';
+
+export interface Connection {
+  readonly baseUrl: string;
+  readonly account: string;
+  readonly token: string;
+}
+
+/** Waits neither for its rate nor between attempts, unless told otherwise. */
+export function connectTo(
+  { baseUrl, account, token }: Connection,
+  changes: Partial<ApiDependencies & Service> = {},
+): ServiceClient {
+  const rate = { requests: 100_000, per: 1_000 };
+  const { clock = systemClock } = changes;
+  let readSeq = 0;
+  return connect(
+    {
+      baseUrl,
+      apiVersion: 'alpha',
+      paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 4 },
+      timeout: 10_000,
+      rateLimit: { vendors: rate, callbacks: rate },
+      ...changes,
+    },
+    account,
+    {
+      clock,
+      random: constantRandom(0),
+      fetch: globalFetch,
+      log: silentLog,
+      reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: clock.monotonic() })),
+      tokens: fixedToken(new Secret(token)),
+      ...changes,
+    },
+  );
+}
+
+/** Turns of a rate that nobody shares. */
+export function freeReservations(stamp: () => ReadStamp): ReserveRequest {
+  return () => Promise.resolve({ stamp: stamp(), end: () => Promise.resolve() });
+}

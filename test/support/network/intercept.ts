@@ -1,0 +1,38 @@
+/** nock in place of a service: every request to it in this test is answered here, whoever sends it. */
+import nock from 'nock';
+import { onTestFinished } from 'vitest';
+
+// Importing nock switches it on.
+nock.restore();
+
+export interface Sent {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A body of JSON, read; a form as it came. */
+  readonly body: unknown;
+}
+
+export type Answerer = (sent: Sent) => Response | Error | Promise<Response | Error>;
+
+/** Looked up at call time, as the program does it: nock replaces it. */
+export const globalFetch: typeof globalThis.fetch = (...sent) => globalThis.fetch(...sent);
+
+/** Answers every request to the origin from now on, and to no other; an error breaks the connection. */
+export function intercept(origin: string, answer: Answerer): void {
+  nock.cleanAll();
+  if (!nock.isActive()) nock.activate();
+  onTestFinished(() => {
+    nock.cleanAll();
+    nock.restore();
+  });
+  const scope = nock(origin).persist();
+  for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+    scope.intercept(/.*/, method).reply(async function (path, body) {
+      const { headers } = this.req as unknown as { headers: Record<string, string> };
+      const answered = await answer({ method, url: new URL(path, origin), headers, body: body || undefined });
+      if (answered instanceof Error) throw answered;
+      const bytes = Buffer.from(await answered.clone().arrayBuffer());
+      return [answered.status, bytes, Object.fromEntries(answered.headers)];
+    });
+}
