@@ -14,7 +14,7 @@ const layers = [
   ['domain'],
   ['settings', 'schedule', 'http'],
   ['api', 'store'],
-  ['sync', 'webhook', 'admin', 'sandbox'],
+  ['sync', 'webhook', 'admin', 'sandbox', 'reader'],
   ['app'],
   ['cmd'],
 ];

@@ -47,8 +47,9 @@ describe('H12 the compiled program', () => {
 
   beforeAll(() => {
     build();
-    const compiled = readdirSync(join(packageRoot, 'dist/cmd')).map((file) =>
-      readFileSync(join(packageRoot, 'dist/cmd', file), 'utf8'),
+    const folders = ['dist/cmd', 'dist/reader'].map((folder) => join(packageRoot, folder));
+    const compiled = folders.flatMap((folder) =>
+      readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8')),
     );
     compiledIn = new Set(
       compiled.flatMap((text) =>

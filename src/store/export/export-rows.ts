@@ -1,8 +1,9 @@
-/** Which rows are exported: those of a view, or of a query that only reads. By `prepare` itself: rows are streamed, and the statement names the columns. */
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+/** Which rows are exported: those of a view, or of a query that only reads. */
+import { MirrorError } from '../../domain/errors.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
+import { readingStatement, type ReadingStatement } from '../sqlite/reading-statement.ts';
 
 /** A view or table of the mirror, or a query; the view `vendor_overview` where neither is named. */
 export interface RowSource {
@@ -32,14 +33,8 @@ export function exportedRows(sqlite: Sqlite, { view, query }: RowSource): Export
   };
 }
 
-type RowStatement = ReturnType<typeof prepared>;
-
-function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepare<[], unknown[]>> {
-  return sqlite.prepare<[], unknown[]>(text);
-}
-
 /** The connection is busy from the first row on. */
-function* cellsOf(statement: RowStatement): Generator<readonly Cell[]> {
+function* cellsOf(statement: ReadingStatement): Generator<readonly Cell[]> {
   const rows: Iterable<unknown> = statement.raw(true).safeIntegers(true).iterate();
   for (const row of rows) yield Object.values(withoutBlobs(Object.fromEntries(Object.entries(row as Cell[]))));
 }
@@ -54,20 +49,4 @@ function knownView(sqlite: Sqlite, view: string): string {
     'usage',
     `The mirror has no view ${view}; there are ${known.map(({ name }) => name).join(', ')}.`,
   );
-}
-
-/** What begins otherwise changes something, if only the connection. */
-const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
-
-function readingStatement(sqlite: Sqlite, text: string): RowStatement {
-  const refused = (why: string): MirrorError => new MirrorError('usage', `The query cannot be used: ${why}.`);
-  if (!reads.test(text)) throw refused('it is one SELECT, which changes nothing');
-  let statement: RowStatement;
-  try {
-    statement = prepared(sqlite, text);
-  } catch (error) {
-    throw refused(asMirrorError(error).message.replace(/\.$/, ''));
-  }
-  if (!statement.readonly || !statement.reader) throw refused('it is one SELECT, which changes nothing');
-  return statement;
 }

@@ -128,6 +128,7 @@ function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] 
         'database_newer',
         `${sqlite.name} holds migration ${name}, which this version does not know.`,
       );
+    if (known.name !== name) throw ofAnotherProgram(sqlite, `migration ${name}`);
     if (known.checksum !== checksum)
       throw new MirrorError('migration_failed', `${sqlite.name}: migration ${name} is not the one that was applied.`);
   }
@@ -139,14 +140,21 @@ type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
 function appliedMigrations(sqlite: Sqlite): Applied[] {
   const schema = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM sqlite_schema WHERE type = 'table'");
   const tables = schema.all({}).map(({ name }) => name);
-  if (tables.includes('migrations'))
+  if (isOurs(sqlite))
     return plainStatement<None, Applied>(sqlite, 'SELECT number, name, checksum FROM migrations ORDER BY number').all(
       {},
     );
-  if (tables.length > 0)
-    throw new MirrorError(
-      'database_unusable',
-      `${sqlite.name} is a database of another program (it holds ${tables.slice(0, 3).join(', ')}).`,
-    );
+  if (tables.length > 0) throw ofAnotherProgram(sqlite, tables.slice(0, 3).join(', '));
   return [];
+}
+
+/** Other programs keep a table of that name too. */
+function isOurs(sqlite: Sqlite): boolean {
+  const columns = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM pragma_table_info('migrations')");
+  const names = columns.all({}).map(({ name }) => name);
+  return ['number', 'name', 'checksum'].every((name) => names.includes(name));
+}
+
+function ofAnotherProgram(sqlite: Sqlite, what: string): MirrorError {
+  return new MirrorError('database_unusable', `${sqlite.name} is a database of another program (it holds ${what}).`);
 }

@@ -17,8 +17,8 @@ const written = new Set([
   'src/store/feed/feed-cursor.ts: endOfEpoch',
   "src/store/feed/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
   'src/store/figures/money-history.ts: steps',
-  // What a person asks for by --query, on a connection that cannot write; `raw` is a method of its statement.
-  'src/store/export/export-rows.ts: text',
+  // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
+  'src/store/sqlite/reading-statement.ts: text',
   'src/store/export/export-rows.ts: true',
   // A regular expression, and no SQL.
   'src/store/feed/feed-place.ts: text',

@@ -1,0 +1,37 @@
+/**
+ * What the package offers to programs: a mirror, opened to be read.
+ *
+ * ```js
+ * import { openMirror } from 'vendor-mirror';
+ *
+ * const mirror = await openMirror('data/vendors.db');
+ * for await (const vendor of mirror.everyVendor({ state: 'active' })) console.log(vendor.vendorid, vendor.vendor_name);
+ * mirror.close();
+ * ```
+ */
+export { openMirror, type Mirror, type OpenOptions } from './mirror.ts';
+export { ReaderError, type ReaderErrorCode } from './reader-error.ts';
+export type {
+  Amount,
+  ChangeFilter,
+  ChangePage,
+  ChangedValue,
+  Freshness,
+  ListedVendor,
+  Payable,
+  PayableFilter,
+  Presence,
+  QueryParameters,
+  QueryRow,
+  QueryValue,
+  Source,
+  TaxDefault,
+  Timeline,
+  TimelineOptions,
+  VendorChange,
+  VendorFields,
+  VendorFilter,
+  VendorPage,
+  VendorState,
+  VendorWithTimeline,
+} from './reader-records.ts';

@@ -1,0 +1,213 @@
+/** A mirror, opened to be read: by programs that build on it, beside a daemon that writes. */
+import { fileURLToPath } from 'node:url';
+import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
+import { MirrorError } from '../domain/errors.ts';
+import { latestCursor, whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
+import { isPlace } from '../store/feed/feed-place.ts';
+import { mirrorOptions } from '../store/files/mirror-options.ts';
+import { readTimeline } from '../store/reports/change-feed.ts';
+import { changePage, withValues } from '../store/reports/change-page.ts';
+import { freeQuery } from '../store/sqlite/free-query.ts';
+import { storedDetails } from '../store/reports/vendor-detail.ts';
+import { vendorDocument } from '../store/reports/vendor-document.ts';
+import { inState } from '../store/reports/vendor-list.ts';
+import { vendorPage, type VendorPlace } from '../store/reports/vendor-page.ts';
+import { Database } from '../store/sqlite/database.ts';
+import type { Sqlite } from '../store/sqlite/driver.ts';
+import { asReaderError, ReaderError } from './reader-error.ts';
+import type {
+  ChangeFilter,
+  ChangePage,
+  Freshness,
+  Payable,
+  PayableFilter,
+  QueryParameters,
+  QueryRow,
+  TimelineOptions,
+  VendorFilter,
+  VendorPage,
+  VendorWithTimeline,
+  ListedVendor,
+} from './reader-records.ts';
+
+/** Beside `src` and `dist` alike. */
+const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** The largest page of anything. */
+const mostRows = 1_000;
+
+/** Milliseconds between two tries to open a file that is locked just now. */
+const betweenTries = 20;
+
+export interface OpenOptions {
+  /** How long to try while another program holds the file locked, in milliseconds; 5,000 unless told. */
+  readonly lockWait?: number | undefined;
+}
+
+/**
+ * Opens the mirror at `path` to read it; nothing is ever written, and no other file is needed. Works beside a daemon. Reads one consistent
+ * state at a time. A file that is put in its place later is not noticed: open it anew.
+ * @throws ReaderError `database_unusable` where there is no mirror of this version, `database_newer` where it is of a newer one,
+ * `database_corrupt`, `database_locked`, `driver_unusable`.
+ */
+export async function openMirror(path: string, { lockWait = 5_000 }: OpenOptions = {}): Promise<Mirror> {
+  const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom, lockWait });
+  // A reader that finds damage leaves no note of it: it may not even be allowed to.
+  const database = await openPatiently({ ...options, onDistrust: undefined });
+  return new Mirror(database);
+}
+
+async function openPatiently(options: Parameters<typeof Database.openToRead>[0]): Promise<Database> {
+  const deadline = systemClock.monotonic() + (options.lockWait ?? 0);
+  for (;;) {
+    try {
+      const database = Database.openToRead(options);
+      if (database) return database;
+      throw new ReaderError('database_unusable', `There is no file ${options.path}.`, {
+        hint: 'Check the path, or run `vendor-mirror sync`.',
+      });
+    } catch (error) {
+      const isLocked = error instanceof MirrorError && error.code === 'database_locked';
+      if (!isLocked || systemClock.monotonic() >= deadline) throw asReaderError(error);
+      await sleep(systemClock, betweenTries);
+    }
+  }
+}
+
+/** Every method rejects with a `ReaderError`. */
+export class Mirror {
+  readonly #database: Database;
+
+  /** @internal Use `openMirror`. */
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** One page of the vendors that pass the filter, by account and number. */
+  async vendors(filter: VendorFilter = {}): Promise<VendorPage> {
+    const { account, search, state, presence, after, limit } = filter;
+    const wanted = { account, search: search || undefined, ...inState(state, presence) };
+    const place = after === undefined ? undefined : placeOf(after);
+    const page = await this.#reading((query) =>
+      vendorPage(query, systemClock, { ...wanted, after: place, limit: rows(limit, 200) }),
+    );
+    return { ...page, next: page.next && `${page.next.account_id}:${page.next.vendorid}` };
+  }
+
+  /** Every vendor that passes the filter, read page by page. Each page is consistent in itself. */
+  async *everyVendor(filter: Omit<VendorFilter, 'after'> = {}): AsyncGenerator<ListedVendor, void, undefined> {
+    for (let after: string | null | undefined; after !== null;) {
+      const page: VendorPage = await this.vendors({ ...filter, after });
+      yield* page.vendors;
+      after = page.next;
+    }
+  }
+
+  /** One vendor with the latest of what became of it; undefined where the mirror holds no such vendor. */
+  async vendor(
+    account: string,
+    vendorid: number,
+    options: TimelineOptions = {},
+  ): Promise<VendorWithTimeline | undefined> {
+    const key = { account_id: account, vendorid };
+    const range = { before: options.before, limit: rows(options.limit, 50) };
+    return this.#asking((sqlite) => {
+      const [detail] = storedDetails(sqlite, vendorid, account);
+      if (!detail) return undefined;
+      const { timeline, older } = readTimeline(sqlite, key, range);
+      const vendor = vendorDocument(detail) as Omit<VendorWithTimeline, 'timeline' | 'older'>;
+      return { ...vendor, timeline: withValues(sqlite, timeline), older };
+    });
+  }
+
+  /** What is owed, one row for each present vendor and currency: the view `payables`. */
+  async payables({ account, state, currency }: PayableFilter = {}): Promise<readonly Payable[]> {
+    const found = await this.query(
+      `SELECT * FROM payables
+       WHERE account_id = coalesce(:account, account_id) AND state = coalesce(:state, state)
+         AND currency = coalesce(:currency, currency)
+       ORDER BY account_id, vendorid, currency`,
+      { account: account ?? null, state: state ?? null, currency: currency ?? null },
+    );
+    return found as unknown as readonly Payable[];
+  }
+
+  /**
+   * One page of the changes after a cursor, oldest first. Store the `cursor` of each page together with what you made of it, and go on
+   * from it: nothing is missed, and each vendor's changes keep their order.
+   * @throws ReaderError `history_gone` where the mirror was made anew or put back from a copy, or the changes were removed since: take
+   * `latest` from it, read all vendors, and go on from there.
+   */
+  async changes({ since, account, vendorid, limit }: ChangeFilter = {}): Promise<ChangePage> {
+    if (since !== undefined && !isPlace(since))
+      throw new ReaderError('usage', '`since` should be a cursor of this mirror, such as the cursor of a page.');
+    const filter = { account, vendorid, since, limit: rows(limit, 200) };
+    const found = await this.#reading((query) => changePage(query, systemClock, filter));
+    if ('reason' in found) throw historyGone(found);
+    return found;
+  }
+
+  /** The cursor of the end: what comes before it stands in the vendors themselves. */
+  async latestCursor(): Promise<string> {
+    return this.#asking(latestCursor);
+  }
+
+  /** How fresh the mirror is, for each account: the view `freshness`. */
+  async freshness(): Promise<readonly Freshness[]> {
+    const found = await this.query('SELECT * FROM freshness ORDER BY account_id');
+    return found.map((row) => ({
+      ...(row as unknown as Freshness),
+      callback_verified: row['callback_verified'] === null ? null : row['callback_verified'] === 1,
+    }));
+  }
+
+  /**
+   * Every row of one SELECT. Values come as SQLite holds them: truth values are 0 and 1, times are texts. It blocks the event loop for as
+   * long as it takes; for long queries open a copy (`vendor-mirror export copy.db`) in a thread of its own.
+   * @throws ReaderError `usage` where it is not one SELECT, or the parameters do not fit.
+   */
+  async query(sql: string, parameters: QueryParameters = []): Promise<readonly QueryRow[]> {
+    return this.#asking((sqlite) => freeQuery(sqlite, sql, parameters));
+  }
+
+  /** Lets go of the file. Twice is as good as once. */
+  close(): void {
+    this.#database.sqlite.close();
+  }
+
+  #asking<T>(report: (sqlite: Sqlite) => T): Promise<T> {
+    return this.#reading((query) => query(report));
+  }
+
+  async #reading<T>(read: (query: <R>(report: (sqlite: Sqlite) => R) => Promise<R>) => Promise<T>): Promise<T> {
+    const { sqlite } = this.#database;
+    const query = <R>(report: (sqlite: Sqlite) => R): Promise<R> => {
+      if (!sqlite.open) throw new ReaderError('usage', 'The mirror was closed.');
+      return this.#database.read(() => report(sqlite));
+    };
+    try {
+      return await read(query);
+    } catch (error) {
+      throw asReaderError(error);
+    }
+  }
+}
+
+/** @throws ReaderError `usage` where it is not a number of rows. */
+function rows(limit: number | undefined, usual: number): number {
+  if (limit === undefined) return usual;
+  if (Number.isInteger(limit) && limit >= 1 && limit <= mostRows) return limit;
+  throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${mostRows}.`);
+}
+
+function placeOf(after: string): VendorPlace {
+  const [, account_id, vendorid] = /^(.{1,64}):(\d{1,16})$/.exec(after) ?? [];
+  if (account_id !== undefined) return { account_id, vendorid: Number(vendorid) };
+  throw new ReaderError('usage', '`after` should be the `next` of the page before.');
+}
+
+function historyGone(gone: HistoryGone): ReaderError {
+  const { oldest, latest } = gone;
+  const hint = 'Take `latest`, read all vendors, and go on from it; or begin at `oldest`.';
+  return new ReaderError('history_gone', whyGone(gone), { hint, oldest, latest });
+}

@@ -1,0 +1,37 @@
+/** The answer to a query in a reader's own words. */
+import { withoutBlobs } from './blobs.ts';
+import type { Sqlite } from './driver.ts';
+import { queryRefused, readingStatement } from './reading-statement.ts';
+import { isBusy, isDamage } from './sqlite-errors.ts';
+
+export type FreeValue = string | number | bigint | null;
+
+/** By the names of its columns. */
+export type FreeRow = Readonly<Record<string, FreeValue>>;
+
+/** Values for `?`, in order; or by name, for `:name`. */
+export type FreeParameters = readonly FreeValue[] | Readonly<Record<string, FreeValue>>;
+
+/**
+ * Every row that the query gives. A whole number is a `bigint` only where a `number` would round it.
+ * @throws MirrorError `usage` where it is not one SELECT, or its parameters do not fit; SqliteError where the file cannot be read.
+ */
+export function freeQuery(sqlite: Sqlite, text: string, parameters: FreeParameters): FreeRow[] {
+  const statement = readingStatement(sqlite, text).safeIntegers(true);
+  try {
+    return statement.all(parameters).map((row) => exact(withoutBlobs(row) as unknown as FreeRow));
+  } catch (error) {
+    if (isBusy(error) || isDamage(error) || !(error instanceof Error)) throw error;
+    throw queryRefused(error.message.replace(/\.$/, ''));
+  }
+}
+
+function exact(row: FreeRow): FreeRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rounded(value)]));
+}
+
+function rounded(value: FreeValue): FreeValue {
+  if (typeof value !== 'bigint') return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
