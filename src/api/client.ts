@@ -37,8 +37,8 @@ export function connect(service: Service, accountId: string, dependencies: ApiDe
     dependencies,
   );
   return {
-    vendors: vendorsApi(call, account, service.paging),
-    gateways: gatewaysApi(call, account, service.paging),
+    vendors: vendorsApi(call, accountId, service.paging),
+    gateways: gatewaysApi(call, accountId, service.paging),
     callbacks: callbacksApi(call, account, service.paging),
   };
 }

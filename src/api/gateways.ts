@@ -2,6 +2,7 @@
 import type { Gateway } from '../domain/vendor.ts';
 import type { Caller, Service } from './call/call.ts';
 import { wholeList } from './call/whole-list.ts';
+import { gatewayRemoval, gatewaysPath } from './requests.ts';
 import type { Stoppable } from './vendors.ts';
 import { readGateways, readRemoval } from './wire/resources.ts';
 
@@ -12,8 +13,8 @@ export interface GatewaysApi {
   remove(sgid: number, options?: Stoppable): Promise<void>;
 }
 
-export function gatewaysApi(call: Caller, account: string, paging: Service['paging']): GatewaysApi {
-  const base = `/accounting/account/${account}/systems/gateways`;
+export function gatewaysApi(call: Caller, accountId: string, paging: Service['paging']): GatewaysApi {
+  const base = gatewaysPath(accountId);
   const family = 'gateways';
 
   return {
@@ -33,6 +34,6 @@ export function gatewaysApi(call: Caller, account: string, paging: Service['pagi
           ),
         ({ sgid }) => sgid,
       ),
-    remove: (sgid, { signal } = {}) => call({ family, method: 'DELETE', path: `${base}/${sgid}`, signal }, readRemoval),
+    remove: (sgid, { signal } = {}) => call({ ...gatewayRemoval(accountId, sgid), signal }, readRemoval),
   };
 }

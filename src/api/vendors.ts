@@ -1,9 +1,9 @@
 /** Bill vendors at the service. */
 import { MirrorError } from '../domain/errors.ts';
 import type { VendorPage, VendorReading } from '../domain/reading.ts';
-import type { TextField, VisState } from '../domain/vendor.ts';
-import type { Call, Caller, Service } from './call/call.ts';
+import type { Caller, Service } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
+import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
 export interface Stoppable {
@@ -21,28 +21,6 @@ export interface ListOptions extends Stoppable {
   readonly size?: number | undefined;
 }
 
-/** A tax default as a create or an edit may set it, without what is read-only. */
-export interface TaxDefaultFields {
-  /** The tax of the business that it stands for. */
-  readonly system_taxid: number;
-  readonly taxid?: number;
-  readonly vendorid?: number;
-  readonly enabled?: boolean;
-  readonly tax_authorityid?: string | null;
-}
-
-/** What a create or an edit may set: text fields, without what is read-only. */
-export type VendorFields = Readonly<Partial<Record<Exclude<TextField, 'created_at' | 'updated_at'>, string | null>>> & {
-  readonly is_1099?: boolean | null;
-  readonly tax_defaults?: readonly TaxDefaultFields[];
-};
-
-/** The service wants these three of a new vendor. */
-export type NewVendor = VendorFields & Readonly<Record<'vendor_name' | 'language' | 'currency_code', string>>;
-
-/** Fields, or a state and nothing else: a body with `vis_state` has all its other keys dropped by the service. */
-export type VendorEdit = VendorFields & { readonly vis_state?: VisState };
-
 export interface VendorsApi {
   /** One page of the list, from 1. Never ask past the `pages` of an answer. */
   page(page: number, options?: ListOptions): Promise<VendorPage>;
@@ -55,8 +33,8 @@ export interface VendorsApi {
   edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
 }
 
-export function vendorsApi(call: Caller, account: string, paging: Service['paging']): VendorsApi {
-  const base = `/accounting/account/${account}/bill_vendors/bill_vendors`;
+export function vendorsApi(call: Caller, accountId: string, paging: Service['paging']): VendorsApi {
+  const base = vendorsPath(accountId);
 
   const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
     const query = {
@@ -69,25 +47,6 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
     );
   };
 
-  const one = (
-    vendorid: number,
-    request: Pick<Call, 'method' | 'body' | 'once' | 'priority' | 'signal'>,
-  ): Promise<VendorReading> =>
-    call({ family: 'vendors', path: `${base}/${vendorid}`, ...request }, (answered) =>
-      about(vendorid, readVendor(answered)),
-    );
-
-  const edit: VendorsApi['edit'] = async (vendorid, fields, { signal } = {}) => {
-    const names = Object.keys(fields);
-    if (names.length === 0) throw new MirrorError('usage', `No field of vendor ${vendorid} was named to be changed.`);
-    if (names.length > 1 && fields.vis_state !== undefined)
-      throw new MirrorError(
-        'usage',
-        'vis_state is changed alone: the service drops all other fields of such a request. Make two of it.',
-      );
-    return one(vendorid, { method: 'PUT', body: { bill_vendor: fields }, once: true, signal });
-  };
-
   return {
     page,
     async *pages(options) {
@@ -98,10 +57,13 @@ export function vendorsApi(call: Caller, account: string, paging: Service['pagin
       }
     },
     read: (vendorid, { priority, signal } = {}) =>
-      one(vendorid, { method: 'GET', ...(priority && { priority }), signal }),
-    create: (fields, { signal } = {}) =>
-      call({ family: 'vendors', method: 'POST', path: base, body: { bill_vendor: fields }, signal }, readVendor),
-    edit,
+      call(
+        { family: 'vendors', method: 'GET', path: `${base}/${vendorid}`, ...(priority && { priority }), signal },
+        (answered) => about(vendorid, readVendor(answered)),
+      ),
+    create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readVendor),
+    edit: async (vendorid, fields, { signal } = {}) =>
+      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => about(vendorid, readVendor(answered))),
   };
 }
 

@@ -2,7 +2,7 @@
  * A person at a terminal, who writes to the service by the commands' own functions and repeats a command that failed. Whatever happens
  * to them is drawn from streams of their own: where nobody writes, a seed's trace is what it was.
  */
-import type { NewVendor, VendorEdit } from '../../src/api/vendors.ts';
+import type { NewVendor, VendorEdit } from '../../src/api/requests.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/random.ts';
 import type { VendorService } from '../../src/sandbox/vendors/vendor-service.ts';
 import { createVendor } from '../../src/sync/write/create.ts';

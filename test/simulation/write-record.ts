@@ -1,5 +1,6 @@
 /** What is recorded of a person's commands: what they asked for, what the program sent and looked at for it, and what it told them. */
-import type { VendorEdit, VendorsApi } from '../../src/api/vendors.ts';
+import type { VendorEdit } from '../../src/api/requests.ts';
+import type { VendorsApi } from '../../src/api/vendors.ts';
 import type { Engine } from '../../src/sync/account/engine.ts';
 
 /** What a person wants, however often they say so; a creation has no number yet. Moments are milliseconds of the timeline. */

@@ -4,6 +4,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
 import { refusal } from '../wire/error-forms.ts';
 import type { Reservation } from '../../domain/rate-reservation.ts';
+import { addressOf } from './call-address.ts';
 import type { ApiDependencies, Call, Service } from './call.ts';
 import { withMessage } from '../../domain/with-message.ts';
 import type { RateGate } from '../http/rate-limiter.ts';
@@ -105,19 +106,6 @@ function exchangeOf({ call, service, token }: Attempt): Exchange {
     ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     signal: call.signal,
   };
-}
-
-/**
- * The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token.
- */
-function addressOf(call: Call, baseUrl: string): URL {
-  const base = new URL(baseUrl);
-  const path = base.pathname.replace(/\/+$/, '') + call.path;
-  const url = new URL(path, base.origin);
-  if (url.origin !== base.origin || url.pathname !== path)
-    throw new MirrorError('bug', `A request was about to leave for an address outside of ${base.origin}.`);
-  url.search = new URLSearchParams(call.query).toString();
-  return url;
 }
 
 /** The bytes of an answer of success. @throws MirrorError for every other answer. */

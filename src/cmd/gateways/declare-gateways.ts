@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
+import { dryRun } from '../options/common-options.ts';
 import { idNumber } from '../options/option-values.ts';
 
 export function declareGateways(program: Command, does: Does): void {
@@ -23,6 +24,7 @@ export function declareGateways(program: Command, does: Does): void {
       ),
     )
     .option('--yes', 'do not ask for confirmation')
+    .option(...dryRun)
     .addHelpText('after', examples(['vendor-mirror gateways remove 26 --yes']))
     .action(does(async () => (await import('./gateways-remove.ts')).gatewaysRemove));
 }

@@ -1,13 +1,15 @@
 /** `gateways remove`: a payment processor removed at the service, at a person's word. */
+import { gatewayRemoval } from '../../api/requests.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import type { Run } from '../process/command.ts';
+import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { printError, print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 
-interface RemoveOptions {
+interface RemoveOptions extends DryRunOption {
   readonly yes?: boolean;
 }
 
@@ -16,6 +18,7 @@ export const gatewaysRemove: Run<RemoveOptions> = async (call) => {
   const sgid = Number(call.args[0]);
   const settings = loadSettings(call);
   const account = oneAccount(settings);
+  if (options.dryRun) return showRequest(call, settings, gatewayRemoval(account, sgid));
   const question = `Only the service's own interface can enable a gateway again. Remove ${sgid} of ${account}?`;
   if (!(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
     printNotice(context, 'Nothing was done.');

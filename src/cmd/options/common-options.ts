@@ -6,6 +6,9 @@ const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug
 
 const group = 'Common options:';
 
+/** Of commands that change something at the service. */
+export const dryRun = ['--dry-run', 'show the request, and send nothing'] as const;
+
 export function helpOption(): Option {
   return new Option('-h, --help', 'print help').helpGroup(group);
 }

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { VendorOrder } from '../../store/reports/vendor-list.ts';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
+import { dryRun } from '../options/common-options.ts';
 import { collected, idNumber, wholeFrom } from '../options/option-values.ts';
 
 export function declareVendors(program: Command, does: Does): void {
@@ -73,7 +74,8 @@ function declareReading(vendors: Command, does: Does): void {
 function withFields(command: Command): Command {
   return command
     .option('--set <name=value>', 'a field; `name=` is empty text, `name=null` is null; may be repeated', collected)
-    .option('--file <file>', 'the fields as a JSON object; - is standard input');
+    .option('--file <file>', 'the fields as a JSON object; - is standard input')
+    .option(...dryRun);
 }
 
 function declareFields(vendors: Command, does: Does): void {
@@ -112,6 +114,7 @@ function declareStates(vendors: Command, does: Does): void {
     .description('Deletes a vendor at the service (vis_state 1). It can be restored.')
     .option('--yes', 'do not ask for confirmation')
     .option(...again)
+    .option(...dryRun)
     .addHelpText('after', examples(['vendor-mirror vendors delete 1562 --yes']))
     .action(does(async () => (await import('./vendors-write.ts')).vendorsDelete));
   vendors
@@ -119,11 +122,13 @@ function declareStates(vendors: Command, does: Does): void {
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description('Archives a vendor at the service (vis_state 2).')
     .option(...again)
+    .option(...dryRun)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsArchive));
   vendors
     .command('restore')
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description('Makes a deleted or archived vendor active again at the service (vis_state 0).')
     .option(...again)
+    .option(...dryRun)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsRestore));
 }

@@ -1,5 +1,5 @@
 /** What may be said about a vendor's tax defaults when they are set. */
-import type { TaxDefaultFields } from '../../api/vendors.ts';
+import type { TaxDefaultFields } from '../../api/requests.ts';
 import { visible } from '../terminal/plain-text.ts';
 
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;

@@ -1,6 +1,6 @@
 /** What `--set` and `--file` say about a vendor's fields. */
 import { readFileSync } from 'node:fs';
-import type { NewVendor, VendorFields } from '../../api/vendors.ts';
+import type { NewVendor, VendorFields } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { vendorFields, type VendorField } from '../../domain/vendor.ts';
 import { readInput } from '../terminal/prompt.ts';

@@ -1,5 +1,5 @@
 /** `vendors create|edit|delete|archive|restore`: written to the service, and its answer applied to the mirror at once. */
-import type { VendorEdit } from '../../api/vendors.ts';
+import { creation, edit as editRequest, type Request, type VendorEdit } from '../../api/requests.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { vendorDetails } from '../../store/reports/vendor-detail.ts';
 import type { Engine } from '../../sync/account/engine.ts';
@@ -9,6 +9,7 @@ import { editVendor } from '../../sync/write/edit.ts';
 import type { WriteOptions } from '../../sync/write/write-options.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import type { Call, Run } from '../process/command.ts';
+import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { printError, printNotice } from '../terminal/print.ts';
@@ -19,19 +20,23 @@ import { withInstallation } from '../setup/with-installation.ts';
 
 const list = new Intl.ListFormat('en');
 
-interface AgainOption {
+interface WriteFlags extends DryRunOption {
   readonly again?: boolean;
 }
 
-type SetOptions = FieldOptions & AgainOption;
+type SetOptions = FieldOptions & WriteFlags;
 
-interface DeleteOptions extends AgainOption {
+interface DeleteOptions extends WriteFlags {
   readonly yes?: boolean;
 }
 
 export const vendorsCreate: Run<SetOptions> = async (call) => {
   const fields = newVendor(await givenFields(call.context, call.options));
-  return write(call, (engine) => createVendor(engine, fields, writeOptions(call)));
+  return write(
+    call,
+    (account) => creation(account, fields),
+    (engine) => createVendor(engine, fields, writeOptions(call)),
+  );
 };
 
 export const vendorsEdit: Run<SetOptions> = async (call) => {
@@ -40,21 +45,26 @@ export const vendorsEdit: Run<SetOptions> = async (call) => {
 
 export const vendorsDelete: Run<DeleteOptions> = async (call) => {
   const { context, options } = call;
-  const isAgreed = await isConfirmed(context, () => deleteQuestion(call), options.yes);
+  const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call), options.yes));
   if (isAgreed) return edit(call, { vis_state: 1 });
   printNotice(context, 'Nothing was done.');
   return exitStatus.notWhole;
 };
 
-export const vendorsArchive: Run<AgainOption> = (call) => edit(call, { vis_state: 2 });
+export const vendorsArchive: Run<WriteFlags> = (call) => edit(call, { vis_state: 2 });
 
-export const vendorsRestore: Run<AgainOption> = (call) => edit(call, { vis_state: 0 });
+export const vendorsRestore: Run<WriteFlags> = (call) => edit(call, { vis_state: 0 });
 
-function edit(call: Call<AgainOption>, fields: VendorEdit): Promise<ExitStatus> {
-  return write(call, (engine) => editVendor(engine, idOf(call), fields, writeOptions(call)));
+function edit(call: Call<WriteFlags>, fields: VendorEdit): Promise<ExitStatus> {
+  const vendorid = idOf(call);
+  return write(
+    call,
+    (account) => editRequest(account, vendorid, fields),
+    (engine) => editVendor(engine, vendorid, fields, writeOptions(call)),
+  );
 }
 
-function writeOptions({ context, options }: Call<AgainOption>): WriteOptions {
+function writeOptions({ context, options }: Call<WriteFlags>): WriteOptions {
   const { SUDO_USER, USER, LOGNAME, USERNAME } = context.env;
   const by = SUDO_USER ?? USER ?? LOGNAME ?? USERNAME ?? null;
   return { signal: context.interrupted, again: options.again ?? false, by };
@@ -73,10 +83,16 @@ async function deleteQuestion(call: Call): Promise<string> {
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
 
-async function write(call: Call, work: (engine: Engine) => Promise<WriteReport>): Promise<ExitStatus> {
-  const { context } = call;
+/** Sends the write and shows what became of the vendor; with `--dry-run`, only the request. */
+async function write(
+  call: Call<WriteFlags>,
+  requestOf: (account: string) => Request,
+  work: (engine: Engine) => Promise<WriteReport>,
+): Promise<ExitStatus> {
+  const { context, options } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);
+  if (options.dryRun) return showRequest(call, settings, requestOf(account));
   const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
     work(installation.account(account).engine),
   );

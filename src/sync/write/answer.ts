@@ -2,7 +2,7 @@
  * What the service answers to a write of ours: news from the source itself, applied at once unless something else was learned of the vendor
  * meanwhile, and held against what was asked.
  */
-import type { VendorEdit } from '../../api/vendors.ts';
+import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';

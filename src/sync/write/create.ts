@@ -3,7 +3,7 @@
  * vendor before another of its name is created.
  */
 import { withMessage } from '../../domain/with-message.ts';
-import type { NewVendor } from '../../api/vendors.ts';
+import type { NewVendor } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';

@@ -3,7 +3,7 @@
  * vendor is looked at before anything else is sent to it.
  */
 import { withMessage } from '../../domain/with-message.ts';
-import type { VendorEdit } from '../../api/vendors.ts';
+import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';

@@ -4,7 +4,7 @@
  * vendor is exactly what it was before, so that nothing is undone that somebody did since.
  */
 import { withMessage } from '../../domain/with-message.ts';
-import type { VendorEdit } from '../../api/vendors.ts';
+import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';

@@ -1,5 +1,5 @@
 /** What was asked for in a write, held against what the service shows. */
-import type { TaxDefaultFields, VendorEdit } from '../../api/vendors.ts';
+import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
 import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
 
 /** Fields that an answer may leave out without being a part of a vendor only: they are sent where they were ever set, or never. */

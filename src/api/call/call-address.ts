@@ -1,0 +1,16 @@
+/** Where a call goes. */
+import { MirrorError } from '../../domain/errors.ts';
+import type { Call } from './call.ts';
+
+/**
+ * The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token.
+ */
+export function addressOf(call: Pick<Call, 'path' | 'query'>, baseUrl: string): URL {
+  const base = new URL(baseUrl);
+  const path = base.pathname.replace(/\/+$/, '') + call.path;
+  const url = new URL(path, base.origin);
+  if (url.origin !== base.origin || url.pathname !== path)
+    throw new MirrorError('bug', `A request was about to leave for an address outside of ${base.origin}.`);
+  url.search = new URLSearchParams(call.query).toString();
+  return url;
+}
