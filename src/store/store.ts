@@ -60,8 +60,13 @@ export interface Store
   lastComplete(accountId: string): Promise<string | undefined>;
   /** The same of every account that had one. */
   lastCompletes(): Promise<ReadonlyMap<string, string>>;
-  /** A moment, in our time and not after `now`, before which the reading of that number cannot have begun; undefined where none is known. */
-  runBefore(accountId: string, readSeq: number, now: number): Promise<string | undefined>;
+  /**
+   * A moment, by the clock of today and not after `now`, before which the reading of that number cannot have begun, in milliseconds since
+   * 1970; undefined where none is known.
+   */
+  runBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
+  /** When a run began, by the clock of today, although that may have been set back since; undefined where that is not known. */
+  runBegan(run: Run): Promise<number | undefined>;
 
   /** The vendors of an account, a chunk at a time, in order of their numbers. */
   scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;

@@ -262,13 +262,13 @@ export const plantedFaults: readonly SimulatedFault[] = [
     replacements: [
       replacing('store/rows/reading-counter.ts', 'readingCounter', (readingCounter) => {
         let processes = 0;
-        return (database, clock) => {
-          const counter = readingCounter(database, clock);
+        return (database, ...others) => {
+          const counter = readingCounter(database, ...others);
           let own = -1_000 * processes++;
           const advance: typeof counter.advance = () => {
-            const { stamp, ...others } = counter.advance();
+            const { stamp, ...more } = counter.advance();
             own += 1;
-            return { ...others, stamp: { ...stamp, readSeq: own } };
+            return { ...more, stamp: { ...stamp, readSeq: own } };
           };
           return { ...counter, advance, take: () => database.writeInOrder(() => advance().stamp) };
         };

@@ -5,6 +5,7 @@ import { accountStates } from '../reports/account-state.ts';
 import { vendorScan } from '../rows/vendor-scan.ts';
 import { readingCounter } from '../rows/reading-counter.ts';
 import { callbackTransactions } from '../rows/callback-rows.ts';
+import { clockSetBacks } from '../transactions/clock-set-back.ts';
 import { mirrorClaim, nextEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
 import { answerSoon, Database } from '../sqlite/database.ts';
@@ -43,9 +44,10 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
   const database = await Database.open(mirrorOptions(file));
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
   const { sqlite } = database;
-  const counter = readingCounter(database, clock);
+  const setBacks = clockSetBacks(sqlite, clock);
+  const counter = readingCounter(database, clock, setBacks);
   const marks = markWriter(sqlite, clock, counter);
-  const runs = runLedger(sqlite, clock, counter, process);
+  const runs = runLedger(sqlite, clock, counter, process, setBacks);
   const findings = findingLedger(sqlite, clock);
   const deliveries = deliveryJournal(sqlite, marks, sweepRequests(sqlite, counter));
   const gateways = gatewayRows(sqlite, clock);
@@ -98,6 +100,7 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
     lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
     lastCompletes: () => database.read(() => runs.lastCompletes()),
     runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),
+    runBegan: (run) => database.read(() => runs.began(run)),
 
     async *scannedVendors(accountId) {
       for (let last = 0; ;) {

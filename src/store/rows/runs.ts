@@ -1,7 +1,7 @@
 /** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
 import { sql } from 'kysely';
-import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Counter } from './reading-counter.ts';
+import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
+import type { Counter, SetBacks } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
@@ -32,10 +32,13 @@ export interface Runs {
   /** The same of every account that had one. */
   lastCompletes(): ReadonlyMap<string, string>;
   /**
-   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added.
-   * Undefined where that is later than `now`, milliseconds since 1970: the clock was set back since, by nobody knows how much.
+   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added: in
+   * milliseconds since 1970, by the clock of today, although that may have been set back since.
+   * Undefined where that is not known, or where it is later than `now`: the clock was set back by nobody knows how much.
    */
-  before(accountId: string, readSeq: number, now: number): string | undefined;
+  before(accountId: string, readSeq: number, now: number): number | undefined;
+  /** When a run began, in the same way. */
+  began(run: Run): number | undefined;
   /** The run of an account that swept last, or sweeps now. */
   lastSweep(accountId: string): Sweeping | undefined;
   /** Writes down how far a run has come. Runs inside a transaction. */
@@ -49,6 +52,7 @@ export function runLedger(
   clock: Clock,
   counter: Counter,
   process: Pick<ProcessLock, 'name' | 'isAlive'>,
+  setBacks: Pick<SetBacks, 'since'>,
 ): Runs {
   const own = new Set<number>();
   const isAlive = (name: string | null): boolean => name !== null && process.isAlive(name);
@@ -92,16 +96,18 @@ export function runLedger(
     SELECT a.account_id, r.started_at FROM accounts a JOIN runs r ON r.id = (
       SELECT max(c.id) FROM runs c WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind <> 'verify')`,
   );
-  const before = statement<{ account_id: string; read_seq: number }, { began: string }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('accounts')
-      .leftJoin('runs', (join) =>
-        join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
-      )
-      .select((row) => row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'))
-      .where('accounts.account_id', '=', at('account_id'))
-      .orderBy('runs.id', 'desc')
-      .limit(1),
+  const before = statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>(
+    sqlite,
+    (at) =>
+      mirrorSql
+        .selectFrom('accounts')
+        .leftJoin('runs', (join) =>
+          join.onRef('runs.account_id', '=', 'accounts.account_id').on('runs.began_seq', '<', at('read_seq')),
+        )
+        .select((row) => [row.fn.coalesce('runs.started_at', 'accounts.added_at').as('began'), 'runs.began_seq as seq'])
+        .where('accounts.account_id', '=', at('account_id'))
+        .orderBy('runs.id', 'desc')
+        .limit(1),
   );
   const latest = statement<{ account_id: string }, Sweeping>(sqlite, (at) =>
     mirrorSql
@@ -149,11 +155,11 @@ export function runLedger(
   );
   return {
     begin({ accountId, kind, trigger }) {
+      const beganSeq = counter.compareClocks();
       const startedAt = clock.now();
       for (const run of running.all({ account_id: accountId }))
         if (run.process === process.name ? !own.has(run.id) : !isAlive(run.process))
           abandon.run({ id: run.id, finished_at: timestamp(startedAt) });
-      const beganSeq = counter.current();
       const begun = insert.get({
         account_id: accountId,
         kind,
@@ -173,8 +179,16 @@ export function runLedger(
     lastComplete: (accountId) => complete.get({ account_id: accountId })?.started_at ?? undefined,
     lastCompletes: () => new Map(everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
     before(account_id, read_seq, now) {
-      const began = before.get({ account_id, read_seq })?.began;
-      return began !== undefined && began <= timestamp(now) ? began : undefined;
+      const found = before.get({ account_id, read_seq });
+      const moment = parseInstant(found?.began ?? '');
+      // Nobody knows which number was the last when the account was added.
+      const setBack = setBacks.since(found?.seq ?? -1);
+      if (moment === undefined || setBack === undefined) return undefined;
+      return moment - setBack <= now ? moment - setBack : undefined;
+    },
+    began({ startedAt, beganSeq }) {
+      const setBack = setBacks.since(beganSeq);
+      return setBack === undefined ? undefined : startedAt - setBack;
     },
     lastSweep: (accountId) => latest.get({ account_id: accountId }),
     progress: (id, counts) => void progress.run({ id, ...counts }),

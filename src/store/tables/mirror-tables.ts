@@ -77,6 +77,15 @@ export interface DirtyVendorTable extends OfVendor {
   last_error: string | null;
 }
 
+export interface CounterTable {
+  id: number;
+  read_seq: number;
+  generation: number;
+  offset_ms: number;
+  mirror_ms: number;
+  wall_ms: number | null;
+}
+
 export interface RunTable {
   id: Generated<number>;
   account_id: string;
@@ -177,7 +186,8 @@ export interface AccountTable {
 export interface MirrorTables {
   accounts: AccountTable;
   mirror_identity: IdentityTable;
-  reading_counter: { id: number; read_seq: number; generation: number; offset_ms: number; mirror_ms: number };
+  reading_counter: CounterTable;
+  _clock_set_back: { read_seq: number; noticed_at: string; ms: number | null };
   vendors: VendorTable;
   vendor_balances: BalanceTable;
   vendor_tax_defaults: TaxDefaultTable;

@@ -1,5 +1,4 @@
 /** What a complete run may claim. */
-import { parseInstant } from '../../domain/clock.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Run } from '../../store/records/run-record.ts';
 
@@ -20,11 +19,13 @@ export interface Limits {
 
 export async function claimsOf(
   { mirror, accountId, sync }: Engine,
-  { startedAt }: Run,
+  run: Run,
   { guardedSeq, unreadSeq }: Limits,
 ): Promise<Claims> {
+  const began = await mirror.runBegan(run);
+  if (began === undefined) return { listedAsOf: null, safeAsOf: null };
   const before = async (readSeq: number | undefined): Promise<number | undefined> =>
-    readSeq === undefined ? startedAt : parseInstant((await mirror.runBefore(accountId, readSeq, startedAt)) ?? '');
+    readSeq === undefined ? began : await mirror.runBefore(accountId, readSeq, began);
   const [listed, unread] = [await before(guardedSeq), await before(unreadSeq)];
   if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
   return {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noCounts } from '../../../../src/store/records/run-record.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { account } from '../../../support/testbed/store.ts';
 
@@ -10,8 +11,8 @@ async function openedTestbed(): Promise<Testbed<'store'>> {
   return at;
 }
 
-async function runBegins(at: Testbed<'store'>): Promise<void> {
-  await at.mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
+async function runBegins(at: Testbed<'store'>): ReturnType<Testbed<'store'>['mirror']['beginRun']> {
+  return await at.mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
 }
 
 describe('the run before a reading, from which something is known for certain', () => {
@@ -24,7 +25,39 @@ describe('the run before a reading, from which something is known for certain', 
     const { readSeq } = await at.ask();
     at.clocks.wall += 6 * hour;
     await runBegins(at);
-    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe('2026-11-20 13:00:00.000');
+    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
+  });
+
+  it('B4 is so much earlier as the clock was set back since, even by less than that', async () => {
+    const at = await openedTestbed();
+    await runBegins(at);
+    const { readSeq } = await at.ask();
+    at.clocks.wall += 3 * hour;
+    at.clocks.running += 3 * hour;
+    await at.ask();
+    at.clocks.wall -= hour;
+    const { id } = await runBegins(at);
+    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 11));
+    expect(at.query('SELECT noticed_at, ms FROM _clock_set_back')).toEqual([
+      { noticed_at: '2026-11-20 14:00:00.000', ms: hour },
+    ]);
+    expect(at.query('SELECT started_at FROM runs WHERE id = ?', id)).toEqual([
+      { started_at: '2026-11-20 14:00:00.000' },
+    ]);
+  });
+
+  it('B4 is not known where the clock was set back while the machine was off', async () => {
+    const at = await openedTestbed();
+    at.clocks.running = 50_000_000;
+    at.clocks.wall += 6 * hour;
+    await runBegins(at);
+    const { readSeq } = await at.ask();
+    at.clocks.running = 3;
+    at.clocks.wall -= 5 * hour;
+    await at.reopen();
+    await runBegins(at);
+    at.clocks.wall += 6 * hour;
+    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 
   it('B4 is not known where the clock was set back to before that run', async () => {
@@ -34,5 +67,45 @@ describe('the run before a reading, from which something is known for certain', 
     const { readSeq } = await at.ask();
     at.clocks.wall -= 5 * hour;
     expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+  });
+});
+
+describe('a clock that was set back', () => {
+  it('B4 takes with it what freshness rests on: the last complete run, open marks and sweeps that are asked for', async () => {
+    const at = await openedTestbed();
+    const run = await runBegins(at);
+    const claims = { safeAsOf: run.startedAt, listedAsOf: run.startedAt };
+    const end = { outcome: 'complete', error: null, errorCode: null, proof: 'plain', moved: false } as const;
+    await at.mirror.finishRun(run, { ...end, ...claims, counts: noCounts });
+    at.clocks.wall += 2 * hour;
+    at.clocks.running += 2 * hour;
+    await at.ask();
+    const freshness = (): unknown => at.query('SELECT safe_as_of, listed_as_of FROM freshness');
+    const both = (moment: string) => [{ safe_as_of: moment, listed_as_of: moment }];
+    expect(freshness()).toEqual(both('2026-11-20 12:00:00.000'));
+    at.clocks.wall -= hour;
+    await at.ask();
+    expect(freshness()).toEqual(both('2026-11-20 11:00:00.000'));
+    await at.mirror.markVendors(account, [1], 'asked', 0);
+    expect(at.query('SELECT marked_at, due_at FROM dirty_vendors')).toEqual([
+      { marked_at: '2026-11-20 13:00:00.000', due_at: '2026-11-20 13:00:00.000' },
+    ]);
+    at.clocks.wall -= hour;
+    await at.ask();
+    expect(at.query('SELECT marked_at, due_at FROM dirty_vendors')).toEqual([
+      { marked_at: '2026-11-20 12:00:00.000', due_at: '2026-11-20 12:00:00.000' },
+    ]);
+    expect(freshness()).toEqual(both('2026-11-20 10:00:00.000'));
+  });
+
+  it('B4 by less than two clocks may differ when they are read is none', async () => {
+    const at = await openedTestbed();
+    await at.ask();
+    for (let second = 0; second < 100; second += 1) {
+      at.clocks.wall += 900;
+      at.clocks.running += 1_000;
+      await at.ask();
+    }
+    expect(at.query('SELECT 1 FROM _clock_set_back')).toEqual([]);
   });
 });
