@@ -183,6 +183,20 @@ describe('the layout', () => {
     expect(files.filter(({ lines }) => lines > 250).map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
+  it('names no two files of the source alike, and fills no folder beyond what one reads at a glance', () => {
+    const names = files.map(({ path }) => basename(path));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    const folders = files.map(({ path }) => dirname(path));
+    const full = [...new Set(folders)].filter((folder) => folders.filter((other) => other === folder).length > 16);
+    expect(full).toEqual([]);
+  });
+
+  it('keeps what tests share below 5,000 lines', () => {
+    const shared = /^test\/(support|power|process|hostile|integration|unit)\//;
+    const helpers = sourceTree('test').filter(({ path }) => shared.test(path) && !path.endsWith('.test.ts'));
+    expect(helpers.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(5_000);
+  });
+
   it('has no drawers', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...sourceTree('test')].map(({ path }) => path);

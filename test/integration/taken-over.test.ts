@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/domain/clock.ts';
 import { openSecrets } from '../../src/store/secrets/secrets.ts';
-import { migrations, writeMirror } from '../support/mirror-file.ts';
-import { clock, place } from '../support/fresh-file.ts';
+import { fileClock as clock, migrations, newPath, writeMirror } from '../support/mirror-file.ts';
 import { account } from '../support/names.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
@@ -64,14 +63,14 @@ describe('F8 a daemon whose files another daemon has taken over', () => {
 
 /** Another mirror, whole and of this version. */
 async function otherMirror(): Promise<string> {
-  const path = place();
+  const path = newPath();
   await writeMirror(path, clock, {});
   return path;
 }
 
 /** Secrets of another mirror. */
 async function otherSecrets(): Promise<string> {
-  const path = join(dirname(place()), 'secrets.db');
+  const path = join(dirname(newPath()), 'secrets.db');
   const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
   await secrets.claim({ mirrorId: 'another', path: '/elsewhere/vendors.db' });
   await secrets.close();
@@ -81,7 +80,7 @@ async function otherSecrets(): Promise<string> {
 /** The same file as it was before this daemon began. */
 async function olderCopy(path: string, at: Testbed<'daemon'>): Promise<string> {
   await at.stop();
-  const copy = join(dirname(place()), 'copy.db');
+  const copy = join(dirname(newPath()), 'copy.db');
   copyFileSync(path, copy);
   await at.reopen();
   await at.start();

@@ -10,9 +10,17 @@ import { Database } from '../../src/store/sqlite/database.ts';
 import { SqliteError } from '../../src/store/sqlite/driver.ts';
 import { mirrorMigrations, mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import { quarantineIfDamaged } from '../../src/store/files/quarantine.ts';
-import { ask, migrations, packageRoot, vendor, writeMirror } from '../support/mirror-file.ts';
+import {
+  ask,
+  fileClock as clock,
+  migrations,
+  newPath,
+  otherConnection,
+  packageRoot,
+  vendor,
+  writeMirror,
+} from '../support/mirror-file.ts';
 
-import { clock, place, stranger } from '../support/fresh-file.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { introduce, quietDaemon } from './tapped.ts';
 import { testbed } from '../support/testbed.ts';
@@ -21,7 +29,7 @@ const pageSize = 4096;
 
 /** A mirror of some hundred vendors. */
 async function filled(): Promise<string> {
-  const path = place();
+  const path = newPath();
   await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
   return path;
 }
@@ -88,15 +96,15 @@ describe('F7 a damaged mirror', () => {
 
   it('is the only thing that is moved: no sound one, no stranger’s, no unknown one', async () => {
     const sound = await filled();
-    const foreign = place();
-    const songs = stranger(foreign);
+    const foreign = newPath();
+    const songs = otherConnection(foreign);
     songs.exec('CREATE TABLE songs (title TEXT)');
     songs.exec('BEGIN');
     for (let row = 0; row < 500; row++) songs.prepare('INSERT INTO songs VALUES (?)').run('la'.repeat(50));
     songs.exec('COMMIT');
     songs.close();
     ruin(foreign);
-    const diary = place();
+    const diary = newPath();
     writeFileSync(diary, 'Dear diary, today I was read by a program.\n'.repeat(200));
     for (const path of [sound, foreign, diary]) {
       const before = readFileSync(path);
@@ -107,7 +115,7 @@ describe('F7 a damaged mirror', () => {
 
   it('F7 a mirror whose trigger lost its words, which SQLite does not see, is moved aside; one to which others added is not', async () => {
     const path = await filled();
-    const sqlite = stranger(path);
+    const sqlite = otherConnection(path);
     sqlite.exec('CREATE INDEX theirs ON vendors (city)');
     expect(await tried(path)).toBeUndefined();
     sqlite.unsafeMode().pragma('writable_schema = 1');
@@ -161,7 +169,7 @@ describe('F9 a file that was replaced while it was open', () => {
     );
     await database.close();
     expect(existsSync(`${path}-wal`)).toBe(true);
-    expect(stranger(path).prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['later']);
+    expect(otherConnection(path).prepare('SELECT account_id FROM accounts').pluck().all()).toEqual(['later']);
     await successor.close();
   });
 });

@@ -2,7 +2,7 @@
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
 import type { Supervisor } from './supervisor.ts';
-import { publicUrl } from './names.ts';
+import { publicUrl } from './accounts.ts';
 import type { Plan } from './plan.ts';
 import type { Network } from './network.ts';
 import type { Timeline } from './timeline.ts';

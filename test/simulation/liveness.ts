@@ -2,7 +2,7 @@
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { RunSummary } from '../../src/app/installation.ts';
 import type { Aftermath } from './aftermath.ts';
-import { probeEdit, isReachable, settling } from './secret-probe.ts';
+import { probeEdit, isReachable, settling } from './edit-probe.ts';
 import { rowsOnPage, type Plan } from './plan.ts';
 import { renewed } from './renewal.ts';
 

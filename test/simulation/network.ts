@@ -4,7 +4,7 @@ import { seededRandom, seedOf, type SeededRandom } from '../../src/sandbox/core/
 import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
 import type { FaultKind } from '../../src/sandbox/faults/fault-kinds.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import { aborted, connectionReset, responseOf } from './answer.ts';
+import { aborted, connectionReset, responseOf } from '../support/network/sandbox-response.ts';
 import type { ProcessClock } from './process-clock.ts';
 import type { Plan } from './plan.ts';
 import type { Timeline } from './timeline.ts';

@@ -4,7 +4,7 @@ import { MirrorError } from '../../src/domain/errors.ts';
 import { replacing, type PlantedFault } from '../support/planted-fault.ts';
 import { ofVendor } from '../../src/store/rows/stored-vendor.ts';
 import { keptSeeds } from './kept-seeds.ts';
-import { accounts } from './names.ts';
+import { accounts } from './accounts.ts';
 import type { SweepContext } from '../../src/store/records/reading-record.ts';
 
 /** Which promise must find it: another one that breaks besides proves nothing. */

@@ -15,7 +15,7 @@ import type { PathTokens } from '../../src/webhook/receive/account-of-path.ts';
 import { DeliveryReceiver } from '../../src/webhook/receive/delivery-receiver.ts';
 import { namedProcess } from '../support/mirror-file.ts';
 import type { ProcessClock } from './process-clock.ts';
-import { accounts, publicUrl, token } from './names.ts';
+import { accounts, publicUrl, token } from './accounts.ts';
 import type { Plan } from './plan.ts';
 import type { Store } from '../../src/store/store.ts';
 

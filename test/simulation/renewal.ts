@@ -3,7 +3,7 @@
  * begins after the proof, for nobody joins a sweep that has begun.
  */
 import type { Aftermath } from './aftermath.ts';
-import { isSubscribed, reading } from './secret-probe.ts';
+import { isSubscribed, reading } from './edit-probe.ts';
 import { interval } from './process.ts';
 import { rowsOnPage } from './plan.ts';
 

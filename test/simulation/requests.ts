@@ -1,7 +1,7 @@
 /** What our requests must never do: too many at a time (P8), and touch a gateway or a callback of somebody else (P9). */
 import { targetOf } from '../../src/sandbox/endpoints/sandbox-call.ts';
 import type { Sandbox } from '../../src/sandbox/service.ts';
-import { foreignUri, publicUrl, sharedAccount } from './names.ts';
+import { foreignUri, publicUrl, sharedAccount } from './accounts.ts';
 import type { Plan } from './plan.ts';
 import type { Arrival } from './network.ts';
 

@@ -11,7 +11,7 @@ import { Supervisor } from './supervisor.ts';
 import { settingsOf, type Daemon } from './process.ts';
 import { converge, type Convergence } from './liveness.ts';
 import { DeliveryOracle } from './delivery-oracle.ts';
-import { accounts as allAccounts, foreignUri, sharedAccount, token } from './names.ts';
+import { accounts as allAccounts, foreignUri, sharedAccount, token } from './accounts.ts';
 import type { Plan } from './plan.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { wrongRequests } from './requests.ts';

@@ -1,4 +1,4 @@
-/** A mirror file for tests: made by the migrations, filled row by row. */
+/** Mirror files for tests: made by the migrations, filled row by row, opened by this program and by others. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../src/domain/clock.ts';
-import { Database } from '../../src/store/sqlite/database.ts';
+import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import type { MirrorFile } from '../../src/store/open/sqlite-store.ts';
+import { virtualClock } from './virtual-clock.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 export const migrations = join(packageRoot, 'migrations');
@@ -30,9 +31,48 @@ export type Rows = Readonly<Record<string, readonly Row[]>>;
 /** The table behind a view: there its rows are written. */
 const behind: Readonly<Record<string, string>> = { vendor_versions: '_vendor_versions' };
 
+/** The clock of files that are opened by `openDatabase`. */
+export const fileClock = virtualClock({ auto: true });
+
+/** Where no file is yet. */
+export function newPath(): string {
+  return join(temporaryFolder(), 'vendors.db');
+}
+
+function optionsOf(path: string, clock: Clock, from = migrations): DatabaseOptions {
+  return mirrorOptions({ path, migrations: from, clock, random: systemRandom });
+}
+
+/** Opens a mirror as the program does, or makes it by the migrations in a folder; closed with the test. */
+export async function openDatabase(path: string, from = migrations): Promise<Database> {
+  const database = await Database.open(optionsOf(path, fileClock, from));
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Why a mirror cannot be opened, or 'opened'. */
+export async function openingError(path: string, from = migrations): Promise<unknown> {
+  return openDatabase(path, from).then(
+    () => 'opened',
+    (error: unknown) => error,
+  );
+}
+
+/** A connection of another program, closed with the test. */
+export function otherConnection(path: string): Driver.Database {
+  const other = new Driver(path, { timeout: 0 });
+  onTestFinished(() => void other.close());
+  return other;
+}
+
+/** Names of all that a file holds. */
+export function schemaNames(path: string): unknown[] {
+  return otherConnection(path).prepare('SELECT name FROM sqlite_schema').pluck().all();
+}
+
 /** Makes a mirror at `path`, or adds to the one that is there. */
 export async function writeMirror(path: string, clock: Clock, rows: Rows): Promise<void> {
-  const database = await Database.open(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+  const database = await Database.open(optionsOf(path, clock));
   await database.write(() => {
     for (const [table, list] of Object.entries(rows))
       for (const row of list) {
@@ -49,7 +89,7 @@ export async function writeMirror(path: string, clock: Clock, rows: Rows): Promi
 
 /** Opens what `writeMirror` made, to read it; closed with the test. */
 export function readMirror(path: string, clock: Clock): Database {
-  const database = Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }));
+  const database = Database.openToRead(optionsOf(path, clock));
   if (!database) throw new Error(`There is no mirror at ${path}.`);
   onTestFinished(() => database.close());
   return database;

@@ -1,11 +1,8 @@
 /** A mirror as an older version made it, filled by SQL alone. */
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock, systemRandom } from '../../src/domain/clock.ts';
-import { Database } from '../../src/store/sqlite/database.ts';
-import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
-import { migrations } from './mirror-file.ts';
+import { migrations, openDatabase } from './mirror-file.ts';
 
 /** Copies the migrations of the mirror that come before a number to `folder`. @returns the folder. */
 export function migrationsBefore(number: string, folder: string): string {
@@ -17,8 +14,7 @@ export function migrationsBefore(number: string, folder: string): string {
 
 /** Makes a mirror at `path` by the migrations in `folder`, and lets `fill` write to it. */
 export async function writeOlder(path: string, folder: string, fill: (sqlite: Sqlite) => void): Promise<void> {
-  const options = mirrorOptions({ path, migrations: folder, clock: systemClock, random: systemRandom });
-  const database = await Database.open(options);
+  const database = await openDatabase(path, folder);
   await database.write(() => fill(database.sqlite));
   await database.close();
 }

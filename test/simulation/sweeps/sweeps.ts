@@ -2,7 +2,7 @@
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { ProofKind } from '../../../src/store/tables/mirror-tables.ts';
 import { sweep } from '../../../src/sync/sweep/sweep.ts';
-import { orders, ScriptedList, type Change, type ListWorld, type Script } from './scripted-list.ts';
+import { orders, ScriptedList, type Change, type ListWorld, type Script } from '../../support/scripted-list.ts';
 
 export interface Swept {
   /** How the sweep was proven complete; undefined where it was not. */
@@ -14,8 +14,9 @@ export interface Swept {
   readonly moved: boolean;
 }
 
-/** In lists of so few rows, fewer neighbours must do to tell an order; where the order is another one, as many as in life. */
-const pairsOf = ({ order }: ListWorld): number => (order === 'name' || order === 'shuffled' ? 20 : 6);
+/** In short lists, fewer neighbours must do to tell an order; where the order is another one, as many as in life. */
+const pairsOf = ({ order, vendors }: ListWorld): number =>
+  order === 'name' || order === 'shuffled' || vendors >= 20 ? 20 : 6;
 
 export async function swept(world: ListWorld, script: Script, seed: number): Promise<Swept> {
   const list = new ScriptedList(world, script, seed);
@@ -60,15 +61,18 @@ export function worldOf(seed: number): ListWorld {
   };
 }
 
-/** So many changes, each somewhere before one of the first requests. */
-export function scriptOf(seed: number, changes: number): Script {
+/** So many changes, each somewhere before one of the first requests, to one of the first vendors. */
+export function scriptOf(seed: number, changes: number, requests = 9, vendors = 9): Script {
   const random = seededRandom(seedOf(seed, 'script'));
-  return Array.from({ length: changes }, () => ({ before: random.below(9), change: changeOf(random) }));
+  return Array.from({ length: changes }, () => ({
+    before: random.below(requests),
+    change: changeOf(random, vendors),
+  }));
 }
 
-function changeOf(random: SeededRandom): Change {
+function changeOf(random: SeededRandom, vendors: number): Change {
   const kind = random.pick(['insert', 'delete', 'restore', 'touch', 'touch'] as const);
-  return kind === 'insert' ? { kind } : { kind, nth: random.below(9) };
+  return kind === 'insert' ? { kind } : { kind, nth: random.below(vendors) };
 }
 
 /** Every script of up to `most` changes to a list of `vendors` among its first `requests` requests. */

@@ -3,10 +3,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
-import { readMirror, run, temporaryFolder, vendor, writeMirror, type Row } from '../../../support/mirror-file.ts';
+import {
+  openDatabase,
+  readMirror,
+  run,
+  temporaryFolder,
+  type Row,
+  vendor,
+  writeMirror,
+} from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { memory } from '../../../support/memory.ts';
-import { open } from '../../../support/fresh-file.ts';
 
 const clock = virtualClock({ auto: true });
 const accounts = ['6BApk', 'other'];
@@ -63,7 +70,7 @@ const anyVendor = fc.record({
 });
 
 it('K24 keeps the numbers of vendors through whatever is done to the table', async () => {
-  const database = await open(join(temporaryFolder(memory), 'vendors.db'));
+  const database = await openDatabase(join(temporaryFolder(memory), 'vendors.db'));
   const { sqlite } = database;
   const upsert = sqlite.prepare(`
     INSERT INTO vendors (account_id, vendorid, vis_state, presence, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
@@ -133,7 +140,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 it('K24 keeps by day what the whole journal would say', async () => {
-  const database = await open(join(temporaryFolder(memory), 'vendors.db'));
+  const database = await openDatabase(join(temporaryFolder(memory), 'vendors.db'));
   const { sqlite } = database;
   const insert = (table: string, row: Row): unknown =>
     sqlite

@@ -7,15 +7,23 @@ import { mirrorClaim, nextEpoch } from '../../../../src/store/files/daemon-claim
 import { compareVersions } from '../../../../src/store/sqlite/driver.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { openSecrets } from '../../../../src/store/secrets/secrets.ts';
-import { migrations, vendor, writeMirror } from '../../../support/mirror-file.ts';
+import {
+  fileClock as clock,
+  migrations,
+  newPath,
+  openingError,
+  openDatabase,
+  otherConnection,
+  vendor,
+  writeMirror,
+} from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { clock, open, place, refusal, stranger } from '../../../support/fresh-file.ts';
 
 describe('an opened file', () => {
   it('F1 commits to the disk, in the first process and in every later one', async () => {
-    const path = place();
+    const path = newPath();
     for (let round = 0; round < 2; round++) {
-      const database = await open(path);
+      const database = await openDatabase(path);
       const pragma = (name: string): unknown => database.sqlite.pragma(name, { simple: true });
       expect(['journal_mode', 'synchronous', 'foreign_keys'].map(pragma)).toEqual(['wal', 2, 1]);
       // The driver blocks the event loop for as long as it waits for a lock.
@@ -25,7 +33,7 @@ describe('an opened file', () => {
   });
 
   it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
-    const database = await open(place());
+    const database = await openDatabase(newPath());
     const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
     expect(await database.writeInOrder(synchronous)).toBe(1);
     expect(synchronous()).toBe(2);
@@ -39,7 +47,7 @@ describe('an opened file', () => {
   });
 
   it('K19 says that it cannot be written after a transaction found no room, until one succeeds', async () => {
-    const database = await open(place());
+    const database = await openDatabase(newPath());
     expect(database.unwritable()).toBeUndefined();
     const pages = Number(database.sqlite.pragma('page_count', { simple: true }));
     database.sqlite.pragma(`max_page_count = ${pages}`);
@@ -56,7 +64,7 @@ describe('an opened file', () => {
   });
 
   it('F14 is worked on by an SQLite that is known to be sound', async () => {
-    const database = await open(place());
+    const database = await openDatabase(newPath());
     const version = database.sqlite.prepare('SELECT sqlite_version()').pluck().get() as string;
     expect(compareVersions(version, '3.51.3')).toBeGreaterThanOrEqual(0);
     expect(['3.51.2', '3.50.9', '2.99.99'].map((old) => compareVersions(old, '3.51.3') < 0)).not.toContain(false);
@@ -64,10 +72,10 @@ describe('an opened file', () => {
   });
 
   it('F17 is the owner’s and the group’s alone, whatever the umask', async () => {
-    const path = place();
+    const path = newPath();
     const before = process.umask(0);
     try {
-      await open(path);
+      await openDatabase(path);
       const secrets = await openSecrets({
         path: join(dirname(path), 'secrets.db'),
         migrations,
@@ -83,7 +91,7 @@ describe('an opened file', () => {
   });
 
   it('F17 is refused where it holds secrets that others may read', async () => {
-    const path = place();
+    const path = newPath();
     await (await openSecrets({ path, migrations, clock, random: systemRandom })).close();
     chmodSync(path, 0o644);
     await expect(openSecrets({ path, migrations, clock, random: systemRandom })).rejects.toMatchObject({
@@ -93,23 +101,23 @@ describe('an opened file', () => {
   });
 
   it('F19 is known by its real name, and refused where it has two', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, {});
     const alias = join(dirname(path), 'alias.db');
     symlinkSync(path, alias);
-    expect((await open(alias)).path).toBe((await open(path)).path);
-    const second = place();
+    expect((await openDatabase(alias)).path).toBe((await openDatabase(path)).path);
+    const second = newPath();
     await writeMirror(second, clock, {});
     linkSync(second, join(dirname(second), 'twin.db'));
-    expect(await refusal(second)).toMatchObject({
+    expect(await openingError(second)).toMatchObject({
       code: 'database_unusable',
       message: expect.stringContaining('hard link') as string,
     });
   });
 
   it('F15 leaves one file that needs no writing to be read', async () => {
-    const path = place();
-    const database = await open(path);
+    const path = newPath();
+    const database = await openDatabase(path);
     expect(existsSync(`${path}-wal`)).toBe(true);
     await database.close();
     expect(existsSync(`${path}-wal`) || existsSync(`${path}-shm`)).toBe(false);
@@ -118,10 +126,10 @@ describe('an opened file', () => {
   });
 
   it('F5 F6 waits for no reader, neither to write nor to close', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, { vendors: [vendor(1)] });
-    const database = await open(path);
-    const reader = stranger(path);
+    const database = await openDatabase(path);
+    const reader = otherConnection(path);
     reader.exec('BEGIN');
     const count = (): unknown => reader.prepare('SELECT count(*) FROM vendors').pluck().get();
     expect(count()).toBe(1);
@@ -135,11 +143,11 @@ describe('an opened file', () => {
 
 describe('a locked file', () => {
   it('F4 is waited for without blocking, and then told of', async () => {
-    const path = place();
+    const path = newPath();
     const patient = virtualClock();
     const database = await Database.open(mirrorOptions({ path, migrations, clock: patient, random: systemRandom }));
     onTestFinished(() => database.close());
-    const other = stranger(path);
+    const other = otherConnection(path);
     other.exec('BEGIN IMMEDIATE');
     const late = database.write(() => 'written');
     await patient.waiting();
@@ -159,7 +167,7 @@ describe('a locked file', () => {
   });
 
   it('F8 is not written by a daemon that lost it to another one while it waited for the lock', async () => {
-    const path = place();
+    const path = newPath();
     const patient = virtualClock();
     const told: unknown[] = [];
     const options = mirrorOptions({ path, migrations, clock: patient, random: systemRandom });
@@ -170,7 +178,7 @@ describe('a locked file', () => {
     const add = (id: string): void =>
       void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
     await database.write(() => add('before'));
-    const other = stranger(path);
+    const other = otherConnection(path);
     other.exec('BEGIN IMMEDIATE');
     const writes = [database.write(() => add('durable')), database.writeInOrder(() => add('in order'))];
     const refused = writes.map((write) => expect(write).rejects.toMatchObject({ code: 'already_running', exit: 75 }));
@@ -183,18 +191,18 @@ describe('a locked file', () => {
   });
 
   it('F4 F8 is told of at the start, too', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, {});
-    const other = stranger(path);
+    const other = otherConnection(path);
     other.exec('BEGIN EXCLUSIVE');
-    expect(await refusal(path)).toMatchObject({ code: 'database_locked', exit: 75 });
+    expect(await openingError(path)).toMatchObject({ code: 'database_locked', exit: 75 });
   });
 });
 
 describe('a full disk', () => {
   it('F3 is told of, writes nothing by halves, and is no reason to begin anew', async () => {
-    const path = place();
-    const database = await open(path);
+    const path = newPath();
+    const database = await openDatabase(path);
     const { sqlite } = database;
     const fill = (): Promise<void> =>
       database.write(() => {

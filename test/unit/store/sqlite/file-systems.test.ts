@@ -1,6 +1,6 @@
+import { newPath, openingError } from '../../../support/mirror-file.ts';
 import type * as fs from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { place, refusal } from '../../../support/fresh-file.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
 const kind = vi.hoisted(() => ({ type: 0 }));
@@ -17,7 +17,7 @@ describe('the file system of the mirror', () => {
     ['SMB 2', 0xfe534d42],
   ])('F13 %s (%i) is refused: its locks do not hold', async (name, type) => {
     kind.type = type;
-    expect(await refusal(place())).toMatchObject({
+    expect(await openingError(newPath())).toMatchObject({
       code: 'database_unusable',
       message: expect.stringContaining(`(${name})`) as string,
     });
@@ -32,6 +32,6 @@ describe('the file system of the mirror', () => {
     ['apfs', 0x1a],
   ])('F13 %s is taken', async (_, type) => {
     kind.type = type;
-    expect(await refusal(place())).toBe('opened');
+    expect(await openingError(newPath())).toBe('opened');
   });
 });

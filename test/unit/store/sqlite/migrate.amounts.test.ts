@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { currencyPlaces, decimalAmount, minorUnits } from '../../../../src/domain/amounts.ts';
-import { open } from '../../../support/fresh-file.ts';
-import { ask, migrations, temporaryFolder } from '../../../support/mirror-file.ts';
+import { ask, migrations, openDatabase, temporaryFolder } from '../../../support/mirror-file.ts';
 
 /** Currencies that counted as having no digits after the point. */
 const once = new Set(['HUF', 'COP', 'IDR']);
@@ -42,7 +41,7 @@ it('of every currency and form', async () => {
   for (const name of readdirSync(join(migrations, 'mirror')))
     if (name < '0019') cpSync(join(migrations, 'mirror', name), join(older, 'mirror', name));
   const path = join(folder, 'vendors.db');
-  const { sqlite } = await open(path, older);
+  const { sqlite } = await openDatabase(path, older);
   const addBalance = sqlite.prepare("INSERT INTO vendor_balances VALUES ('6BApk', ?, 'outstanding', ?, ?, ?)");
   const addSpan = sqlite.prepare(
     "INSERT INTO balance_spans VALUES ('6BApk', ?, ?, '', NULL, ?, ?, NULL, NULL), ('6BApk', ?, ?, '', NULL, NULL, NULL, ?, ?)",
@@ -54,7 +53,7 @@ it('of every currency and form', async () => {
   }
   sqlite.close();
 
-  await (await open(path)).close();
+  await (await openDatabase(path)).close();
   const rows = ask(
     path,
     `SELECT s.outstanding AS amount, s.code, b.amount_minor AS balance, s.outstanding_minor AS span, s.outstanding_units AS units,

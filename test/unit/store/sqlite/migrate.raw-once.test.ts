@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../../../src/domain/clock.ts';
 import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
-import { refusal } from '../../../support/fresh-file.ts';
-import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
+import { ask, migrations, namedProcess, openingError, temporaryFolder } from '../../../support/mirror-file.ts';
 import { fillVersions, migrationsBefore, writeOlder } from '../../../support/older-file.ts';
 
 const everyVersion = 'SELECT * FROM vendor_versions ORDER BY seq';
@@ -56,11 +55,11 @@ it('does not begin where the space that it says it needs is not free, and change
     hungry,
     '-- space: SELECT 1048576 * 1000000000 * count(*) AS bytes FROM deliveries\nCREATE TABLE more (n INTEGER);',
   );
-  expect(await refusal(path, join(folder, 'hungry'))).toMatchObject({
+  expect(await openingError(path, join(folder, 'hungry'))).toMatchObject({
     code: 'disk_full',
     message: expect.stringMatching(
       /vendors\.db is to be brought up to date \(0023_hungry\.sql\): 10000000000 MB must be free beside it for that, and \d+ MB are\.$/,
     ) as string,
   });
-  expect(await refusal(path, older)).toBe('opened');
+  expect(await openingError(path, older)).toBe('opened');
 });

@@ -6,43 +6,55 @@ import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
 import { readMigrations } from '../../../../src/store/sqlite/migrate.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
-import { migrations, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
-import { clock, names, open, place, refusal, stranger } from '../../../support/fresh-file.ts';
+import {
+  fileClock as clock,
+  migrations,
+  newPath,
+  openingError,
+  openDatabase,
+  otherConnection,
+  schemaNames,
+  temporaryFolder,
+  vendor,
+  writeMirror,
+} from '../../../support/mirror-file.ts';
 
 describe('a file that is not to be touched', () => {
   it('another program’s', async () => {
-    const path = place();
-    stranger(path).exec('CREATE TABLE songs (title TEXT)');
+    const path = newPath();
+    otherConnection(path).exec('CREATE TABLE songs (title TEXT)');
     const before = readFileSync(path);
-    expect(await refusal(path)).toMatchObject({
+    expect(await openingError(path)).toMatchObject({
       code: 'database_unusable',
       exit: 74,
       message: expect.stringContaining('a database of another program (it holds songs)') as string,
     });
-    expect(names(path)).toEqual(['songs']);
+    expect(schemaNames(path)).toEqual(['songs']);
     expect(readFileSync(path).subarray(100)).toEqual(before.subarray(100));
   });
 
   it('no database', async () => {
-    const path = place();
+    const path = newPath();
     writeFileSync(path, 'Dear diary, today I was read by a program.\n'.repeat(200));
-    expect(await refusal(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
+    expect(await openingError(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
     expect(readFileSync(path, 'utf8')).toMatch(/^Dear diary/);
   });
 
   it('no file', async () => {
-    const path = place();
+    const path = newPath();
     mkdirSync(path);
-    expect(await refusal(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
+    expect(await openingError(path)).toMatchObject({ code: 'database_unusable', exit: 74 });
     writeFileSync(join(path, 'in-the-way'), '');
-    expect(await refusal(join(path, 'in-the-way', 'vendors.db'))).toMatchObject({ code: 'database_unusable' });
+    expect(await openingError(join(path, 'in-the-way', 'vendors.db'))).toMatchObject({ code: 'database_unusable' });
   });
 
   it('F11 a newer version’s', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, {});
-    stranger(path).exec("INSERT INTO migrations VALUES (9999, '9999_future.sql', 'x', '2030-01-01 00:00:00.000')");
-    expect(await refusal(path)).toMatchObject({
+    otherConnection(path).exec(
+      "INSERT INTO migrations VALUES (9999, '9999_future.sql', 'x', '2030-01-01 00:00:00.000')",
+    );
+    expect(await openingError(path)).toMatchObject({
       code: 'database_newer',
       exit: 74,
       message: expect.stringContaining('9999_future.sql') as string,
@@ -53,14 +65,14 @@ describe('a file that is not to be touched', () => {
   });
 
   it('F10 one whose migration is not the one that was applied', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, {});
-    stranger(path).exec("UPDATE migrations SET checksum = 'another'");
-    expect(await refusal(path)).toMatchObject({ code: 'migration_failed', exit: 74 });
+    otherConnection(path).exec("UPDATE migrations SET checksum = 'another'");
+    expect(await openingError(path)).toMatchObject({ code: 'migration_failed', exit: 74 });
   });
 
   it('F7 one that is damaged is told of, never a reason to crash', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, { vendors: Array.from({ length: 400 }, (_, index) => vendor(index + 1)) });
     const sound = readFileSync(path);
     for (let seed = 1; seed <= 200; seed++) {
@@ -102,35 +114,35 @@ describe('migrations', () => {
   }
 
   it('F10 that fail leave nothing behind, and the start stops', async () => {
-    const path = place();
+    const path = newPath();
     const withMore = folder();
     writeFileSync(
       join(withMore, 'mirror/9999_bad.sql'),
       'CREATE TABLE half (id INTEGER); INSERT INTO nowhere VALUES (1);',
     );
-    expect(await refusal(path, withMore)).toMatchObject({
+    expect(await openingError(path, withMore)).toMatchObject({
       code: 'migration_failed',
       exit: 74,
       message: '9999_bad.sql failed: no such table: nowhere',
     });
-    expect(names(path)).toEqual([]);
+    expect(schemaNames(path)).toEqual([]);
     await writeMirror(path, clock, { vendors: [vendor(7)] });
-    const before = names(path);
-    expect(await refusal(path, withMore)).toMatchObject({ code: 'migration_failed' });
-    expect(names(path)).toEqual(before);
-    expect(stranger(path).prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
+    const before = schemaNames(path);
+    expect(await openingError(path, withMore)).toMatchObject({ code: 'migration_failed' });
+    expect(schemaNames(path)).toEqual(before);
+    expect(otherConnection(path).prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
   });
 
   it('F10 bring an older file up to date, and keep what is in it', async () => {
-    const path = place();
+    const path = newPath();
     await writeMirror(path, clock, { vendors: [vendor(7)] });
     const withMore = folder();
     writeFileSync(join(withMore, 'mirror/9999_more.sql'), 'CREATE TABLE more (id INTEGER);');
     expect(() =>
       Database.openToRead(mirrorOptions({ path, migrations: withMore, clock, random: systemRandom })),
     ).toThrow('is of an older version; run `vendor-mirror sync` once.');
-    const database = await open(path, withMore);
-    expect(names(path)).toContain('more');
+    const database = await openDatabase(path, withMore);
+    expect(schemaNames(path)).toContain('more');
     expect(database.sqlite.prepare('SELECT vendorid FROM vendors').pluck().all()).toEqual([7]);
     expect(database.sqlite.prepare('SELECT number FROM migrations ORDER BY 1').pluck().all()).toEqual(
       readMigrations(join(withMore, 'mirror')).map(({ number }) => number),

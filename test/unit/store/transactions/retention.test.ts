@@ -15,15 +15,15 @@ import {
   ask,
   migrations,
   namedProcess,
-  type Row,
-  type Rows,
+  openDatabase,
   run,
   temporaryFolder,
+  type Row,
+  type Rows,
   version,
   writeMirror,
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { open } from '../../../support/fresh-file.ts';
 import type { Store } from '../../../../src/store/store.ts';
 
 const hour = 3_600_000;
@@ -246,7 +246,7 @@ describe('a retention of many rows', () => {
   it('K41 finds old rows by their age, in an index', async () => {
     const path = join(temporaryFolder(memory), 'vendors.db');
     await writeMirror(path, clock, everything);
-    const database = await open(path);
+    const database = await openDatabase(path);
     const prepare = vi.spyOn(database.sqlite, 'prepare');
     await emptied(database);
     const statements = prepare.mock.calls.map(([sql]) => sql).filter((sql) => /^(select|delete)/.test(sql));
@@ -266,7 +266,7 @@ describe('a retention of many rows', () => {
     await writeMirror(path, clock, rows);
     const full = statSync(path).size;
     for (let round = 0; round < 3; round++) {
-      const database = await open(path);
+      const database = await openDatabase(path);
       await emptied(database);
       await database.close();
       expect(statSync(path).size).toBe(full);

@@ -1,17 +1,18 @@
 /** An answer of the sandbox as the program's fetch would hand it over, its breakage included; no sockets, no streams. */
-import type { Answer } from '../../src/sandbox/core/reply.ts';
+import type { Answer } from '../../../src/sandbox/core/reply.ts';
 
 type Breakage = NonNullable<Answer['breakage']>;
 
-/** What the client looks at of a Response. */
+/** What the client looks at of a Response; `text` is for tests that change answers. */
 export function responseOf(answer: Answer, signal: AbortSignal): Response {
   const { status, breakage } = answer;
   const empty = answer.body.length === 0 || status === 204;
   return {
     status,
     type: 'default',
-    headers: { get: (name: string) => answer.headers[name.toLowerCase()] ?? null },
+    headers: new Headers(answer.headers),
     body: empty ? null : bodyOf(answer.body, breakage, signal),
+    text: () => Promise.resolve(Buffer.from(answer.body).toString()),
   } as unknown as Response;
 }
 

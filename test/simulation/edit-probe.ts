@@ -2,7 +2,7 @@
 import type { CallbackRecord } from '../../src/sandbox/core/callback-record.ts';
 import type { Aftermath } from './aftermath.ts';
 import { interval } from './process.ts';
-import { publicUrl } from './names.ts';
+import { publicUrl } from './accounts.ts';
 
 const minute = 60_000;
 /** The guard, the second look, and the requests in between. */
@@ -45,7 +45,7 @@ export async function isReachable(scene: Aftermath): Promise<boolean> {
   const { plan, timeline, auditor, broken, trace } = scene;
   if (await timeline.until(() => isSubscribed(scene), mended)) return true;
   const ours = ourCallbacks(scene);
-  trace.write('deaf', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
+  trace.write('no callback', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
   const hidden = plan.world.disabled === 'silent' && ours.some(({ disabled }) => disabled);
   if (!hidden && !auditor.registeredEnough()) broken('P1', 'the callback is not mended');
   return false;
@@ -71,8 +71,8 @@ export async function probeEdit(scene: Aftermath): Promise<boolean> {
   await timeline.pass(rest);
   const vendorid = free();
   if (!isSubscribed(scene) || vendorid === undefined) return false;
-  vendorService.edit(vendorid, { phone: '+1 canary' });
-  trace.write('canary', vendorid);
+  vendorService.edit(vendorid, { phone: '+1 555 0100' });
+  trace.write('probe', vendorid);
   const due = eventLog.at(vendorid, timeline.now);
   const before = runs.length;
   await timeline.pass(reading(scene));
