@@ -14,7 +14,7 @@ const layers = [
   ['domain'],
   ['settings', 'schedule', 'http'],
   ['api', 'store'],
-  ['sync', 'webhook', 'admin', 'sandbox', 'reader'],
+  ['sync', 'webhook', 'notify', 'admin', 'sandbox', 'reader'],
   ['app'],
   ['cmd'],
 ];
@@ -37,6 +37,7 @@ const knownTo = new Map([
   ['oauth4webapi', 'api'],
   ['fastify', 'http'],
   ['node-cron', 'schedule'],
+  ['standardwebhooks', 'notify'],
   ['prom-client', 'admin'],
   ['uplot', 'admin'],
   ['idiomorph', 'admin'],

@@ -7,6 +7,8 @@ import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
+import { outgoingWebhooks } from './outgoing-webhooks.ts';
+import type { Post } from '../http/outgoing/post.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
@@ -34,6 +36,8 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly compiled: CompiledParts;
   /** Memory and responsiveness of the process. */
   readonly machine: () => HealthFacts['process'];
+  /** Sends outgoing webhooks; over the network unless told. */
+  readonly post?: Post;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
   /** Going on would be wrong: the process must end. */
@@ -115,7 +119,8 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
-  const services: Service[] = [figures, admin, listener, integrity, ...accounts.services];
+  const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
+  const services: Service[] = [figures, admin, listener, integrity, ...accounts.services, webhooks];
   const stopping = new SingleFlight<void>(() => true);
 
   return {

@@ -87,6 +87,11 @@ export function httpDate(ms: number): string {
   return new Date(ms).toUTCString();
 }
 
+/** As the platform's own objects take it. */
+export function dateOf(ms: number): Date {
+  return new Date(ms);
+}
+
 /** SQLite's own form, UTC: `2026-11-20 18:17:00.123`. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);

@@ -64,6 +64,17 @@ export const catalogue = {
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
   token_refresh_failed: entry(refused, false, 'Run `vendor-mirror login`, or store a new refresh token.'),
 
+  receiver_failing: entry(
+    unavailable,
+    true,
+    'Look after the receiver; what waits is sent again by itself, and `vendor-mirror notify list` says what was given up.',
+  ),
+  receiver_gone: entry(
+    refused,
+    false,
+    'Remove the target from `notify`; or, once its receiver is back, run `vendor-mirror notify retry`.',
+  ),
+
   history_gone: entry(notWhole, false, 'Read all vendors anew, and go on from the cursor named above.'),
   paging_ignored: entry(
     notWhole,

@@ -7,7 +7,7 @@ import { isLoopback, settingsShape, type Settings, type Shaped } from './shape.t
 import { readSettingsYaml, type SettingsYaml } from './yaml.ts';
 
 export { isLoopback };
-export type { AuthSettings, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
+export type { AuthSettings, NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
 /** What reading settings needs from outside. */
 export interface SettingsSources {
@@ -132,7 +132,7 @@ function relativePaths({ database, secrets, publish, service: { auth } }: Shaped
 
 const absoluteWanted = 'should be an absolute path in this file, which counts wherever a command is run';
 
-const secretNames = new Set(['clientSecret', 'refreshToken', 'token']);
+const secretNames = new Set(['clientSecret', 'refreshToken', 'secret', 'token']);
 
 /** Puts environment variables and the contents of secrets' files in their places. */
 function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {

@@ -59,6 +59,35 @@ const serviceUrl = text.transform((value, context) => {
   return value.replace(/\/+$/, '');
 });
 
+/** A receiver of outgoing webhooks. Its path may be a secret of its own. */
+const hookUrl = text.superRefine((value, context) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (!url || !secure) context.addIssue('an https address (http only for this machine)');
+  else if (url.username || url.password || url.hash) context.addIssue('an address without user or fragment');
+});
+
+/** As the Standard Webhooks specification writes one. */
+const hookSecretForm = 'a secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64; or secretFile';
+const hookSecret = z.string({ error: hookSecretForm }).transform((value, context) => {
+  const [, base64 = ''] = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(value) ?? [];
+  const { length } = Buffer.from(base64, 'base64');
+  if (length < 24 || length > 64) context.addIssue(hookSecretForm);
+  return new Secret(value);
+});
+
+const notifyTarget = z
+  .strictObject({
+    name: text.regex(/^[A-Za-z0-9._:[\]-]{1,64}$/, 'up to 64 letters, digits, dots, - and _').optional(),
+    url: hookUrl,
+    secret: hookSecret,
+    timeout: duration.refine((ms) => ms >= 100 && ms <= 60_000, 'a duration from 100ms to 60s').prefault('15s'),
+  })
+  .transform((target) => ({
+    ...target,
+    name: target.name ?? (URL.canParse(target.url) ? new URL(target.url).host : ''),
+  }));
+
 const oauth = z.strictObject({
   tokenUrl: serviceUrl,
   authorizeUrl: serviceUrl.optional(),
@@ -125,6 +154,13 @@ export const settingsShape = z.strictObject({
   }),
   retention: z.strictObject({ deliveries: duration.nullable(), versions: duration.nullable() }),
   publish: z.strictObject({ path: path.nullable() }),
+  notify: z
+    .array(notifyTarget, { error: 'a list of {url, secretFile}' })
+    .max(20, 'at most 20 targets')
+    .refine(
+      (targets) => new Set(targets.map(({ name }) => name)).size === targets.length,
+      'targets of different names: give two on one host a `name` each',
+    ),
   shutdownTimeout: duration,
   sandbox: z
     .strictObject({ vendors: whole(0, 10_000_000), seed: whole(0, 2 ** 31), churn: z.number().min(0).max(1_000) })
@@ -143,6 +179,7 @@ export interface Settings extends Shaped {
 export type ServiceSettings = Settings['service'];
 export type AuthSettings = NonNullable<ServiceSettings['auth']>;
 export type SyncSettings = Settings['sync'];
+export type NotifyTarget = Settings['notify'][number];
 
 function isTimezone(name: string): boolean {
   try {

@@ -6,6 +6,7 @@ import type { Gateway } from '../domain/vendor.ts';
 import type { DaemonEpoch } from './files/daemon-claim.ts';
 import type { CopyOptions } from './files/export.ts';
 import type { ProcessLock } from './files/process-lock.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { NewDelivery } from './records/delivery-record.ts';
 import type { Finding } from './records/finding-record.ts';
 import type { Identity } from './records/identity-record.ts';
@@ -33,6 +34,8 @@ export interface Store
   /** Takes the number of a request, and its place in the rate that all processes share. */
   reserveRequest: ReserveRequest;
   readonly requestFailures: RequestFailures;
+  /** What outgoing webhooks have still to tell. */
+  readonly outbox: Outbox;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
   /** Adds accounts. `served` are those that the settings file names. @returns accounts that it names no more since now. */

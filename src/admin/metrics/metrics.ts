@@ -22,6 +22,8 @@ export interface Metrics {
   request(facts: AttemptFacts): void;
   run(facts: RunFacts): void;
   finding(kind: FindingKind, count: number): void;
+  /** An attempt to deliver a webhook to a target of the settings ended. */
+  notified(target: string, outcome: string): void;
   /** Everything in the Prometheus text format, with the state of the mirror as it was examined. */
   render(health: Health): Promise<string>;
 }
@@ -85,6 +87,12 @@ export function createMetrics(): Metrics {
     labelNames: ['kind'],
     registers,
   });
+  const notified = new Counter({
+    name: 'vendor_mirror_notify_attempts_total',
+    help: 'Attempts to deliver outgoing webhooks, by outcome.',
+    labelNames: ['target', 'outcome'],
+    registers,
+  });
   const setGauges = createGauges(registry);
 
   return {
@@ -104,6 +112,9 @@ export function createMetrics(): Metrics {
     },
     finding(kind, count) {
       findings.inc({ kind }, count);
+    },
+    notified(target, outcome) {
+      notified.inc({ target, outcome });
     },
     async render(health) {
       setGauges(health);

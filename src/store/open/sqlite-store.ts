@@ -14,6 +14,7 @@ import { copyMirror } from '../files/export.ts';
 import { freeBytes } from '../sqlite/file-systems.ts';
 import { findingLedger } from '../rows/findings.ts';
 import { gatewayRows } from '../rows/gateway-rows.ts';
+import { Outbox } from '../outbox/outbox.ts';
 import { queueTransactions } from '../transactions/mark-queue.ts';
 import { markWriter } from '../rows/marks.ts';
 import { writeTransactions } from '../transactions/writes.ts';
@@ -74,6 +75,7 @@ export async function openMirror(file: MirrorFile): Promise<Store> {
     takeStamp: () => counter.take(),
     reserveRequest: rateLedger(database, counter, process),
     requestFailures: requestFailures(database, clock),
+    outbox: new Outbox(database, { clock, counter }),
     moment: () => counter.moment(),
     addAccounts: (accountIds, served) =>
       database.write(() => {

@@ -6,6 +6,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { Database, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
+import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
 import { ownerClaim, type Owner } from './owner.ts';
 import { openTokenStore, type TokenStorage, type TokenStorageUser } from './token-store.ts';
 import { verifierStore, type Verifiers } from './verifiers.ts';
@@ -14,6 +15,7 @@ export interface Secrets {
   /** The token pairs of one OAuth client, for this process. */
   tokenStore(client: string, user: TokenStorageUser): TokenStorage;
   readonly verifiers: Verifiers;
+  readonly notified: NotifiedPlaces;
   readonly path: string;
   /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
   files(): ReturnType<Database['files']>;
@@ -67,6 +69,7 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
     tokenStore: (client, user) =>
       openTokenStore(database, { client, user, clock, random, renewals, closing: closing.signal }),
     verifiers: verifierStore(database, clock, random),
+    notified: notifiedPlaces(database),
     path: database.path,
     files: () => database.files(),
     async close() {

@@ -18,8 +18,10 @@
  *   anything        refused, attempts 0 to 10       defer    after 5 s at least, and less than 5 s * 2^(attempts + 1) or 1 h, attempts + 1
  *   anything        refused, attempts 11 or more    park
  *
+ * The delays after refusals, and when to give up, are in domain/async/backoff.ts: outgoing webhooks follow them too.
  * Where the vendor was marked again meanwhile, the newer mark stands; how long that rests is in store/decide/mark-rest.ts.
  */
+import { retryDelay } from '../../domain/async/backoff.ts';
 import type { SyncSettings } from '../../settings/parse.ts';
 import type { Mark, Deferral } from '../../store/records/mark-record.ts';
 
@@ -44,15 +46,6 @@ export type NextStep =
 
 /** Milliseconds before each further reading of a vendor that is absent; after the last of them its mark is parked. */
 const absentDelays = [3_000, 9_000, 27_000, 81_000];
-
-/** Refused readings before a mark is parked, and the shortest and longest delay between two, in milliseconds. */
-const mostRefusals = 12;
-const shortestDelay = 5_000;
-const longestDelay = 3_600_000;
-
-/** How long the whole queue rests after a failure, at first and at most, in milliseconds. */
-const firstQueueRest = 5_000;
-const longestQueueRest = 60_000;
 
 /** What becomes of a mark after one reading. `secondLook` is the delay before a second look, in milliseconds. */
 export function next(
@@ -80,9 +73,8 @@ export function next(
     case 'refused': {
       const { error, fraction } = result;
       const refusals = attempts + 1;
-      if (refusals >= mostRefusals) return { kind: 'park', error };
-      const ceiling = Math.min(longestDelay, shortestDelay * 2 ** refusals);
-      const delay = shortestDelay + fraction * (ceiling - shortestDelay);
+      const delay = retryDelay(refusals, fraction);
+      if (delay === undefined) return { kind: 'park', error };
       return { kind: 'defer', deferral: { delay, reason, attempts: refusals, error } };
     }
   }
@@ -91,9 +83,4 @@ export function next(
 /** Milliseconds before a second look: until the lag is over, an old copy may answer once more. */
 export function secondLookDelay({ secondLook, lag }: Pick<SyncSettings, 'secondLook' | 'lag'>): number {
   return Math.max(secondLook, lag);
-}
-
-/** Milliseconds that the whole queue rests after so many failures in a row to work on it: twice as long each time. */
-export function queueRest(failures: number): number {
-  return Math.min(longestQueueRest, firstQueueRest * 2 ** (failures - 1));
 }

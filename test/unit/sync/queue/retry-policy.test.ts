@@ -1,13 +1,7 @@
 /** The retry policy of marked vendors: each row of the table at its head, and what holds for all of them. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  next,
-  queueRest,
-  secondLookDelay,
-  type NextStep,
-  type Result,
-} from '../../../../src/sync/queue/retry-policy.ts';
+import { next, secondLookDelay, type NextStep, type Result } from '../../../../src/sync/queue/retry-policy.ts';
 
 const secondLook = 60_000;
 const error = 'It fails.';
@@ -156,9 +150,5 @@ describe('the retry policy', () => {
   it('looks a second time when the lag is over, or later where the settings say so', () => {
     expect(secondLookDelay({ secondLook: 60_000, lag: 5_000 })).toBe(60_000);
     expect(secondLookDelay({ secondLook: 60_000, lag: 90_000 })).toBe(90_000);
-  });
-
-  it('lets the queue rest ever longer, up to a minute', () => {
-    expect([1, 2, 3, 4, 5, 6, 2_000].map(queueRest)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 });

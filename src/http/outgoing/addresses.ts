@@ -1,0 +1,50 @@
+/** Which addresses a request that a stranger's name leads to may reach: public ones, and never this machine or its network. */
+import { BlockList, isIP } from 'node:net';
+
+/** Networks of IPv4 that are not public: private, local, shared, for documentation, for many at once, or reserved. */
+const closedV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** The public part of IPv6, and what in it is not public: protocols, documentation, and addresses that hold one of IPv4. */
+const openV6 = ['2000::/3'];
+const closedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const closed = listOf([...closedV4, ...closedV6]);
+const open = listOf(openV6);
+const here = listOf(['127.0.0.0/8', '::1/128']);
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+/** Whether an address, without brackets, is one of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !closed.check(address, 'ipv4');
+  return isIP(address) === 6 && open.check(address, 'ipv6') && !closed.check(address, 'ipv6');
+}
+
+/** Whether an address, without brackets, is this machine's own. */
+export function isOwnAddress(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && here.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

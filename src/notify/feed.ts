@@ -1,0 +1,49 @@
+/** How a target follows the change feed: its place is noted outside of the mirror, then in it, and only then is anything sent. */
+import { timestamp, type Clock } from '../domain/clock.ts';
+import type { Log } from '../domain/log.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import { whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
+import type { NotifiedPlaces } from '../store/secrets/notified.ts';
+import { goneMessage, type Message } from './message.ts';
+
+export interface FeedDependencies {
+  readonly outbox: Outbox;
+  readonly places: NotifiedPlaces;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+export class Feed {
+  readonly #target: string;
+  readonly #dependencies: FeedDependencies;
+
+  constructor(target: string, dependencies: FeedDependencies) {
+    this.#target = target;
+    this.#dependencies = dependencies;
+  }
+
+  /** Goes on, or begins at the end of the feed; where the mirror is not the one that was told of, with a notice. */
+  async open(): Promise<void> {
+    const { outbox, places } = this.#dependencies;
+    const place = await outbox.open(this.#target, await places.find(this.#target), (gone) => this.#notice(gone));
+    await places.note(this.#target, place);
+  }
+
+  /** Takes in what came since. @returns whether anything did. */
+  async takeIn(): Promise<boolean> {
+    const { outbox, places } = this.#dependencies;
+    const next = await outbox.nextPlace(this.#target);
+    if (next === undefined) return false;
+    if (typeof next === 'string') {
+      await places.note(this.#target, next);
+      await outbox.takeIn(this.#target, next);
+    } else await outbox.skipRemoved(this.#target, next, this.#notice(next));
+    return true;
+  }
+
+  #notice(gone: HistoryGone): Message {
+    const { clock, log } = this.#dependencies;
+    log.warn({ target: this.#target }, `${whyGone(gone)} The receiver of webhooks is told to read all vendors anew.`);
+    return goneMessage(gone, timestamp(clock.now()));
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Sends one target what its outbox holds: one message at a time for each vendor, in order, and a few vendors at once. What fails is tried again
+ * after the delays of the queue of readings, and given up (parked) when they are used up.
+ */
+import type { Clock, Random } from '../domain/clock.ts';
+import { sleptThrough } from '../domain/clock.ts';
+import { ArrivalSignal } from '../domain/async/arrival-signal.ts';
+import { queueRest, retryDelay } from '../domain/async/backoff.ts';
+import { background } from '../domain/async/background.ts';
+import { asMirrorError, type MirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import type { Post } from '../http/outgoing/post.ts';
+import type { NotifyTarget } from '../settings/parse.ts';
+import type { Outbox } from '../store/outbox/outbox.ts';
+import type { DueVendor } from '../store/records/outbox-record.ts';
+import { deliver, type Outcome } from './deliver.ts';
+import type { Feed } from './feed.ts';
+import { changeMessage, type Message } from './message.ts';
+import { ReceiverHealth } from './receiver-health.ts';
+
+/** Messages of one target that are under way at once. */
+const atOnce = 4;
+
+/** How often the feed is looked at, in milliseconds. */
+const lookEvery = 500;
+
+export interface TargetSenderOptions {
+  readonly target: NotifyTarget;
+  readonly feed: Feed;
+  readonly outbox: Outbox;
+  readonly post: Post;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** How long a stop waits for messages that are under way, in milliseconds; then they are cut, and sent again after the next start. */
+  readonly grace: number;
+  /** Hears how each attempt ended. */
+  readonly observe: (target: string, outcome: Outcome['kind']) => void;
+}
+
+export class TargetSender implements Service {
+  readonly name: string;
+  readonly #options: TargetSenderOptions;
+  readonly #life: Service;
+  readonly #health: ReceiverHealth;
+  readonly #ended = new ArrivalSignal();
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #cut = new AbortController();
+
+  constructor(options: TargetSenderOptions) {
+    this.name = `webhooks to ${options.target.name}`;
+    this.#options = options;
+    this.#health = new ReceiverHealth(options.clock);
+    this.#life = background(this.name, (signal) => this.#run(signal));
+  }
+
+  start(): Promise<void> {
+    return this.#life.start();
+  }
+
+  async stop(): Promise<void> {
+    const cancel = this.#options.clock.timer(this.#options.grace, () => this.#cut.abort(new Error('Stopping.')));
+    await this.#life.stop();
+    await Promise.all(this.#active.values());
+    cancel();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { feed, clock, log, target } = this.#options;
+    const isStopped = (): boolean => signal.aborted;
+    let [opened, failures] = [false, 0];
+    while (!isStopped()) {
+      const heard = this.#ended.count;
+      try {
+        if (!opened) await feed.open();
+        opened = true;
+        const took = await feed.takeIn();
+        const untilNext = await this.#begin();
+        if (took) await clock.yield();
+        else await this.#ended.rung(heard, Math.min(lookEvery, untilNext), clock, signal);
+        failures = 0;
+      } catch (error) {
+        if (isStopped()) return;
+        failures += 1;
+        log.warn({ target: target.name, err: asMirrorError(error) }, 'the webhooks of a target could not be looked at');
+        await sleptThrough(clock, queueRest(failures), signal);
+      }
+    }
+  }
+
+  /** Begins what is due and has room. @returns milliseconds until there may be more to begin. */
+  async #begin(): Promise<number> {
+    const { outbox, target } = this.#options;
+    const room = this.#health.isDown ? 1 : atOnce;
+    const { rest } = this.#health;
+    if (rest > 0 || this.#active.size >= room) return rest || lookEvery;
+    const outlook = await outbox.outlook(target.name, room + this.#active.size);
+    if (!outlook) return lookEvery;
+    const { notice, due, untilNext = lookEvery } = outlook;
+    if (notice) {
+      if (this.#active.size === 0) this.#track('the notice', this.#sendNotice(notice));
+      return lookEvery;
+    }
+    const free = due.filter((vendor) => !this.#active.has(keyOf(vendor))).slice(0, room - this.#active.size);
+    for (const vendor of free) this.#track(keyOf(vendor), this.#sendNext(vendor));
+    // What is due and under way already ends with a signal.
+    return due.length > 0 ? lookEvery : untilNext;
+  }
+
+  #track(key: string, work: Promise<void>): void {
+    const ended = work
+      .catch((error: unknown) => {
+        if (this.#cut.signal.aborted) return;
+        const { log, target } = this.#options;
+        log.warn({ target: target.name, err: asMirrorError(error) }, 'the outcome of a webhook could not be kept');
+        this.#health.restAWhile();
+      })
+      .finally(() => {
+        this.#active.delete(key);
+        this.#ended.ring();
+      });
+    this.#active.set(key, ended);
+  }
+
+  async #sendNext(vendor: DueVendor): Promise<void> {
+    const { outbox, log, target } = this.#options;
+    const change = await outbox.nextChange(vendor);
+    if (!change) return outbox.delivered(vendor, vendor.after_seq);
+    const outcome = await this.#attempt(changeMessage(change));
+    switch (outcome.kind) {
+      case 'accepted':
+        this.#accepted();
+        return outbox.delivered(vendor, change.seq);
+      case 'gone':
+        return this.#disable(outcome.error);
+      case 'failed': {
+        const { code, message } = outcome.error;
+        const facts = { target: target.name, account: vendor.account_id, vendorid: vendor.vendorid, code };
+        log.warn({ ...facts, attempts: vendor.attempts + 1 }, `a webhook was not delivered: ${message}`);
+        return this.#failed(vendor, message);
+      }
+    }
+  }
+
+  async #sendNotice(notice: Message): Promise<void> {
+    const { outbox, log, target } = this.#options;
+    const outcome = await this.#attempt(notice);
+    switch (outcome.kind) {
+      case 'accepted':
+        this.#accepted();
+        return outbox.noticed(target.name);
+      case 'gone':
+        return this.#disable(outcome.error);
+      case 'failed': {
+        const { code, message } = outcome.error;
+        log.warn({ target: target.name, code }, `a webhook was not delivered: ${message}`);
+        this.#health.restAWhile();
+        return outbox.failing(target.name, message);
+      }
+    }
+  }
+
+  async #attempt(message: Message): Promise<Outcome> {
+    const { target, observe } = this.#options;
+    const outcome = await deliver(target, message, this.#options, this.#cut.signal);
+    observe(target.name, outcome.kind);
+    return outcome;
+  }
+
+  #accepted(): void {
+    const { log, target } = this.#options;
+    if (this.#health.accepted()) log.info({ target: target.name }, 'webhooks are delivered again');
+  }
+
+  #disable(error: MirrorError): Promise<void> {
+    const { outbox, log, target } = this.#options;
+    log.error({ target: target.name, code: error.code }, `${error.message} ${error.hint}`);
+    return outbox.disable(target.name, error.message);
+  }
+
+  /** While the receiver is down the vendor goes to the end of the queue, and nothing counts against it. */
+  #failed(vendor: DueVendor, error: string): Promise<void> {
+    const { outbox, log, random, target } = this.#options;
+    const wasDown = this.#health.isDown;
+    this.#health.failed(keyOf(vendor));
+    if (wasDown) return outbox.defer(vendor, { attempts: vendor.attempts, delay: 0, error });
+    const attempts = vendor.attempts + 1;
+    const delay = retryDelay(attempts, random.fraction());
+    if (delay !== undefined) return outbox.defer(vendor, { attempts, delay, error });
+    const { account_id, vendorid } = vendor;
+    log.warn(
+      { target: target.name, account: account_id, vendorid },
+      `the webhooks of vendor ${vendorid} are given up: \`vendor-mirror notify retry\` sends them again`,
+    );
+    return outbox.park(vendor, { attempts, error });
+  }
+}
+
+function keyOf({ account_id, vendorid }: DueVendor): string {
+  return `${account_id} ${vendorid}`;
+}
