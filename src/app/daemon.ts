@@ -174,7 +174,7 @@ interface Opened {
 async function openAlone(settings: Settings, dependencies: InstallationDependencies): Promise<Opened> {
   whereToRead(settings);
   const path = prepareFile(settings.database, mirrorMode);
-  const lock = takeSideLock(path);
+  const lock = takeSideLock(path, dependencies.clock.now());
   try {
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
       await quarantineDamaged(path, dependencies);

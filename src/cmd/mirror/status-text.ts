@@ -1,6 +1,5 @@
 /** An account's report, for a person's eye. */
 import type {
-  CurrencyTotal,
   ReportedCallback,
   ReportedRefusal,
   ReportedRun,
@@ -10,8 +9,9 @@ import { age, took } from '../../domain/age.ts';
 import type { AccountStatus } from './account-status.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
-import { money } from '../../domain/amounts.ts';
+import { facts } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
+import { owedTable } from './owed-table.ts';
 import { table } from '../terminal/table.ts';
 import { vendorCounts, type VendorCounts } from '../../admin/health/vendor-counts.ts';
 
@@ -21,18 +21,16 @@ type Ago = (moment: string | null) => string;
 export async function reportText(context: ProcessContext, report: AccountStatus): Promise<string> {
   const ago: Ago = (moment) => age(context.clock, moment);
   const title = heading(context, `Account ${report.account}`);
-  const facts = factsOf(report, ago).map(([name, text]) => `  ${name.padEnd(11)}  ${visible(text)}`);
+  const entries = factsOf(report, ago).map(([name, text]) => [name, visible(text)] as const);
   const runs = report.runs.length === 0 ? [] : ['', await runTable(context, report.runs)];
-  return [title, ...facts, ...runs].join('\n');
+  return [title, await owedTable(context, report), '', await facts(context, entries), ...runs].join('\n');
 }
 
 function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
-  const { counts, totals, freshness, findings, callbacks, refusals, failing } = status;
+  const { counts, freshness, findings, callbacks, refusals, failing } = status;
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
-    ['outstanding', totalsText(totals, 'outstanding')],
-    ['overdue', totalsText(totals, 'overdue')],
     ['freshness', freshnessText(freshness, ago)],
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
@@ -52,16 +50,6 @@ function vendorsText({ active, archived, deleted, unknown, suspect, missing, gon
   const usual = `${active} active, ${archived} archived, ${deleted} deleted`;
   const others = Object.entries({ unknown, suspect, missing, gone }).filter(([, count]) => count > 0);
   return [usual, ...others.map(([name, count]) => `${count} ${name}`)].join(', ');
-}
-
-function totalsText(totals: readonly CurrencyTotal[], wanted: CurrencyTotal['kind']): string {
-  const parts = totals
-    .filter(({ kind }) => kind === wanted)
-    .map(
-      ({ minor, code, unreadable }) =>
-        money(minor, code) + (unreadable > 0 ? ` (${unreadable} unreadable left out)` : ''),
-    );
-  return parts.join(', ') || 'nothing';
 }
 
 function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
@@ -109,21 +97,22 @@ function runTable(context: ProcessContext, runs: readonly ReportedRun[]): Promis
   return table(
     context,
     [
-      { title: 'run', right: true, cell: ({ id }) => id },
+      { title: 'run', right: true, drop: 3, cell: ({ id }) => id },
       { title: 'kind', cell: ({ kind }) => kind },
-      { title: 'by', cell: ({ trigger }) => trigger },
+      { title: 'by', drop: 2, cell: ({ trigger }) => trigger },
       { title: 'outcome', cell: ({ outcome }) => outcome },
       { title: 'begun', cell: ({ started_at }) => age(context.clock, started_at) },
       {
         title: 'took',
         right: true,
+        drop: 6,
         cell: ({ started_at, finished_at }) => took(context.clock, started_at, finished_at),
       },
-      { title: 'seen', right: true, cell: ({ seen }) => seen },
-      { title: 'created', right: true, cell: ({ created }) => created },
-      { title: 'updated', right: true, cell: ({ updated }) => updated },
-      { title: 'suspects', right: true, cell: ({ suspects }) => suspects },
-      { title: 'error', cell: ({ error }) => error },
+      { title: 'seen', right: true, drop: 7, cell: ({ seen }) => seen },
+      { title: 'created', right: true, drop: 5, cell: ({ created }) => created },
+      { title: 'updated', right: true, drop: 5, cell: ({ updated }) => updated },
+      { title: 'suspects', right: true, drop: 4, cell: ({ suspects }) => suspects },
+      { title: 'error', drop: 1, cell: ({ error }) => error },
     ],
     runs,
   );

@@ -10,10 +10,15 @@ import { settingsFileOf } from '../../store/files/own-files.ts';
 import { leftBehind } from '../../store/reports/known-accounts.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
+import { daemonSince } from '../../store/files/side-lock.ts';
+import { agoInWords } from '../../domain/duration.ts';
+import { timestamp } from '../../domain/clock.ts';
+import { paragraph } from '../terminal/paragraphs.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { silence } from './silence.ts';
 import { reportText } from './status-text.ts';
+import { styled, verdictOf } from './status-verdict.ts';
 
 /** How many runs of an account are shown. */
 const latestRuns = 5;
@@ -41,15 +46,18 @@ export const status: Run = async (call) => {
 
 /** What to do about each account of the settings, those that the mirror has never heard of included. */
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
+  return accountsOf(settings).flatMap((account) => {
+    const report = reports.find((candidate) => candidate.account === account);
+    const toDo = advice(account, report, now, settings.admin.maxStaleness);
+    const silent = report && silence(report, now);
+    return silent === undefined ? toDo : [...toDo, silent];
+  });
+}
+
+/** Those of the settings that the command is about. */
+function accountsOf(settings: Settings): string[] {
   const named = new Set(settings.namedAccounts);
-  return settings.accounts
-    .filter((account) => named.has(account))
-    .flatMap((account) => {
-      const report = reports.find((candidate) => candidate.account === account);
-      const toDo = advice(account, report, now, settings.admin.maxStaleness);
-      const silent = report && silence(report, now);
-      return silent === undefined ? toDo : [...toDo, silent];
-    });
+  return settings.accounts.filter((account) => named.has(account));
 }
 
 /** What is said of an account that the mirror holds and no settings name any more. */
@@ -83,7 +91,9 @@ function printDocument(
       callbacks: callbacks.map((callback) => ({ ...callback, verified: callback.verified === 1 })),
     }),
   );
-  printJson(context, { ok: true, database: settings.database, accounts, advice: toDo });
+  const since = daemonSince(settings.database);
+  const daemon_since = since === undefined ? null : timestamp(since);
+  printJson(context, { ok: true, database: settings.database, daemon_since, accounts, advice: toDo });
 }
 
 async function printText(
@@ -92,7 +102,23 @@ async function printText(
   reports: readonly AccountStatus[],
   toDo: readonly string[],
 ): Promise<void> {
-  const advised = toDo.length === 0 ? [] : [['What to do', ...toDo.map((line) => `  ${line}`)].join('\n')];
+  const now = context.clock.now();
+  const { maxStaleness } = settings.admin;
+  const unknown = accountsOf(settings).filter((id) => reports.every(({ account }) => account !== id));
+  const verdict = verdictOf(reports, { now, maxStaleness, toDo, unknown });
+  const advised = toDo.map((line) => paragraph(context, '  ', line));
+  const head = [
+    styled(context, verdict, await paragraph(context, '', verdict.words)),
+    ...(await Promise.all(advised)),
+    await paragraph(context, '', daemonText(settings.database, now)),
+  ];
   const told = await Promise.all(reports.map((report) => reportText(context, report)));
-  print(context, [settings.database, ...told, ...advised].join('\n\n'));
+  print(context, [head.join('\n'), ...told, settings.database].join('\n\n'));
+}
+
+function daemonText(database: string, now: number): string {
+  const since = daemonSince(database);
+  return since === undefined
+    ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
+    : `A daemon runs since ${timestamp(since).slice(0, 19)} UTC, ${agoInWords(now - since)}.`;
 }

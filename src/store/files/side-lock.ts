@@ -1,5 +1,5 @@
 /** Locks on files beside the database. They are held by the process, and fall when the process ends, however it does. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
@@ -12,10 +12,15 @@ export interface SideLock {
 /** Whoever looks whether a daemon runs is in the way for a moment, in milliseconds. */
 const aMoment = 50;
 
-/** Takes the lock that lets one daemon run on a database. @throws MirrorError `already_running`, and of files. */
-export function takeSideLock(database: string): SideLock {
+/**
+ * Takes the lock that lets one daemon run on a database, and dates its file, so that others can tell since when.
+ * @param now wall time, milliseconds since 1970
+ * @throws MirrorError `already_running`, and of files.
+ */
+export function takeSideLock(database: string, now: number): SideLock {
   const held = lockFile(besideOf(database), aMoment);
   if (!held) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
+  utimesSync(besideOf(database), now / 1_000, now / 1_000);
   return { release: () => void held.close() };
 }
 
@@ -35,6 +40,11 @@ export function isDaemonAt(database: string): boolean {
   } finally {
     sqlite?.close();
   }
+}
+
+/** Wall time at which the daemon that works on a database began, milliseconds since 1970; undefined where none does. */
+export function daemonSince(database: string): number | undefined {
+  return isDaemonAt(database) ? statSync(besideOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
 }
 
 const besideOf = (database: string): string => `${database}.lock`;

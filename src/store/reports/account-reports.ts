@@ -20,6 +20,8 @@ export interface CurrencyTotal {
   readonly code: string;
   readonly kind: 'outstanding' | 'overdue';
   readonly minor: bigint;
+  /** Vendors whose amount is not zero. */
+  readonly vendors: number;
   /** Amounts that are no decimal number of that currency, and are left out. */
   readonly unreadable: number;
 }
@@ -148,7 +150,7 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
 }
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
-type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'unreadable'> & {
+type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'vendors' | 'unreadable'> & {
   billions: number | null;
   rest: number | null;
 };
@@ -159,7 +161,7 @@ export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyT
     sqlite,
     `
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
-    count(*) - count(b.amount_minor) AS unreadable
+    count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b JOIN vendors AS v ON v.account_id = b.account_id AND v.vendorid = b.vendorid
   WHERE b.account_id = :accountId AND v.vis_state = 0 AND v.presence = 'present'
   GROUP BY b.code, b.kind
@@ -168,8 +170,8 @@ export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyT
   return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(total);
 }
 
-function total({ code, kind, unreadable, billions, rest }: HalvedTotal): CurrencyTotal {
-  return { code, kind, unreadable, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
+function total({ billions, rest, ...counted }: HalvedTotal): CurrencyTotal {
+  return { ...counted, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
 }
 
 function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { balance, run, vendor, version, type Row, type Rows } from '../../../support/mirror-file.ts';
+import { takeSideLock } from '../../../../src/store/files/side-lock.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const rows: Rows = {
@@ -305,21 +306,26 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout.replace(line.folder, '')).toMatchInlineSnapshot(`
-      "/vendors.db
+      "Right as of 2026-11-20 11:54:55 UTC, 5 min ago; nothing needs you.
+      No daemon runs: the mirror is as fresh as the last sync made it.
 
       Account 6BApk
-        vendors      2 active, 1 archived, 1 deleted, 1 suspect, 1 missing
-        outstanding  1,201.00 EUR, 7.00 USD
-        overdue      1,000.00 EUR
-        freshness    holds everything up to 2026-11-20 11:54:55 UTC (5 min ago); last complete sweep 4 min ago
-        queue        empty
-        deliveries   none ever came
-        findings     none in the last run
-        callbacks    none
+      currency  vendors   outstanding       overdue
+      EUR             2  1,201.00 EUR  1,000.00 EUR
+      USD             1      7.00 USD      0.00 USD
+
+        vendors     2 active, 1 archived, 1 deleted, 1 suspect, 1 missing
+        freshness   holds everything up to 2026-11-20 11:54:55 UTC (5 min ago); last complete sweep 4 min ago
+        queue       empty
+        deliveries  none ever came
+        findings    none in the last run
+        callbacks   none
 
       run  kind  by       outcome     begun       took  seen  created  updated  suspects  error
         2  pull  command  complete    5 min ago   12 s     6        6        0         0  –
         1  pull  command  incomplete  2 h ago    2 min     0        0        0         0  The list moved.
+
+      /vendors.db
       "
     `);
   });
@@ -329,9 +335,13 @@ describe('status', () => {
     const times = { first_at: '2026-11-20 11:58:00.000', last_at: '2026-11-20 11:59:00.000' };
     await line.fill({ ...rows, _request_failures: [{ ...failing, ...times, requests: 3 }] });
     const { stdout } = await line.run('status', '--account', '6BApk');
-    expect(stdout).toContain('requests     the last 3 failed, since 2 min ago: No answer came within 30 s.\n');
+    expect(stdout).toContain('requests    the last 3 failed, since 2 min ago: No answer came within 30 s.\n');
+    expect(stdout).toMatch(
+      /^Right as of .*; the service has not answered as it should, since 2 min ago; nothing needs you\.\n/,
+    );
     const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
     expect(JSON.parse(json)).toMatchObject({
+      daemon_since: null,
       accounts: [{ request_failures: { requests: 3, ...times }, sweep_request: { asked_at: null } }],
     });
   });
@@ -351,13 +361,14 @@ describe('status', () => {
       ],
     });
     const { stdout } = await line.run('status');
-    expect(stdout.slice(stdout.indexOf('What to do'))).toMatchInlineSnapshot(`
-      "What to do
+    expect(stdout.slice(0, stdout.indexOf('\nAccount'))).toMatchInlineSnapshot(`
+      "Not right for 1 of 2 accounts: no sweep was complete yet; 5 things need you.
         The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
         6BApk may lack changes of the last 1 day.
         6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
         6BApk: One changed vendor could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         other was never mirrored completely: run \`vendor-mirror sync\`.
+      No daemon runs: the mirror is as fresh as the last sync made it.
       "
     `);
   });
@@ -424,12 +435,12 @@ describe('status', () => {
         .filter((text) => /^ {2}(queue|deliveries|findings|callbacks|6BApk)/.test(text))
         .join('\n'),
     ).toMatchInlineSnapshot(`
-      "  queue        1 waiting, 3 parked (2 for: The service failed.; 1 for: no word was left); the oldest since 1 h ago
-        deliveries   the last came 20 min ago; none unsettled
-        findings     3 missed_update in the last run
-        callbacks    bill_vendor to https://m.example/webhooks/6BApk/, verified, checked 1 min ago
-        6BApk: 3 changed vendors could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
-        6BApk: sweeps found 3 changes that no delivery announced, and none came for 20 min: run \`vendor-mirror doctor\`."
+      "  6BApk: 3 changed vendors could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
+        6BApk: sweeps found 3 changes that no delivery announced, and none came for 20 min: run \`vendor-mirror doctor\`.
+        queue       1 waiting, 3 parked (2 for: The service failed.; 1 for: no word was left); the oldest since 1 h ago
+        deliveries  the last came 20 min ago; none unsettled
+        findings    3 missed_update in the last run
+        callbacks   bill_vendor to https://m.example/webhooks/6BApk/, verified, checked 1 min ago"
     `);
 
     const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
@@ -450,6 +461,43 @@ describe('status', () => {
         },
       ],
     });
+  });
+
+  it('says first that a daemon runs, and since when, and breaks no word on a narrow terminal', async () => {
+    await line.fill(rows);
+    const lock = takeSideLock(line.database, line.clock.now() - 3_600_000);
+    expect((await line.run('status')).stdout).toContain('\nA daemon runs since 2026-11-20 11:00:00 UTC, 1 h ago.\n');
+    lock.release();
+    expect((await line.run('status')).stdout).toContain('\nNo daemon runs');
+    const narrow = await testbed({ level: 'command', columns: 44, env: { NO_COLOR: '1' } });
+    await narrow.fill(rows);
+    const { stdout } = await narrow.run('status', '--account', '6BApk');
+    expect(stdout.slice(0, stdout.lastIndexOf('\n\n'))).toMatchInlineSnapshot(`
+      "Right as of 2026-11-20 11:54:55 UTC, 5 min
+      ago; nothing needs you.
+      No daemon runs: the mirror is as fresh as
+      the last sync made it.
+
+      Account 6BApk
+      currency   outstanding       overdue
+      EUR       1,201.00 EUR  1,000.00 EUR
+      USD           7.00 USD      0.00 USD
+
+        vendors     2 active, 1 archived, 1
+                    deleted, 1 suspect, 1 missing
+        freshness   holds everything up to
+                    2026-11-20 11:54:55 UTC (5 min
+                    ago); last complete sweep 4
+                    min ago
+        queue       empty
+        deliveries  none ever came
+        findings    none in the last run
+        callbacks   none
+
+      kind  outcome     begun       took  seen
+      pull  complete    5 min ago   12 s     6
+      pull  incomplete  2 h ago    2 min     0"
+    `);
   });
 
   it('finds fault with callbacks that are not verified', async () => {

@@ -1,0 +1,89 @@
+/** The first line of `status`: is the mirror right, as of when, and does anything need a person. */
+import { styleText } from 'node:util';
+import { age } from '../../domain/age.ts';
+import { parseInstant } from '../../domain/clock.ts';
+import { inWords } from '../../domain/duration.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { mayStyle } from '../terminal/heading.ts';
+import type { AccountStatus } from './account-status.ts';
+
+export interface Verdict {
+  readonly tone: 'green' | 'yellow' | 'red';
+  readonly words: string;
+}
+
+export interface VerdictRules {
+  /** Wall time, milliseconds since 1970. */
+  readonly now: number;
+  /** `admin.maxStaleness`, milliseconds. */
+  readonly maxStaleness: number;
+  /** Sentences that tell what to do; none where nothing is amiss. */
+  readonly toDo: readonly string[];
+  /** Accounts of the settings of which the mirror holds nothing. */
+  readonly unknown: readonly string[];
+}
+
+/** Judges all accounts by the one that is worst off. */
+export function verdictOf(reports: readonly AccountStatus[], rules: VerdictRules): Verdict {
+  const { now, maxStaleness, toDo, unknown } = rules;
+  const all = reports.length + unknown.length;
+  const unfinished = reports.filter(({ freshness }) => freshness.last_complete_sweep === null);
+  const old = reports.filter((report) => !unfinished.includes(report) && stalenessOf(report, now) > maxStaleness);
+  const notRight = (accounts: number, why: string): Verdict => {
+    const whose = all === 1 ? '' : ` for ${accounts} of ${all} accounts`;
+    return { tone: 'red', words: `Not right${whose}: ${why}; ${further(toDo)}.` };
+  };
+  if (unfinished.length + unknown.length > 0)
+    return notRight(unfinished.length + unknown.length, unfinishedText(unfinished, now));
+  if (old.length > 0) {
+    const longest = Math.max(...old.map((report) => stalenessOf(report, now)));
+    return notRight(
+      old.length,
+      Number.isFinite(longest)
+        ? `changes of the last ${inWords(longest)} may be missing`
+        : 'the clock was set back, so nobody knows how old it is',
+    );
+  }
+  const asOf = asOfAll(reports);
+  const moment = asOf === undefined ? '' : ` as of ${asOf.slice(0, 19)} UTC, ${age({ now: () => now }, asOf)}`;
+  const trouble = reports.find(({ failing }) => failing !== null)?.failing;
+  const failing = trouble
+    ? `the service has not answered as it should, since ${age({ now: () => now }, trouble.first_at)}; `
+    : '';
+  const isQuiet = toDo.length === 0 && !trouble;
+  return { tone: isQuiet ? 'green' : 'yellow', words: `Right${moment}; ${failing}${further(toDo)}.` };
+}
+
+function unfinishedText(accounts: readonly AccountStatus[], now: number): string {
+  const running = accounts.flatMap(({ runs }) => runs.find(({ outcome }) => outcome === 'running') ?? [])[0];
+  return running
+    ? `a first sweep is under way, begun ${age({ now: () => now }, running.started_at)}`
+    : 'no sweep was complete yet';
+}
+
+/** The words, in their colour on a terminal that can and wants it. */
+export function styled(
+  { stdout, env }: Pick<ProcessContext, 'stdout' | 'env'>,
+  { tone }: Verdict,
+  text: string,
+): string {
+  return mayStyle(stdout, env) ? styleText(['bold', tone], text, { validateStream: false }) : text;
+}
+
+function further(toDo: readonly string[]): string {
+  if (toDo.length === 0) return 'nothing needs you';
+  return toDo.length === 1 ? 'one thing needs you' : `${toDo.length} things need you`;
+}
+
+/** Judged by what lists show, as alerts are; Infinity where nobody knows. */
+function stalenessOf({ freshness: { listed_as_of } }: AccountStatus, now: number): number {
+  return listed_as_of === null ? Infinity : now - (parseInstant(listed_as_of) ?? now);
+}
+
+/** The moment up to which every account is known to hold everything. */
+function asOfAll(reports: readonly AccountStatus[]): string | undefined {
+  return reports
+    .map(({ freshness }) => freshness.safe_as_of ?? freshness.listed_as_of)
+    .filter((moment) => moment !== null)
+    .sort()[0];
+}
