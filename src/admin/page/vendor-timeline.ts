@@ -1,7 +1,7 @@
 /** The page of one vendor: what it is, what is owed, and its timeline, each change from what to what. */
 import type { Change } from '../../store/reports/change-feed.ts';
 import { readTimeline } from '../../store/reports/change-feed.ts';
-import { fieldChanges, type FieldChange } from '../../store/reports/field-changes.ts';
+import { fieldChanges, learnedBy, type FieldChange } from '../../store/reports/field-changes.ts';
 import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import { page, type Page } from './page-frame.ts';
@@ -136,17 +136,10 @@ const kindWords: Readonly<Record<Change['kind'], string>> = {
   returned: 'Back again',
 };
 
-const sourceWords: Readonly<Record<Change['source'], string>> = {
-  pull: 'a pull',
-  delivery: 'a webhook',
-  reconcile: 'a reconciliation',
-  write: 'a command of ours',
-};
-
 function entry(change: VendorHistory['timeline'][number], now: number): Html {
   return html`<li>
     <b>${kindWords[change.kind]}</b> ${ago(now, change.at)}, ${moment(change.at)}
-    <small>learned by ${sourceWords[change.source]}</small>
+    <small>learned by ${learnedBy[change.source]}</small>
     ${change.fields.length === 0 ? null : changedFields(change.fields)}
   </li>`;
 }

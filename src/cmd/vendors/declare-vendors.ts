@@ -65,7 +65,9 @@ function declareReading(vendors: Command, does: Does): void {
   vendors
     .command('show')
     .argument('<vendorid>', "the vendor's number", idNumber)
-    .description('Shows every field of a vendor, its balances and tax defaults, and its history.')
+    .description(
+      'Shows every field of a vendor, its balances and tax defaults, and its timeline: what changed, from what to what.',
+    )
     .addHelpText('after', examples(['vendor-mirror vendors show 1562']))
     .action(does(async () => (await import('./vendors-show.ts')).vendorsShow));
 }

@@ -1,6 +1,5 @@
 /** `vendors show ID`: everything that the mirror holds of one vendor. */
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import type { Change } from '../../store/reports/change-feed.ts';
 import { vendorDetails, type VendorDetail } from '../../store/reports/vendor-detail.ts';
 import type { TaxDefault, VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
@@ -12,8 +11,9 @@ import { amounts } from '../terminal/money.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { nothing, table } from '../terminal/table.ts';
+import { nothing } from '../terminal/table.ts';
 import { vendorDocument, vendorRecord } from '../../store/reports/vendor-document.ts';
+import { timelineText } from './timeline-text.ts';
 import { stateName } from './vendors-list.ts';
 
 export const vendorsShow: Run = async (call) => {
@@ -59,8 +59,8 @@ async function detailText(context: ProcessContext, detail: VendorDetail): Promis
     heading(context, 'In the mirror'),
     fieldLines(context, mirror),
     '',
-    heading(context, 'History'),
-    await historyTable(context, detail.history),
+    heading(context, 'Timeline'),
+    await timelineText(context, detail),
   ].join('\n');
 }
 
@@ -85,20 +85,4 @@ function valueText(context: ProcessContext, name: string, value: unknown): strin
   if (value === '') return '""';
   if (typeof value !== 'string') return visible(JSON.stringify(value));
   return /_at$|_of$/.test(name) ? `${visible(value)} (${age(context.clock, value)})` : visible(value);
-}
-
-function historyTable(context: ProcessContext, history: readonly Change[]): Promise<string> {
-  return table(
-    context,
-    [
-      { title: 'seq', right: true, cell: ({ seq }) => seq },
-      { title: 'when', cell: ({ at }) => age(context.clock, at) },
-      { title: 'what', cell: ({ kind }) => kind },
-      { title: 'learned by', cell: ({ source }) => source },
-      { title: 'state', cell: ({ vis_state }) => stateName(vis_state) },
-      { title: 'presence', cell: ({ presence }) => presence },
-      { title: 'changed fields', cell: ({ changed_fields }) => changed_fields.join(', ') || null },
-    ],
-    history,
-  );
 }

@@ -3,6 +3,14 @@ import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
+/** How a change was learned, in words that follow "learned by". */
+export const learnedBy = {
+  pull: 'a pull',
+  delivery: 'a webhook',
+  reconcile: 'a reconciliation',
+  write: 'a command of ours',
+} as const;
+
 export interface FieldChange {
   readonly seq: number;
   readonly field: string;

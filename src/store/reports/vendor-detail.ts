@@ -1,6 +1,7 @@
 /** Everything that the mirror holds of one vendor. */
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import { readChanges, type Change } from './change-feed.ts';
+import { fieldChanges, type FieldChange } from './field-changes.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FreshnessView } from '../tables/mirror-tables.ts';
@@ -17,16 +18,20 @@ export interface StoredDetail {
 
 export interface VendorDetail extends StoredDetail {
   readonly history: readonly Change[];
+  /** What each of these changes moved, field by field. */
+  readonly fields: readonly FieldChange[];
 }
 
 type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 /** The vendors of that number, one of each account that uses it, with all that they were. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
-  return storedDetails(sqlite, vendorid, account).map((detail) => ({
-    ...detail,
-    history: readChanges(sqlite, { account: detail.vendor.account_id, vendorid, since: 0, limit: -1 }),
-  }));
+  return storedDetails(sqlite, vendorid, account).map((detail) => {
+    const { account_id } = detail.vendor;
+    const history = readChanges(sqlite, { account: account_id, vendorid, since: 0, limit: -1 });
+    const [from, to] = [history[0]?.seq ?? 0, history.at(-1)?.seq ?? 0];
+    return { ...detail, history, fields: fieldChanges(sqlite, { account_id, vendorid, from, to }) };
+  });
 }
 
 /** The vendors of that number: one, or one of each account that uses it. */

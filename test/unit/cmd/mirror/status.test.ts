@@ -38,8 +38,12 @@ const rows: Rows = {
     { account_id: '6BApk', vendorid: 11, taxid: 6, system_taxid: 9, enabled: 0, name: 'City', amount: '1.5' },
   ],
   vendor_versions: [
-    version(11, [], { valid_from: '2026-11-20 09:00:00.000' }),
-    version(11, ['note', 'city'], { valid_from: '2026-11-20 11:00:00.000', source: 'delivery' }),
+    version(11, [], { valid_from: '2026-11-20 09:00:00.000', raw: '{"city":"Wien"}' }),
+    version(11, ['note', 'city'], {
+      valid_from: '2026-11-20 11:00:00.000',
+      source: 'delivery',
+      raw: '{"city":"Köln","note":"two\\nlines"}',
+    }),
     version(16, [], { valid_from: '2026-11-19 09:00:00.000' }),
     version(16, ['vis_state', 'presence'], { vis_state: 1, presence: 'missing', source: 'reconcile' }),
   ],
@@ -215,7 +219,7 @@ describe('vendors show', () => {
     await line.fill(rows);
   });
 
-  it('shows every field in the order of the reference, and the history', async () => {
+  it('shows every field in the order of the reference, and a timeline from what to what', async () => {
     expect((await line.run('vendors', 'show', '11')).stdout).toMatchInlineSnapshot(`
       "Müller & Söhne
         vendorid                    11
@@ -254,10 +258,11 @@ describe('vendors show', () => {
         changed_at        2026-11-20 09:00:00.000 (3 h ago)
         safe_as_of        2026-11-20 11:54:55.000 (5 min ago)
 
-      History
-      seq  when     what     learned by  state   presence  changed fields
-        1  3 h ago  created  pull        active  present   –
-        2  1 h ago  updated  delivery    active  present   note, city
+      Timeline
+        2026-11-20 09:00:00 UTC (3 h ago)  created, learned by a pull
+        2026-11-20 11:00:00 UTC (1 h ago)  updated, learned by a webhook
+          note  – → two␊lines
+          city  Wien → Köln
       "
     `);
   });

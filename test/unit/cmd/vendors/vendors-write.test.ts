@@ -180,7 +180,8 @@ describe('vendors edit', () => {
     const { status, stdout } = await line.run('vendors', 'edit', String(vendorid), ...edits, ...account);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^ {2}city +Boise$/m);
-    expect(stdout).toMatch(/updated +write/);
+    expect(stdout).toContain('updated, learned by a command of ours\n');
+    expect(stdout).toMatch(/^ {4}city +.+ → Boise$/m);
     expect(truth(vendorid)).toMatchObject({ city: 'Boise', phone: null, vendor_name: before?.['vendor_name'] });
     expect((await line.run('verify', ...account)).status).toBe(0);
   });
