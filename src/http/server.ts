@@ -109,11 +109,21 @@ function portError({ name, host, port }: HttpServerOptions, cause: unknown): unk
   return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
 }
 
+/**
+ * No route has a schema. Left to itself, fastify would load the packages that compile them at each start, which are a hundred files and more.
+ */
+const withoutSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
+
+function refuseSchema(): never {
+  throw new Error('Routes have no schemas here.');
+}
+
 function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: () => boolean): FastifyInstance {
   const tell = (status: number | undefined): void => {
     if (status !== undefined) options.onRefusal?.(status);
   };
   const app: FastifyInstance = fastify({
+    schemaController: withoutSchemas,
     keepAliveTimeout: limits.keepAliveTimeout,
     requestTimeout: limits.requestTimeout,
     maxRequestsPerSocket: limits.maxRequestsPerSocket,
