@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
-import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
@@ -21,7 +20,7 @@ const seed = asked('SEED', 1);
 
 /** What is found after each loss of power, one after the other. */
 function* found(life: Recording): Generator<State & { ask: (file: string, sql: string) => unknown }> {
-  const folder = join(temporaryFolder(memory), 'found');
+  const folder = join(temporaryFolder(), 'found');
   for (const state of statesOf(life, seed, states)) {
     lay(folder, state.files);
     const ask = (file: string, sql: string): unknown => {

@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { asked } from '../support/test-size.ts';
-import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
@@ -102,7 +101,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
       const handshake = async (kill?: Trap) => {
         const world = await testbed({ level: 'sandbox', vendors: 20 });
         const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
-        const log = join(temporaryFolder(memory), 'notes');
+        const log = join(temporaryFolder(), 'notes');
         const daemon = startTapped(at, ['serve'], { library, log, ...(kill && { kill }) });
         const exited = once(daemon, 'exit');
         daemon.stderr!.resume();
@@ -142,7 +141,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
     expect((await at.run('export', copy)).status).toBe(0);
     const old = join(at.folder, 'old.db');
     copyFileSync(copy, old);
-    const log = join(temporaryFolder(memory), 'notes');
+    const log = join(temporaryFolder(), 'notes');
     await ended(startTapped(at, ['export', copy], { library: stage.library, log }));
     const all = readNotes(log).length;
     for (let nth = 1; nth <= all; nth += Math.ceil(all / 6)) {

@@ -6,7 +6,6 @@ import { changeSomething } from '../../src/sandbox/account/churn.ts';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import type { Sqlite } from '../../src/store/sqlite/driver.ts';
 import { asked } from '../support/test-size.ts';
-import { memory } from '../support/memory.ts';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 import { ended } from '../support/testbed/program.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
@@ -126,7 +125,7 @@ function strange(sqlite: Sqlite, known: readonly ReadonlyMap<number, string>[]):
 
 /** The faults of `count` states, and in how many something acknowledged was there to be lost. */
 async function survey(life: Lived, count: number): Promise<{ faults: (Fault & { at: string })[]; telling: number }> {
-  const folder = join(temporaryFolder(memory), 'found');
+  const folder = join(temporaryFolder(), 'found');
   const faults: (Fault & { at: string })[] = [];
   let telling = 0;
   for (const { name, files, acknowledged } of statesOf(life, seed, count)) {

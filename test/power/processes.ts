@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
-import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { ended, type Ended } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
@@ -38,7 +37,7 @@ export interface Stage {
 export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble = {}, count = 30): Promise<Life> {
   const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
   const path = await introduce(at);
-  const log = join(temporaryFolder(memory), 'notes');
+  const log = join(temporaryFolder(), 'notes');
   const daemon = startTapped(at, ['serve'], { library, log, ...trouble });
   const closed = once(daemon, 'close');
   const { stderr, serving } = watch(daemon);
@@ -64,7 +63,7 @@ export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble =
 /** A first pull. */
 export async function pullLife({ library, sandbox }: Stage, trouble: Trouble = {}): Promise<Life & Ended> {
   const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
-  const log = join(temporaryFolder(memory), 'notes');
+  const log = join(temporaryFolder(), 'notes');
   const end = await ended(startTapped(at, ['sync', '--json'], { library, log, ...trouble }));
   return { ...end, at, notes: readNotes(log), answers: [], stage: 'starting' };
 }

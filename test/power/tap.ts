@@ -1,6 +1,7 @@
 /** The library between a program and the disk (tap.c): compiled where there is a compiler, and asked for by environment. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
 
@@ -12,7 +13,8 @@ export const untappable =
 
 /** Makes the library, in a folder that goes away with the test. */
 export function compileTap(): string {
-  const library = join(temporaryFolder(), 'tap.so');
+  // From shared memory, a container may load no library.
+  const library = join(temporaryFolder(tmpdir()), 'tap.so');
   const source = join(packageRoot, 'test/power/tap.c');
   execFileSync(compiler ?? 'cc', ['-O2', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread']);
   if (!existsSync(library)) throw new Error(`${source} was not compiled.`);

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { memory } from '../support/memory.ts';
 import { ask, temporaryFolder } from '../support/mirror-file.ts';
 import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
 import { build, ended, freePort, program, type Ended } from '../support/testbed/program.ts';
@@ -14,7 +13,7 @@ vi.setConfig({ testTimeout: 240_000 });
 beforeAll(build);
 
 async function sandboxPlace() {
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const database = join(folder, 'sandbox.db');
   const settings = join(folder, 'mirror.yaml');
   writeFileSync(

@@ -2,14 +2,13 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memory } from '../support/memory.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** A `systemd-notify` that writes down what it is asked for, with its whole environment. */
 function notifier(): { folder: string; said: () => string } {
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const [script, paper] = [join(folder, 'systemd-notify'), join(folder, 'said')];
   writeFileSync(script, `#!/bin/sh\necho "$@ at $NOTIFY_SOCKET, $VENDOR_MIRROR_CONFIG" >> ${paper}\n`);
   chmodSync(script, 0o755);
@@ -43,7 +42,7 @@ describe('systemd', () => {
   });
 
   it('that cannot be told is no reason to stop', async () => {
-    const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder(memory) };
+    const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder() };
     const at = await testbed({
       level: 'program',
       service: { vendors: 5 },

@@ -10,5 +10,5 @@ function isRoomy(folder: string): boolean {
   return bavail * bsize >= enough;
 }
 
-/** A folder where a commit costs no turn of a disk, for tests whose proof does not depend on one. */
+/** A folder where a commit costs no turn of a disk. */
 export const memory = isRoomy('/dev/shm') ? '/dev/shm' : tmpdir();

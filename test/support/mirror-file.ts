@@ -1,6 +1,5 @@
 /** Mirror files for tests: made by the migrations, filled row by row, opened by this program and by others. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Driver from 'better-sqlite3';
@@ -9,6 +8,7 @@ import { systemRandom, type Clock } from '../../src/domain/clock.ts';
 import { Database, type DatabaseOptions } from '../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../src/store/files/mirror-options.ts';
 import type { MirrorFile } from '../../src/store/open/sqlite-store.ts';
+import { memory } from './memory.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,8 +17,8 @@ export const migrations = join(packageRoot, 'migrations');
 /** How the names of temporary folders begin. */
 export const folderPrefix = 'vendor-mirror-';
 
-/** A folder that goes away with the test. */
-export function temporaryFolder(within = tmpdir()): string {
+/** A folder that goes away with the test. No proof depends on a turn of the disk: whoever is killed leaves what the system has taken. */
+export function temporaryFolder(within = memory): string {
   const folder = mkdtempSync(join(within, folderPrefix));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

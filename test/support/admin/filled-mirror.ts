@@ -11,7 +11,6 @@ import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
 import { compiled } from '../compiled.ts';
-import { memory } from '../memory.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 
 const account = '6BApk';
@@ -36,7 +35,7 @@ const oddNames = [
 
 /** So many vendors, each with a currency, and as many changes over the last year. @returns the path of the file. */
 export async function fillMirror(vendors: number): Promise<string> {
-  const path = join(temporaryFolder(memory), 'vendors.db');
+  const path = join(temporaryFolder(), 'vendors.db');
   const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
   const { sqlite } = database;
   const count = (most: number): string =>

@@ -8,7 +8,6 @@ import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { PullOptions } from '../../../src/sync/run/run.ts';
 import { directFetch } from '../network/direct-fetch.ts';
-import { memory } from '../memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account, token } from '../names.ts';
 import { constantRandom } from '../random.ts';
@@ -73,7 +72,7 @@ function bent(
 export async function openAccount(options: AccountOptions): Promise<AccountTestbed> {
   const { accounts = [account] } = options;
   const clock = virtualClock({ auto: true });
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const sandbox = new Sandbox(
     {
       vendors: 40,

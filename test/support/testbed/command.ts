@@ -5,7 +5,6 @@ import { PassThrough, Readable } from 'node:stream';
 import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
-import { memory } from '../memory.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
@@ -47,7 +46,7 @@ export interface CommandOptions {
 
 export async function openCommand(options: CommandOptions): Promise<CommandTestbed> {
   const service = options.service && (await chosenService(options.service));
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const database = join(folder, 'vendors.db');
   const settings = join(folder, 'mirror.yaml');
   const clock = options.clock ?? (service ? systemClock : virtualClock());

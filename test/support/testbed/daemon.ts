@@ -16,7 +16,6 @@ import { account, publicUrl, token } from '../names.ts';
 import { directFetch } from '../network/direct-fetch.ts';
 import { post, type Posted } from '../network/post.ts';
 import { constantRandom } from '../random.ts';
-import { memory } from '../memory.ts';
 import { settingsIn, type SettingsOver } from '../settings.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 
@@ -80,7 +79,7 @@ export interface DaemonTestbed {
 
 export async function openDaemonTestbed({ started = true, ...options }: DaemonOptions): Promise<DaemonTestbed> {
   const clock = virtualClock();
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const log: Entry[] = [];
   const [runs, requests, posted, fatal]: [RunReport[], string[], Delivery[], MirrorError[]] = [[], [], [], []];
   const agent = new Agent({ keepAlive: true });

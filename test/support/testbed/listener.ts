@@ -9,7 +9,6 @@ import { openSecrets, type Secrets } from '../../../src/store/secrets/secrets.ts
 import { createListener } from '../../../src/webhook/receive/listener.ts';
 import type { Outcome } from '../../../src/webhook/receive/outcomes.ts';
 import { knownVerifier } from '../deliveries/signed-delivery.ts';
-import { memory } from '../memory.ts';
 import { migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
@@ -44,7 +43,7 @@ export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadlin
 
 /** Files and a listener; nobody outside. */
 export async function openListener(options: ListenerOptions): Promise<ListenerTestbed> {
-  const { clock = quickClock(), folder = temporaryFolder(memory), log = silentLog } = options;
+  const { clock = quickClock(), folder = temporaryFolder(), log = silentLog } = options;
   const mirror = await openMirror({
     path: join(folder, 'vendors.db'),
     migrations,

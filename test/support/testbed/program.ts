@@ -7,7 +7,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { memory } from '../memory.ts';
 import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
 import { watched, type DaemonProcess } from './daemon-process.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
@@ -79,7 +78,7 @@ export async function openProgram(options: ProgramOptions): Promise<ProgramTestb
   const service = await chosenService(options.service);
   const { accounts = ['6BApk'], settings = '', rate = '100000/1s', env = {} } = options;
   const { auth = `{ accessToken: ${service.token} }` } = options;
-  const folder = temporaryFolder(memory);
+  const folder = temporaryFolder();
   const database = join(folder, 'vendors.db');
   const file = join(folder, 'mirror.yaml');
   const [listenerPort, adminPort] = options.listens ? [await freePort(), await freePort()] : [0, 0];

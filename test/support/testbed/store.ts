@@ -6,7 +6,6 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../../src/domain/reading.ts';
 import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import type { Verdict } from '../../../src/store/decide/verdict.ts';
-import { memory } from '../memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -54,7 +53,7 @@ export async function openStore(): Promise<StoreTestbed> {
     timer: () => () => undefined,
     yield: () => Promise.resolve(),
   };
-  const path = join(temporaryFolder(memory), 'vendors.db');
+  const path = join(temporaryFolder(), 'vendors.db');
   const open = (): Promise<Store> =>
     openMirror({
       path,

@@ -13,7 +13,6 @@ import {
   writeMirror,
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { memory } from '../../../support/memory.ts';
 
 const clock = virtualClock({ auto: true });
 const accounts = ['6BApk', 'other'];
@@ -29,7 +28,7 @@ function plan(sqlite: Sqlite, sql: string): string[] {
 
 describe('the views that pages ask', () => {
   it('K24 find the oldest unsettled delivery in the index of what is unsettled, and go through no table', async () => {
-    const path = join(temporaryFolder(memory), 'vendors.db');
+    const path = join(temporaryFolder(), 'vendors.db');
     const deliveries = Array.from({ length: 2_000 }, (_, index) => ({
       account_id: '6BApk',
       object_id: index % 50,
@@ -70,7 +69,7 @@ const anyVendor = fc.record({
 });
 
 it('K24 keeps the numbers of vendors through whatever is done to the table', async () => {
-  const database = await openDatabase(join(temporaryFolder(memory), 'vendors.db'));
+  const database = await openDatabase(join(temporaryFolder(), 'vendors.db'));
   const { sqlite } = database;
   const upsert = sqlite.prepare(`
     INSERT INTO vendors (account_id, vendorid, vis_state, presence, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
@@ -140,7 +139,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 it('K24 keeps by day what the whole journal would say', async () => {
-  const database = await openDatabase(join(temporaryFolder(memory), 'vendors.db'));
+  const database = await openDatabase(join(temporaryFolder(), 'vendors.db'));
   const { sqlite } = database;
   const insert = (table: string, row: Row): unknown =>
     sqlite

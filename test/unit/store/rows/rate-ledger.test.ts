@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../../src/domain/clock.ts';
 import type { RateDemand, Reservation } from '../../../../src/domain/rate-reservation.ts';
 import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
-import { memory } from '../../../support/memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -37,7 +36,7 @@ async function takeAll(
   }
 }
 
-const file = (): string => join(temporaryFolder(memory), 'vendors.db');
+const file = (): string => join(temporaryFolder(), 'vendors.db');
 
 async function end(reservations: readonly Reservation[]): Promise<void> {
   for (const reserved of reservations) await reserved.end(0);

@@ -10,7 +10,6 @@ import { createLog } from '../../../../src/domain/log.ts';
 import type { Database } from '../../../../src/store/sqlite/database.ts';
 import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { prune } from '../../../../src/store/transactions/retention.ts';
-import { memory } from '../../../support/memory.ts';
 import {
   ask,
   migrations,
@@ -33,7 +32,7 @@ const daysAgo = (days: number): string => timestamp(clock.now() - days * day);
 
 /** A mirror with these rows, and a look at which of them are left. */
 async function holding(rows: Rows): Promise<{ mirror: Store; left: (table: string, column?: string) => unknown[] }> {
-  const path = join(temporaryFolder(memory), 'vendors.db');
+  const path = join(temporaryFolder(), 'vendors.db');
   await writeMirror(path, clock, rows);
   const mirror = await openMirror({
     path,
@@ -244,7 +243,7 @@ describe('a retention of many rows', () => {
   });
 
   it('K41 finds old rows by their age, in an index', async () => {
-    const path = join(temporaryFolder(memory), 'vendors.db');
+    const path = join(temporaryFolder(), 'vendors.db');
     await writeMirror(path, clock, everything);
     const database = await openDatabase(path);
     const prepare = vi.spyOn(database.sqlite, 'prepare');
@@ -261,7 +260,7 @@ describe('a retention of many rows', () => {
   });
 
   it('K41 leaves space that new rows use again: the file does not grow by what was removed', async () => {
-    const path = join(temporaryFolder(memory), 'vendors.db');
+    const path = join(temporaryFolder(), 'vendors.db');
     const rows = { findings: everything.findings, vendor_versions: numbers.map((seq) => closed(seq, 20)) };
     await writeMirror(path, clock, rows);
     const full = statSync(path).size;
