@@ -19,6 +19,20 @@ const long = [
   'test/unit/sync/run/sweep-run.ten-thousand.test.ts',
 ];
 
+/** `npm run test:quick` leaves these out: each takes seconds. */
+const slow = [
+  'test/unit/admin/api/vendors-api.test.ts',
+  'test/unit/store/sqlite/migrate.raw-once.test.ts',
+  'test/unit/store/transactions/readings.test.ts',
+  'test/unit/store/transactions/retention.test.ts',
+  'test/unit/webhook/receive/group-commit.test.ts',
+  'test/unit/webhook/receive/listener.hostile-requests.test.ts',
+  'test/unit/webhook/receive/listener.refusals.test.ts',
+  'test/unit/webhook/subscribe/own-callbacks.test.ts',
+  'test/unit/webhook/subscribe/reconciler.test.ts',
+];
+const isQuick = process.env['QUICK'] !== undefined;
+
 /** Begins with what takes longest, so that no core waits at the end while another works alone. */
 class LongFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
@@ -41,7 +55,12 @@ export default defineConfig({
       { extends: true, test: { name: 'first', include: first, sequence: { groupOrder: 0 } } },
       {
         extends: true,
-        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [...first, ...alone], isolate: false },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...first, ...alone, ...(isQuick ? slow : [])],
+          isolate: false,
+        },
       },
       { extends: true, test: { name: 'alone', include: alone } },
     ],
