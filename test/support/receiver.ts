@@ -10,7 +10,6 @@ import type { NotifyTarget } from '../../src/settings/parse.ts';
 import { openMirror } from '../../src/store/open/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { NotifiedPlaces } from '../../src/store/secrets/notified.ts';
-import { memory } from './memory.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from './mirror-file.ts';
 import { account } from './names.ts';
 import { constantRandom } from './random.ts';
@@ -101,7 +100,7 @@ export interface Notified {
 
 export async function notified({
   name = 'receiver',
-  file = join(temporaryFolder(memory), 'vendors.db'),
+  file = join(temporaryFolder(), 'vendors.db'),
 } = {}): Promise<Notified> {
   const clock = virtualClock();
   const random = constantRandom(0);
