@@ -5,7 +5,7 @@
  * without touching the source. What is planted is told as JSON: the module that lists the faults, the name of one, and the exports
  * that it replaces (test/support/planted-fault.ts).
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +18,13 @@ const source = join(import.meta.dirname, '../src/');
 
 /** @type {import('node:module').ResolveHook} */
 export async function resolve(specifier, context, next) {
-  const resolved = await next(specifier, context);
-  const { search } = new URL(context.parentURL ?? resolved.url);
+  const { parentURL } = context;
+  // The file is there: Node would look for it, and take longer than all the rest.
+  const isOurs = parentURL !== undefined && /^\.\.?\/.*\.ts$/.test(specifier);
+  const resolved = isOurs
+    ? { url: new URL(specifier, parentURL).href, format: 'module', shortCircuit: true }
+    : await next(specifier, context);
+  const search = parentURL?.includes('?') ? new URL(parentURL).search : '';
   const isAnew = search !== '' && resolved.url.endsWith('.ts');
   return isAnew ? { ...resolved, url: resolved.url + search } : resolved;
 }
@@ -29,12 +34,23 @@ export async function load(url, context, next) {
   const { protocol, pathname, searchParams } = new URL(url);
   if (protocol !== 'file:' || !pathname.endsWith('.ts')) return next(url, context);
   const path = fileURLToPath(url);
-  const text = await readFile(path, 'utf8');
+  const code = codeOf(path);
+  const planted = searchParams.get('planted');
+  return { format: 'module', source: planted ? code + replacing(path, JSON.parse(planted)) : code, shortCircuit: true };
+}
+
+/** What was made of files: with each fault, all of them are loaded anew. */
+const made = new Map();
+
+function codeOf(path) {
+  const known = made.get(path);
+  if (known !== undefined) return known;
+  const text = readFileSync(path, 'utf8');
   // In a tagged template the transformer takes this for the end of the page it is part of, and asks for a helper that is not here.
   const { code, errors } = transformSync(path, text.replaceAll('</script', '<\\/script'));
   if (errors.length > 0) throw new SyntaxError(errors[0].message);
-  const planted = searchParams.get('planted');
-  return { format: 'module', source: planted ? code + replacing(path, JSON.parse(planted)) : code, shortCircuit: true };
+  made.set(path, code);
+  return code;
 }
 
 /**
