@@ -1,7 +1,12 @@
-import { request, type IncomingMessage } from 'node:http';
+import { request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import Driver from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ChangeStreams } from '../../../../src/admin/api/change-streams.ts';
+import type { Query } from '../../../../src/store/sqlite/query.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
-import { vendor, version } from '../../../support/mirror-file.ts';
+import { readMirror, temporaryFolder, vendor, version, writeMirror } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 /** A reader of a stream, who can leave and come back. */
@@ -101,10 +106,36 @@ describe('the change feed as server-sent events', () => {
     expect(reader.seqs).toEqual([1]);
   });
 
-  it('refuses a cursor that leads nowhere with 410, and says in a stream where it fell behind what was removed', async () => {
+  it('refuses a cursor that leads nowhere with 410', async () => {
     const admin = await adminOverMirror({ vendors: [vendor(1)], vendor_versions: [version(1, [])] });
     const reader = await Reader.open(url(admin), { 'last-event-id': '0123456789abcdef:1' });
     expect(reader.response.statusCode).toBe(410);
+  });
+
+  it('ends with the event gone where a stream fell behind what was removed, and takes the cursor no more', async () => {
+    const clock = virtualClock();
+    const admin = await adminOverMirror({ vendor_versions: [version(1, [])] }, clock);
+    const reader = await Reader.open(url(admin));
+    await reader.until(({ seqs }) => seqs.length === 1);
+    const behind = reader.lastId;
+    await clock.waiting();
+    await admin.fill({ vendor_versions: [version(1, ['note']), version(1, ['note']), version(1, ['phone'])] });
+    const other = new Driver(admin.path);
+    other.exec('DELETE FROM _vendor_versions WHERE seq <= 3');
+    other.close();
+    await clock.advance(500);
+    await reader.until(({ ended }) => ended);
+    expect(reader.seqs).toEqual([1]);
+    const [, data = ''] = reader.events.at(-1)?.split('event: gone\ndata: ') ?? [];
+    const gone = JSON.parse(data) as { oldest: string; latest: string };
+    expect(gone).toMatchObject({ error: 'history_gone', reason: 'removed' });
+    expect([gone.oldest, gone.latest].map((cursor) => cursor.split(':')[1])).toEqual(['3', '4']);
+
+    const again = await Reader.open(url(admin), { 'last-event-id': behind });
+    expect(again.response.statusCode).toBe(410);
+    const anew = await Reader.open(url(admin), { 'last-event-id': gone.oldest });
+    await anew.until(({ seqs }) => seqs.length === 1);
+    expect(anew.seqs).toEqual([4]);
   });
 
   it('gives signs of life', async () => {
@@ -139,5 +170,83 @@ describe('the change feed as server-sent events', () => {
     // Time stands still: nothing waits for the grace of a stop.
     await admin.stop();
     await reader.until(({ ended }) => ended);
+  });
+});
+
+/** A connection whose other end reads when it is told to. */
+class Connection extends Writable {
+  text = '';
+  #unread: (() => void) | undefined;
+  #reads = false;
+
+  writeHead(): this {
+    return this;
+  }
+
+  read(): void {
+    this.#reads = true;
+    this.#unread?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, taken: () => void): void {
+    this.text += chunk.toString();
+    this.#unread = taken;
+    if (this.#reads) setImmediate(taken);
+  }
+
+  asResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+}
+
+describe('a reader that does not keep up', () => {
+  const count = 500;
+
+  /** A stream of many large changes. */
+  async function stream() {
+    const path = join(temporaryFolder(), 'vendors.db');
+    const clock = virtualClock();
+    const note = (nth: number): string => JSON.stringify({ note: `${nth} ${'x'.repeat(20_000)}` });
+    const versions = Array.from({ length: count }, (_, nth) =>
+      version(1, nth === 0 ? [] : ['note'], { raw: note(nth), valid_to: '2026-11-20 09:00:00.000' }),
+    );
+    await writeMirror(path, clock, { vendor_versions: versions });
+    const mirror = readMirror(path, clock);
+    const asked = { turns: 0 };
+    const query: Query = (report) => {
+      asked.turns += 1;
+      return mirror.read(() => report(mirror.sqlite));
+    };
+    const faults: unknown[] = [];
+    const streams = new ChangeStreams({ query, clock, headers: {}, onFault: (error) => faults.push(error) });
+    const connection = new Connection();
+    const answer = streams.open({});
+    if (typeof answer !== 'function') throw new Error('The stream was refused.');
+    answer(connection.asResponse());
+    return { asked, clock, connection, faults, streams };
+  }
+
+  it('is waited for with no more than one change unread, and cut after 30 seconds', async () => {
+    const { asked, clock, connection, faults, streams } = await stream();
+    await clock.waiting();
+    const { turns } = asked;
+    expect(connection.writableLength).toBeLessThan(2 * connection.writableHighWaterMark + 50_000);
+    await clock.advance(29_999);
+    expect([asked.turns, streams.count, connection.destroyed]).toEqual([turns, 1, false]);
+    await clock.advance(1);
+    expect([asked.turns, streams.count, connection.destroyed]).toEqual([turns, 0, true]);
+    expect(faults).toEqual([]);
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it('gets everything, in order, where it reads again in time', async () => {
+    const { clock, connection, streams } = await stream();
+    await clock.waiting();
+    await clock.advance(29_999);
+    connection.read();
+    while (!connection.text.includes(`:${count}\n`)) await new Promise((resolve) => setImmediate(resolve));
+    const seqs = [...connection.text.matchAll(/^id: \w+:(\d+)\ndata: /gm)].map(([, seq]) => Number(seq));
+    expect(seqs).toEqual(Array.from({ length: count }, (_, nth) => nth + 1));
+    streams.stop();
   });
 });
