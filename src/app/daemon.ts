@@ -178,39 +178,43 @@ async function openAlone(settings: Settings, dependencies: InstallationDependenc
   try {
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
       await quarantineDamaged(path, dependencies);
-    const installation = await openWhole(path, settings, dependencies);
-    try {
-      const { mirror, secrets } = installation;
-      const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
-      await secrets.beginDaemon(epoch);
-      return { installation, lock, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
-    } catch (error) {
-      await installation.close();
-      throw error;
-    }
+    return { ...(await begunWhole(path, settings, dependencies)), lock };
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-/** Opens the files; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
-async function openWhole(
+/** Opens the files and begins; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
+async function begunWhole(
   path: string,
   settings: Settings,
   dependencies: InstallationDependencies,
-): Promise<Installation> {
+): Promise<Omit<Opened, 'lock'>> {
   let isOpen = false;
   const { onFatal } = dependencies;
   // What is met before all is open is thrown.
-  const open = (): Promise<Installation> =>
-    openInstallation(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
-  const installation = await open().catch(async (error: unknown) => {
+  const begin = (): Promise<Omit<Opened, 'lock'>> =>
+    begun(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
+  const opened = await begin().catch(async (error: unknown) => {
     if (!comesOfDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
-    return open();
+    return begin();
   });
   isOpen = true;
-  return installation;
+  return opened;
+}
+
+async function begun(settings: Settings, dependencies: InstallationDependencies): Promise<Omit<Opened, 'lock'>> {
+  const installation = await openInstallation(settings, dependencies);
+  try {
+    const { mirror, secrets } = installation;
+    const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
+    await secrets.beginDaemon(epoch);
+    return { installation, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
+  } catch (error) {
+    await installation.close();
+    throw error;
+  }
 }
 
 /** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */

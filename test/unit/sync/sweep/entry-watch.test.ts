@@ -39,8 +39,8 @@ const updated = (vendor: Vendor): Verdict => ({
 });
 
 /** Whether a vendor that was written at `written` may have entered a list whose walk began at noon, and that shows it `after` ms later. */
-function mayEnter(written: number, { after = 10 * second, ahead = 0 } = {}): boolean {
-  const watch = new EntryWatch(pageAt(0, ahead), lag);
+function mayEnter(written: number, { after = 10 * second, ahead = 0, lagging = lag } = {}): boolean {
+  const watch = new EntryWatch(pageAt(0, ahead), lagging);
   const vendor = vendorOf(written);
   watch.see(rowOf(vendor), updated(vendor), pageAt(after, ahead));
   return watch.entered;
@@ -59,6 +59,30 @@ describe('a vendor that a walk meets changed', () => {
 
   it('K7 may have entered where the clock that dates answers runs ahead of the stamps', () => {
     expect(mayEnter(noon + 1 * second, { ahead: 2 * second })).toBe(true);
+    expect(mayEnter(noon, { ahead: 2 * second, lagging: 0 })).toBe(true);
+  });
+
+  it('K7 may have entered where the clock that dates answers runs behind the stamps', () => {
+    expect(mayEnter(noon + 11 * second, { ahead: -2 * second })).toBe(true);
+  });
+
+  it('K7 may have entered where it was created during the walk, although it bears an older change', () => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    const vendor = { ...vendorOf(noon - 24 * hour), created_at: timestamp(noon + 4 * second).slice(0, 19) };
+    watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    expect(watch.entered).toBe(true);
+  });
+
+  it('K7 cannot have entered where a younger stamp shows that the zone is another one', () => {
+    const watch = new EntryWatch(pageAt(0), lag);
+    const see = (written: number): void => {
+      const vendor = vendorOf(written);
+      watch.see(rowOf(vendor), updated(vendor), pageAt(10 * second));
+    };
+    see(noon - 5 * hour + 4 * second);
+    expect(watch.entered).toBe(true);
+    see(noon - minute);
+    expect(watch.entered).toBe(false);
   });
 
   it.each([-12, -5, -3.5, 0, 2, 5.75])('K7 may have entered where stamps are %s hours from UTC', (zone) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../../src/domain/log.ts';
-import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { delivery, formType, signed } from '../../../support/deliveries/signed-delivery.ts';
+import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 /** A listener whose log is kept, before a mirror that can be made to fail. */
@@ -25,13 +26,36 @@ async function send(place: Testbed<'listener'>, count: number, ...deliveries: Re
 
 const genuine = signed(delivery);
 const forged = signed(delivery, 'another-key');
-const unsigned: RequestInit = { method: 'POST', body: 'name=\u001b[31mx'.repeat(40) };
+const malformed: RequestInit = { method: 'POST', body: 'name=\u001b[31mx'.repeat(40) };
 
 describe('the log of the listener', () => {
   it('J7 has no line for what anybody can send, however much comes', async () => {
     const place = await noted();
-    await send(place, 100, forged, unsigned, { method: 'GET' });
-    expect(place.outcomes.length).toBeGreaterThanOrEqual(200);
+    const post = (body: string, type = formType): RequestInit => ({
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    const code = `name=callback.verify&verifier=nobody-asked-for-it&account_id=${account}&object_id=1`;
+    const requests = {
+      wrong_signature: forged,
+      malformed: signed({ ...delivery, account_id: 'another' }),
+      unsigned: post(genuine.body),
+      unexpected_code: post(code),
+      wrong_type: post('{}', 'text/plain'),
+      too_large: post('x'.repeat(20_000)),
+      wrong_method: { method: 'GET' },
+    };
+    await send(place, 30, ...Object.values(requests), malformed);
+    for (let nth = 0; nth < 30; nth++) await fetch(`${place.address}x`, { method: 'POST' });
+    expect([...new Set(place.outcomes)].sort()).toEqual([...Object.keys(requests), 'unknown_path'].sort());
+    expect(place.lines).toEqual([]);
+  });
+
+  it('J7 has no line for deliveries that are accepted: what they change is said once it is known', async () => {
+    const place = await noted();
+    await send(place, 30, genuine);
+    expect([place.outcomes.length, new Set(place.outcomes)]).toEqual([30, new Set(['accepted'])]);
     expect(place.lines).toEqual([]);
   });
 
@@ -42,6 +66,9 @@ describe('the log of the listener', () => {
     place.fail(false);
     await send(place, 100, genuine);
     expect(place.outcomes.filter((outcome) => outcome === 'unavailable').length).toBe(100);
+    // Nor does either hold anything of what was sent.
+    for (const value of Object.values(delivery))
+      if (value.length > 3) expect(place.lines.join('')).not.toContain(value);
     expect(place.lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
       expect.stringContaining('Deliveries are refused'),
       'Deliveries are accepted again.',
