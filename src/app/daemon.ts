@@ -163,15 +163,17 @@ function refuseBadSchedules({ schedule }: Settings): void {
     throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
 }
 
-interface Opened {
+interface Begun {
   readonly installation: Installation;
-  readonly lock: SideLock;
   /** Why the mirror must be looked through; undefined where it need not be. */
   readonly doubt: string | undefined;
 }
 
 /** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
-async function openAlone(settings: Settings, dependencies: InstallationDependencies): Promise<Opened> {
+async function openAlone(
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<Begun & { readonly lock: SideLock }> {
   whereToRead(settings);
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path, dependencies.clock.now());
@@ -186,15 +188,11 @@ async function openAlone(settings: Settings, dependencies: InstallationDependenc
 }
 
 /** Opens the files and begins; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
-async function begunWhole(
-  path: string,
-  settings: Settings,
-  dependencies: InstallationDependencies,
-): Promise<Omit<Opened, 'lock'>> {
+async function begunWhole(path: string, settings: Settings, dependencies: InstallationDependencies): Promise<Begun> {
   let isOpen = false;
   const { onFatal } = dependencies;
   // What is met before all is open is thrown.
-  const begin = (): Promise<Omit<Opened, 'lock'>> =>
+  const begin = (): Promise<Begun> =>
     begun(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
   const opened = await begin().catch(async (error: unknown) => {
     if (!comesOfDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
@@ -204,7 +202,7 @@ async function begunWhole(
   return opened;
 }
 
-async function begun(settings: Settings, dependencies: InstallationDependencies): Promise<Omit<Opened, 'lock'>> {
+async function begun(settings: Settings, dependencies: InstallationDependencies): Promise<Begun> {
   const installation = await openInstallation(settings, dependencies);
   try {
     const { mirror, secrets } = installation;

@@ -34,6 +34,20 @@ describe('every test', () => {
     expect(found).toEqual([]);
   });
 
+  it('that is skipped is so by skipIf alone: neither by its context nor by an option', () => {
+    const found = tests.flatMap((file) =>
+      collect(file, (node) => {
+        const byContext =
+          ts.isCallExpression(node) &&
+          /(^|\.)skip$/.test(node.expression.getText()) &&
+          !/^(describe|it|test|suite)\b/.test(node.expression.getText());
+        const byOption = ts.isPropertyAssignment(node) && /^(skip|todo|only)$/.test(node.name.getText());
+        return byContext || byOption ? `${file.path}: ${node.getText()}` : undefined;
+      }),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('that runs only when asked for is one of these, which take minutes', () => {
     const asked = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
     expect(asked.sort()).toEqual(['test/process/serve-nightly.test.ts', 'test/process/soak.test.ts']);

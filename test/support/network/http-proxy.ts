@@ -16,6 +16,14 @@ export interface HttpProxyOptions {
   /** The name of a certificate in test/fixtures/tls; plain HTTP without. */
   readonly certificate?: string;
   readonly change?: (bytes: Buffer) => Uint8Array;
+  /** What is answered in place of the service; undefined where it is asked. */
+  readonly instead?: (request: { readonly method: string; readonly path: string }) => ProxyAnswer | undefined;
+}
+
+export interface ProxyAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
 }
 
 /** The path of a certificate; all are valid from 2020 to 2120, for localhost and 127.0.0.1, unless their name says otherwise. */
@@ -24,13 +32,21 @@ export function certificatePath(name: string): string {
 }
 
 /** A proxy for the service at `service`, closed with the test. */
-export async function httpProxy(service: string, { certificate, change }: HttpProxyOptions = {}): Promise<HttpProxy> {
+export async function httpProxy(
+  service: string,
+  { certificate, change, instead }: HttpProxyOptions = {},
+): Promise<HttpProxy> {
   let asked = 0;
   const listener: RequestListener = (request, response) => {
     asked += 1;
     void (async () => {
       const { method = 'GET', headers, url = '/' } = request;
       const body = method === 'GET' ? undefined : await buffer(request);
+      const own = instead?.({ method, path: url.split('?', 1)[0] ?? '' });
+      if (own) {
+        response.writeHead(own.status, { 'content-type': own.type }).end(own.body);
+        return;
+      }
       const { authorization = '', 'content-type': type = 'application/json' } = headers;
       const answer = await fetch(service + url, {
         method,
