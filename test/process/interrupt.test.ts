@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { activeDifferences, differences } from '../support/differences.ts';
@@ -61,5 +62,26 @@ describe('a sync that is interrupted', () => {
 
     expect((await at.run('sync')).status).toBe(0);
     expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+  });
+});
+
+describe('an export of a query that takes for ever', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s while SQLite looks for the next row', async (signal) => {
+    const sandbox = await testbed({ level: 'sandbox', vendors: 1 });
+    const at = await testbed({ level: 'program', service: sandbox });
+    expect((await at.run('sync')).status).toBe(0);
+    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+    const child = at.start(
+      'export',
+      '-',
+      '--format',
+      'ndjson',
+      '--query',
+      `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`,
+    );
+    const over = ended(child);
+    await Promise.race([once(child.stdout!, 'data'), over]);
+    child.kill(signal);
+    expect(await over).toEqual({ status: 1, stdout: '{"n":1}\n', stderr: '' });
   });
 });

@@ -1,6 +1,6 @@
 /** Rows as a CSV file for spreadsheets. */
 import { stringify } from 'csv-stringify';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import type { Cell, ExportedRows } from './export-rows.ts';
 
 /**
@@ -14,15 +14,15 @@ export function csvOf({ columns, rows }: ExportedRows): Readable {
     quote_record_delimiter: true,
     cast: { string: (text) => ({ value: disarmed(text), quoted: /^'?\+/.test(text) }), bigint: String },
   });
-  return Readable.from(
-    lists(
-      columns.map(({ name }) => name),
-      rows,
-    ),
-  ).pipe(lines);
+  const named = lists(
+    columns.map(({ name }) => name),
+    rows,
+  );
+  // What fails in the rows ends the lines, and is told by them.
+  return pipeline(Readable.from(named), lines, () => undefined);
 }
 
-function* lists(names: readonly string[], rows: Iterable<readonly Cell[]>): Generator<readonly Cell[]> {
+async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cell[]>): AsyncGenerator<readonly Cell[]> {
   yield names;
   yield* rows;
 }

@@ -12,21 +12,21 @@ export function ndjsonOf(exported: ExportedRows): Readable {
   return Readable.from(eachOnALine(objects(exported)));
 }
 
-function* inArray(texts: Iterable<string>): Generator<string> {
+async function* inArray(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let before = '[\n';
-  for (const text of texts) {
+  for await (const text of texts) {
     yield before + text;
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function* eachOnALine(texts: Iterable<string>): Generator<string> {
-  for (const text of texts) yield `${text}\n`;
+async function* eachOnALine(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const text of texts) yield `${text}\n`;
 }
 
-function* objects({ columns, rows }: ExportedRows): Generator<string> {
-  for (const row of rows)
+async function* objects({ columns, rows }: ExportedRows): AsyncGenerator<string> {
+  for await (const row of rows)
     yield JSON.stringify(
       Object.fromEntries(columns.map(({ name, type }, at) => [name, jsonValue(row[at] ?? null, type)])),
     );

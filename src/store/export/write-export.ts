@@ -63,7 +63,7 @@ export async function exportToFile(
     return;
   }
   const { signal } = options;
-  const rows = exportedRows(mirror.sqlite, what);
+  const rows = exportedRows(mirror, what, signal);
   try {
     await swapIn(mirror, file, options, (draft) =>
       pipeline(streams[format](rows), createWriteStream(draft), signal ? { signal } : {}),
@@ -82,7 +82,7 @@ export async function exportToStream(
 ): Promise<void> {
   const format = what.format ?? 'csv';
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
-  const rows = exportedRows(mirror.sqlite, what);
+  const rows = exportedRows(mirror, what, signal);
   try {
     const readable = streams[format](rows);
     await pipeline(readable, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {

@@ -110,4 +110,21 @@ describe('export', () => {
     expect((await running).status).not.toBe(0);
     expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
   });
+
+  it.each(['-', 'FILE'])(
+    'ends where SQLite looks for the next row for ever, and nobody wants more (%s)',
+    async (where) => {
+      const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+      const file = where === '-' ? where : join(line.folder, 'endless.csv');
+      const running = line.run('export', file, '--query', `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`);
+      setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
+      expect((await running).status).toBe(1);
+      expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
+    },
+  );
+
+  it('says what SQLite says of a row', async () => {
+    const { status, stderr } = await line.run('export', '-', '--query', 'SELECT abs(-9223372036854775808)');
+    expect([status, stderr]).toEqual([64, expect.stringContaining('The query cannot be used: integer overflow.')]);
+  });
 });

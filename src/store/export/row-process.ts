@@ -1,0 +1,96 @@
+/**
+ * The rows of a query, read in a process of its own. SQLite may look for the first of them for hours, and nothing interrupts it but the end
+ * of its process; in this process no signal would be heard until then.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { MirrorError } from '../../domain/errors.ts';
+import { SqliteError } from '../sqlite/driver.ts';
+
+type RawRow = readonly unknown[];
+
+type Answer =
+  { readonly rows: readonly RawRow[]; readonly isLast: boolean } | { readonly code: string; readonly message: string };
+
+/**
+ * Plain JavaScript, whatever this file was compiled to. Sends as many rows as it is asked for, the first ones singly, because the next may
+ * take long. A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
+ */
+const program = `
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+  let rows;
+  process.on('message', ({ driver, path, query, most }) => {
+    try {
+      if (!rows) {
+        const sqlite = new (require(driver))(path, { readonly: true, fileMustExist: true, timeout: 100 });
+        rows = sqlite.prepare(query).raw(true).safeIntegers(true).iterate();
+      }
+      const found = [];
+      let next;
+      while (found.length < most && !(next = rows.next()).done) found.push(next.value);
+      process.send({ rows: found, isLast: found.length < most });
+    } catch ({ code = '', message }) {
+      process.send({ code, message });
+    }
+  });
+  process.on('disconnect', () => process.exit());`;
+
+const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+
+/** Rows that are asked for at once. */
+const atOnce = 250;
+
+export class RowProcess {
+  readonly #child: ChildProcess;
+  readonly #asked: { readonly path: string; readonly query: string };
+  /** Set when the process ended before its last row. */
+  #end: Error | undefined;
+
+  /** `query` must be known to read alone. The `signal` ends the process, as `close` does. */
+  constructor(path: string, query: string, signal?: AbortSignal) {
+    this.#asked = { path, query };
+    // The environment may hold secrets.
+    this.#child = spawn(process.execPath, ['--eval', program], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
+    this.#child.on('error', (error) => (this.#end ??= error));
+    signal?.addEventListener('abort', () => this.close(), { once: true });
+    if (signal?.aborted) this.close();
+  }
+
+  /** The rows, while they are taken. @throws SqliteError as SQLite says; MirrorError `interrupted` where the process was ended meanwhile. */
+  async *rows(): AsyncGenerator<RawRow> {
+    for (let most = 1; ; most = Math.min(2 * most, atOnce)) {
+      const answer = await this.#next(most);
+      if ('code' in answer) throw new SqliteError(answer.message, answer.code);
+      yield* answer.rows;
+      if (answer.isLast) return;
+    }
+  }
+
+  /** Ends the process, wherever it is. */
+  close(): void {
+    this.#end ??= new MirrorError('interrupted', 'The rows were not read to their end.');
+    this.#child.kill('SIGKILL');
+  }
+
+  #next(most: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const fail = (): void =>
+        reject(this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended by itself.'));
+      if (this.#end || !this.#child.connected) {
+        fail();
+        return;
+      }
+      const onAnswer = (answer: unknown): void => {
+        this.#child.off('close', fail);
+        resolve(answer as Answer);
+      };
+      this.#child.once('message', onAnswer);
+      this.#child.once('close', fail);
+      this.#child.send({ driver, ...this.#asked, most });
+    });
+  }
+}
