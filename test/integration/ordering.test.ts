@@ -221,7 +221,9 @@ describe('a delivery that leads nowhere', () => {
   });
 });
 
-it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () => {
+const warn = 40;
+
+it('C20 J6 J7 A23 an outage of hours loses nothing, hammers nobody, and fills no log', async () => {
   const at = await testbed({ level: 'daemon' });
   const ids = supervisor(at)
     .all()
@@ -236,6 +238,9 @@ it('C20 J6 A23 an outage of hours loses nothing, and hammers nobody', async () =
   stop();
   expect(at.query<{ n: number }>('SELECT count(*) AS n FROM deliveries')[0]?.n).toBe(10);
   expect(at.requests.length).toBeLessThan(4 * 60 * 30);
+  // A line for each request at most, and one above info in a minute.
+  expect(at.log.length).toBeLessThan(at.requests.length + 10);
+  expect(at.log.filter(({ level }) => level >= warn).length).toBeLessThan(4 * 60);
   await at.clock.until('all are there', () => ids.every((id) => nameOf(at, id) === `New ${id}`), 3_600_000);
   await at.untilQuiet();
   expect(at.query(`SELECT 1 FROM deliveries WHERE outcome IN ('pending', 'parked')`)).toEqual([]);

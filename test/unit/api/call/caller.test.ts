@@ -88,7 +88,7 @@ describe('every request', () => {
 });
 
 describe('trying again', () => {
-  it('waits exponentially with full jitter, and gives up after six attempts', async () => {
+  it('J6 waits exponentially with full jitter, and gives up after six attempts', async () => {
     const { client, sent } = scriptedService([json({}, 500)]);
     const error = await failureOf(client.vendors.read(5));
     expect(sent.map(({ at }) => at)).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
