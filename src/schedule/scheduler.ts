@@ -32,6 +32,9 @@ function reasonOf(field: string, message: string): string {
     : `the ${field} is none of a cron schedule`;
 }
 
+/** So many slots are remembered. */
+const mostKnown = 8;
+
 /** The moments at which a cron expression comes due. */
 export interface Slots {
   /** The first slot after an instant, milliseconds since 1970; Infinity where none follows. */
@@ -78,16 +81,18 @@ export function openSlots(expression: string, timezone: string): Slots {
   };
 
   const everyHourNamed = new Set(hour).size === 24;
-  /** A slot, and an instant after which no other comes before it. */
-  let known = { since: Infinity, slot: -Infinity };
+  /** Slots, each with an instant after which no other comes before it. Thousands of accounts may share them, and ask for the same few. */
+  const known: { since: number; readonly slot: number }[] = [];
   return {
     after(instant) {
-      if (instant < known.since || instant >= known.slot)
-        known = {
-          since: instant,
-          slot: everyHourNamed ? everyHour(instant, zone.offset(instant)) : namedHours(instant),
-        };
-      return known.slot;
+      const found = known.find(({ since, slot }) => since <= instant && instant < slot);
+      if (found) return found.slot;
+      const slot = everyHourNamed ? everyHour(instant, zone.offset(instant)) : namedHours(instant);
+      const same = known.find((one) => one.slot === slot);
+      if (same) same.since = Math.min(same.since, instant);
+      else known.unshift({ since: instant, slot });
+      known.length = Math.min(known.length, mostKnown);
+      return slot;
     },
   };
 }
