@@ -3,16 +3,16 @@ import { timestamp } from '../../domain/clock.ts';
 import { seconds } from '../../domain/duration.ts';
 import type { Figures, HourFigures } from '../../store/figures/figures.ts';
 import type { AccountFacts, WebhookDay } from '../health/health.ts';
-import type { Tone } from '../health/headline.ts';
 import { chart } from './chart.ts';
 import { ago, count, counted, date, percent } from './format.ts';
 import { html, type Html } from './html.ts';
+import { pulse } from './pulse.ts';
 
 const daysDrawn = 14;
 const dayMs = 86_400_000;
 
 export function webhookSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
-  const { tone, words } = pulse(facts);
+  const { tone, words } = pulse(facts, now);
   return html`<section id="webhooks" aria-labelledby="webhooks-title">
     <h2 id="webhooks-title">How well the webhooks work</h2>
     <p class="pulse">
@@ -25,16 +25,6 @@ export function webhookSection(facts: AccountFacts, figures: Figures | null, now
     </div>
     ${waiting(facts, now)}
   </section>`;
-}
-
-/** Whether deliveries come. */
-function pulse({ watchdog, callbacks: registered, freshness }: AccountFacts): { tone: Tone; words: string } {
-  if (watchdog === 'off')
-    return { tone: 'fair', words: 'Off: listener.publicUrl is not set, only sweeps find changes' };
-  if (registered.length === 0) return { tone: 'bad', words: 'Dead: no callback is registered' };
-  if (freshness.callback_verified === 0) return { tone: 'bad', words: 'Dead: no callback is verified' };
-  if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: changes are found that no delivery announced' };
-  return { tone: 'good', words: 'Alive' };
 }
 
 function missedWords(days: readonly WebhookDay[]): string {

@@ -74,7 +74,10 @@ function queueText({ queue, receivedDeliveries, parkedFor }: AccountStatus, ago:
 
 function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: AccountStatus, ago: Ago): string {
   const { oldest_unsettled_delivery: open } = freshness;
-  if (receivedDeliveries.lastDelivery === null) return 'none ever came';
+  const { lastDelivery, missedSince } = receivedDeliveries;
+  const found = missedSince === 1 ? '1 change' : `${missedSince} changes`;
+  const missed = missedSince === 0 ? '' : `; since then sweeps found ${found} that none announced`;
+  if (lastDelivery === null) return `none ever came${missed.replace('since then ', '')}`;
   const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
   const requested = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
   const ids = sweepRequest.callback_ids;
@@ -82,7 +85,7 @@ function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: Account
     ids === 0
       ? ''
       : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
-  return `the last came ${ago(receivedDeliveries.lastDelivery)}; ${unsettled}${requested}${named}`;
+  return `the last came ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

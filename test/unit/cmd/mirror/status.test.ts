@@ -443,7 +443,7 @@ describe('status', () => {
       "  6BApk: 3 changed vendors could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         6BApk: sweeps found 3 changes that no delivery announced, and none came for 20 min: run \`vendor-mirror doctor\`.
         queue       1 waiting, 3 parked (2 for: The service failed.; 1 for: no word was left); the oldest since 1 h ago
-        deliveries  the last came 20 min ago; none unsettled
+        deliveries  the last came 20 min ago; since then sweeps found 3 changes that none announced; none unsettled
         findings    3 missed_update in the last run
         callbacks   bill_vendor to https://m.example/webhooks/6BApk/, verified, checked 1 min ago"
     `);

@@ -1,0 +1,45 @@
+/** Whether deliveries come, in one sentence that claims no more than is known. */
+import { parseInstant } from '../../domain/clock.ts';
+import { inWords } from '../../domain/duration.ts';
+import type { AccountFacts } from '../health/health.ts';
+import type { Tone } from '../health/headline.ts';
+import { counted } from './format.ts';
+
+export interface Pulse {
+  readonly tone: Tone;
+  readonly words: string;
+}
+
+type PulseFacts = Pick<AccountFacts, 'watchdog' | 'callbacks' | 'freshness' | 'lastDelivery' | 'days'>;
+
+/** A delivery as young as this says by itself that deliveries come. */
+const recent = 24 * 3_600_000;
+
+export function pulse(facts: PulseFacts, now: number): Pulse {
+  const { watchdog, callbacks: registered, freshness, lastDelivery } = facts;
+  if (watchdog === 'off')
+    return { tone: 'fair', words: 'Off: listener.publicUrl is not set, only sweeps find changes' };
+  if (registered.length === 0) return { tone: 'bad', words: 'Dead: no callback is registered' };
+  if (freshness.callback_verified === 0) return { tone: 'bad', words: 'Dead: no callback is verified' };
+  if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: changes are found that no delivery announced' };
+  const missed = missedAfter(facts);
+  if (missed > 0) {
+    const since = lastDelivery === null ? 'no delivery ever came, and' : 'since the last delivery';
+    const words = `Doubtful: ${since} sweeps found ${counted(missed, 'change')} that should have been announced`;
+    return { tone: 'fair', words };
+  }
+  if (lastDelivery === null)
+    return { tone: 'fair', words: 'Not proven: the callback is verified, and no delivery has come yet' };
+  const silentFor = now - (parseInstant(lastDelivery) ?? 0);
+  if (silentFor < recent) return { tone: 'good', words: 'Alive' };
+  const silent = `Quiet for ${inWords(silentFor)}: the callback is verified`;
+  return (freshness.last_complete_sweep ?? '') > lastDelivery
+    ? { tone: 'good', words: `${silent}, and no sweep found a change that should have been announced` }
+    : { tone: 'fair', words: `${silent}, but no sweep was complete since: nobody knows what was missed` };
+}
+
+/** Changes that sweeps found on the days after that of the last delivery, and that no delivery announced. */
+function missedAfter({ lastDelivery, days }: PulseFacts): number {
+  const after = (lastDelivery ?? '').slice(0, 10);
+  return days.filter(({ day }) => day > after).reduce((total, day) => total + day.unannounced_changes, 0);
+}
