@@ -104,6 +104,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       startedAt: clock.now(),
       clock,
       mirror,
+      targets: settings.notify.map(({ name }) => name),
       secrets: installation.secrets,
       supervisors,
       listener,

@@ -3,12 +3,15 @@ import type { Ability, AccountFacts, HealthFacts, HealthSource } from '../admin/
 import type { AccountSupervisor } from './account-supervisor.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
+import { targetReports } from '../store/outbox/outbox-report.ts';
 import type { Store } from '../store/store.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly mirror: Pick<Store, 'accountState' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
+  readonly mirror: Pick<Store, 'accountState' | 'query' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
+  /** Names of the targets of outgoing webhooks. */
+  readonly targets: readonly string[];
   readonly secrets: Pick<Secrets, 'files' | 'path'>;
   readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt' | 'progress'>>;
   readonly clock: Pick<Clock, 'yield'>;
@@ -35,7 +38,8 @@ export function healthSource(parts: HealthParts): HealthSource {
         await clock.yield();
       }
       const files = mirror.files() ?? { databaseBytes: 0, walBytes: 0 };
-      return { version, startedAt, accounts, ability: ability(), files, process: machine(), next: next() };
+      const targets = (await mirror.query(targetReports)).filter(({ target }) => parts.targets.includes(target));
+      return { version, startedAt, accounts, ability: ability(), targets, files, process: machine(), next: next() };
     },
   };
 }

@@ -8,6 +8,7 @@ import { declareDeliveries } from './deliveries/declare-deliveries.ts';
 import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
 import { declareLogin } from './login/declare-login.ts';
+import { declareNotify } from './notify/declare-notify.ts';
 import { declareRuns } from './runs/declare-runs.ts';
 import { declareVendors } from './vendors/declare-vendors.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -21,6 +22,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareCallbacks(program, does);
   declareDeliveries(program, does);
   declareFeeds(program, does);
+  declareNotify(program, does);
   declareLogin(program, does);
   declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);

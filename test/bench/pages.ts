@@ -49,6 +49,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
   const admin = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
     source: healthSource({
+      targets: [],
       version: '0.0.0',
       startedAt: systemClock.now(),
       mirror,

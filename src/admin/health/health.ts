@@ -1,4 +1,5 @@
 /** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
+import type { TargetReport } from '../../store/outbox/outbox-report.ts';
 import type { AccountState } from '../../store/reports/account-state.ts';
 
 export interface HealthSource {
@@ -24,6 +25,8 @@ export interface HealthFacts {
   readonly startedAt: number;
   readonly accounts: readonly AccountFacts[];
   readonly ability: Ability;
+  /** The targets of outgoing webhooks that the settings name. */
+  readonly targets: readonly TargetReport[];
   readonly files: { readonly databaseBytes: number; readonly walBytes: number };
   readonly process: { readonly rssBytes: number; readonly eventLoopLagSeconds: number };
   /** Wall time of the next scheduled run of any account, milliseconds since 1970; undefined where all are under way. */

@@ -1,5 +1,6 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
+import { lagOf } from '../../store/outbox/outbox-report.ts';
 import { inSlices } from './in-slices.ts';
 import { bySeverity, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { vendorCounts } from './vendor-counts.ts';
@@ -36,6 +37,7 @@ function processDocument({ facts, accounts, process: self, fresh, now }: Health)
     accounts_stale: accounts.filter(({ stale }) => stale).length,
     at: timestamp(now),
     started_at: timestamp(startedAt),
+    notify: facts.targets.map((report) => ({ ...report, lag_seconds: lagOf(report, now) / 1_000 })),
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,
     wal_bytes: files.walBytes,

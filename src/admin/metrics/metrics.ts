@@ -3,6 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptFacts } from '../../api/call/call.ts';
 import type { FindingKind, RunKind } from '../../store/tables/mirror-tables.ts';
 import { createGauges } from './gauges.ts';
+import { createTargetGauges } from './target-gauges.ts';
 import { processMetrics } from './process-metrics.ts';
 import type { Health } from '../health/readiness.ts';
 
@@ -94,6 +95,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   const setGauges = createGauges(registry);
+  const setTargets = createTargetGauges(registry);
 
   return {
     contentType: registry.contentType,
@@ -118,6 +120,7 @@ export function createMetrics(): Metrics {
     },
     async render(health) {
       setGauges(health);
+      setTargets(health);
       return `${await registry.metrics()}${await processMetrics()}`;
     },
   };

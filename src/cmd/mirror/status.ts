@@ -16,6 +16,9 @@ import { timestamp } from '../../domain/clock.ts';
 import { paragraph } from '../terminal/paragraphs.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
+import { targetReports } from '../../store/outbox/outbox-report.ts';
+import { targetStatuses, type TargetStatus } from '../notify/target-status.ts';
+import { targetAdvice, targetsText } from '../notify/target-text.ts';
 import { silence } from './silence.ts';
 import { reportText } from './status-text.ts';
 import { styled, verdictOf } from './status-verdict.ts';
@@ -30,17 +33,21 @@ export const status: Run = async (call) => {
   const told = await queryMirror(call.context, settings, (sqlite) => {
     const days = webhookDays(sqlite);
     const left = leftBehind(sqlite, { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) });
-    return accountStatuses(sqlite, account, latestRuns).map((report) => ({
+    const accounts = accountStatuses(sqlite, account, latestRuns).map((report) => ({
       report,
       isLeft: left.has(report.account),
       days: json ? days(report.account, now) : [],
     }));
+    return { accounts, targets: targetStatuses(settings, targetReports(sqlite), now) };
   });
-  const reports = (told ?? []).map(({ report }) => report);
-  const left = (told ?? []).flatMap(({ report, isLeft }) => (isLeft ? [adviceOfLeft(report)] : []));
-  const toDo = [...adviceFor(settings, reports, now), ...left].map((line) => withSettings(call.context, line));
-  if (json) printDocument(call, settings, told ?? [], toDo);
-  else if (told) await printText(call, settings, reports, toDo);
+  const { accounts = [], targets = [] } = told ?? {};
+  const reports = accounts.map(({ report }) => report);
+  const left = accounts.flatMap(({ report, isLeft }) => (isLeft ? [adviceOfLeft(report)] : []));
+  const toDo = [...adviceFor(settings, reports, now), ...left, ...targetAdvice(targets)].map((line) =>
+    withSettings(call.context, line),
+  );
+  if (json) printDocument(call, settings, { accounts, targets }, toDo);
+  else if (told) await printText(call, settings, { reports, targets }, toDo);
   return exitStatus.done;
 };
 
@@ -72,10 +79,13 @@ function adviceOfLeft({ account, callbacks }: AccountStatus): string {
 function printDocument(
   { context }: Call,
   settings: Settings,
-  told: readonly { readonly report: AccountStatus; readonly days: WebhookDays }[],
+  told: {
+    readonly accounts: readonly { readonly report: AccountStatus; readonly days: WebhookDays }[];
+    readonly targets: readonly TargetStatus[];
+  },
   toDo: readonly string[],
 ): void {
-  const accounts = told.map(
+  const accounts = told.accounts.map(
     ({
       report: { counts, totals, callbacks, queue, receivedDeliveries, parkedFor, sweepRequest, failing, ...report },
       days,
@@ -93,13 +103,20 @@ function printDocument(
   );
   const since = daemonSince(settings.database);
   const daemon_since = since === undefined ? null : timestamp(since);
-  printJson(context, { ok: true, database: settings.database, daemon_since, accounts, advice: toDo });
+  printJson(context, {
+    ok: true,
+    database: settings.database,
+    daemon_since,
+    accounts,
+    notify: told.targets,
+    advice: toDo,
+  });
 }
 
 async function printText(
   { context }: Call,
   settings: Settings,
-  reports: readonly AccountStatus[],
+  { reports, targets }: { readonly reports: readonly AccountStatus[]; readonly targets: readonly TargetStatus[] },
   toDo: readonly string[],
 ): Promise<void> {
   const now = context.clock.now();
@@ -113,7 +130,7 @@ async function printText(
     await paragraph(context, '', daemonText(settings.database, now)),
   ];
   const told = await Promise.all(reports.map((report) => reportText(context, report)));
-  print(context, [head.join('\n'), ...told, settings.database].join('\n\n'));
+  print(context, [head.join('\n'), ...told, ...(await targetsText(context, targets)), settings.database].join('\n\n'));
 }
 
 function daemonText(database: string, now: number): string {

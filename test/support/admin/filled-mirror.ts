@@ -98,6 +98,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
   const server = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: healthSource({
+      targets: [],
       version: '0.0.0',
       startedAt: systemClock.now(),
       mirror,

@@ -38,6 +38,7 @@ describe('the command line', () => {
         changes [options]             the change feed
         export [options] <file>       a consistent copy of the mirror, or rows of it as .csv, .json or
                                       .ndjson
+        notify                        outgoing webhooks: list, retry, forget
         login [options]               get access by OAuth, in a browser
         logout [options]              forget the tokens of login
         completion [options] <shell>  a script that lets a shell complete these commands

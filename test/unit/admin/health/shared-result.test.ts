@@ -35,11 +35,13 @@ it('K24 an examination looks at one account in each turn of the event loop', asy
         most = Math.max(most, looked);
         return Promise.resolve<AccountState>({ ...account({ account: id }), days: [] });
       },
+      query: () => Promise.resolve([] as never),
       unwritable: () => undefined,
       freeBytes: () => 1,
       files: () => undefined,
       path: 'vendors.db',
     },
+    targets: [],
     secrets: { files: () => undefined, path: 'secrets.db' },
     supervisors: new Map(
       Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null, progress: null }]),

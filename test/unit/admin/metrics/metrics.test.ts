@@ -15,6 +15,22 @@ async function scrape({ ask }: Admin): Promise<Map<string, number>> {
 const withFacts = (given: HealthFacts): Promise<Admin> => startAdmin({}, () => Promise.resolve(given));
 
 describe('/metrics', () => {
+  it('says how far each target of outgoing webhooks is, and counts attempts', async () => {
+    const target = {
+      ...{ target: 'hooks.example', began_at: before(1_000), delivered_at: null, failing_since: null },
+      ...{ last_error: null, disabled_at: before(0), waiting: 3, parked: 2, behind: 7, oldest_waiting: before(90_000) },
+    };
+    const admin = await withFacts({ ...facts(), targets: [target] });
+    admin.metrics.notified('hooks.example', 'failed');
+    const samples = await scrape(admin);
+    const of = (name: string) => samples.get(`vendor_mirror_notify_${name}{target="hooks.example"}`);
+    expect(['lag_seconds', 'waiting', 'parked', 'disabled'].map(of)).toEqual([90, 3, 2, 1]);
+    expect(samples.get('vendor_mirror_notify_attempts_total{target="hooks.example",outcome="failed"}')).toBe(1);
+    expect(JSON.parse((await admin.ask('/api/status')).body)).toMatchObject({
+      notify: [{ target: 'hooks.example', lag_seconds: 90, waiting: 3, parked: 2 }],
+    });
+  });
+
   it('counts deliveries, requests, runs and findings', async () => {
     const admin = await startAdmin();
     admin.metrics.delivery('accepted', 12);

@@ -1,0 +1,76 @@
+/** `notify list`: how far each target of outgoing webhooks is, and what was given up. */
+import { age } from '../../domain/age.ts';
+import { exitStatus } from '../../domain/errors.ts';
+import { inWords } from '../../domain/duration.ts';
+import { lagOf, parkedVendors, targetReports, type ParkedVendor } from '../../store/outbox/outbox-report.ts';
+import type { Run } from '../process/command.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
+import { loadSettings } from '../setup/load-settings.ts';
+import { counted } from '../terminal/counted.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
+import { table } from '../terminal/table.ts';
+import { targetStatuses, type TargetStatus } from './target-status.ts';
+
+/** Vendors that were given up may be many. */
+const mostShown = 100;
+
+export const notifyList: Run = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const told = await queryMirror(context, settings, (sqlite) => ({
+    reports: targetReports(sqlite),
+    parked: parkedVendors(sqlite, mostShown),
+  }));
+  const targets = targetStatuses(settings, told?.reports ?? [], context.clock.now());
+  if (options.json) printJson(context, { ok: true, targets, parked: told?.parked ?? [] });
+  else if (targets.length === 0) printNotice(context, 'The settings name no targets of outgoing webhooks (`notify`).');
+  else await printText(context, targets, told?.parked ?? []);
+  return exitStatus.done;
+};
+
+async function printText(
+  context: ProcessContext,
+  targets: readonly TargetStatus[],
+  parked: readonly ParkedVendor[],
+): Promise<void> {
+  const now = context.clock.now();
+  print(
+    context,
+    await table(
+      context,
+      [
+        { title: 'target', cell: ({ target }) => target },
+        { title: 'state', cell: ({ state }) => state },
+        {
+          title: 'lag',
+          right: true,
+          cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(lagOf(target, now))),
+        },
+        { title: 'waiting', right: true, cell: ({ waiting }) => waiting },
+        { title: 'parked', right: true, cell: ({ parked }) => parked },
+        { title: 'last accepted', cell: ({ delivered_at }) => age(context.clock, delivered_at) },
+        { title: 'error', cell: ({ last_error }) => last_error },
+      ],
+      targets,
+    ),
+  );
+  if (parked.length === 0) return;
+  print(
+    context,
+    `\n${await table(
+      context,
+      [
+        { title: 'parked for', cell: ({ target }) => target },
+        { title: 'account', cell: ({ account_id }) => account_id },
+        { title: 'vendor', right: true, cell: ({ vendorid }) => vendorid },
+        { title: 'since', cell: ({ since }) => age(context.clock, since) },
+        { title: 'attempts', right: true, cell: ({ attempts }) => attempts },
+        { title: 'error', cell: ({ last_error }) => last_error },
+      ],
+      parked,
+    )}`,
+  );
+  const all = targets.reduce((total, target) => total + target.parked, 0);
+  if (all > parked.length) printNotice(context, `${parked.length} of ${counted(all, 'vendor')} that were given up.`);
+}

@@ -1,0 +1,37 @@
+/** What `status` says of outgoing webhooks. */
+import { age } from '../../domain/age.ts';
+import { inWords } from '../../domain/duration.ts';
+import { catalogue } from '../../domain/errors.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { counted } from '../terminal/counted.ts';
+import { heading } from '../terminal/heading.ts';
+import { paragraph } from '../terminal/paragraphs.ts';
+import { visible } from '../terminal/plain-text.ts';
+import type { TargetStatus } from './target-status.ts';
+
+/** A paragraph about all targets; none where there are none. */
+export async function targetsText(context: ProcessContext, targets: readonly TargetStatus[]): Promise<string[]> {
+  if (targets.length === 0) return [];
+  const lines = targets.map((target) => paragraph(context, `  ${target.target}  `, visible(lineOf(context, target))));
+  return [[heading(context, 'Outgoing webhooks'), ...(await Promise.all(lines))].join('\n')];
+}
+
+function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
+  const { state, waiting, parked, behind, delivered_at, failing_since, last_error, lag_seconds } = target;
+  const waits =
+    waiting + behind === 0 ? 'nothing waits' : `the oldest change has waited ${inWords(lag_seconds * 1_000)}`;
+  const given = parked === 0 ? [] : [`${counted(parked, 'vendor')} given up`];
+  const why = failing_since === null ? [] : [`failing since ${age(clock, failing_since)}: ${last_error ?? ''}`];
+  return [state, waits, ...given, `last accepted ${age(clock, delivered_at)}`, ...why].join('; ');
+}
+
+/** What a person should do about the targets. */
+export function targetAdvice(targets: readonly TargetStatus[]): string[] {
+  return targets.flatMap(({ target, state, parked }) => {
+    if (state === 'disabled') return [`${target} answered 410. ${catalogue.receiver_gone.hint}`];
+    if (state === 'not in the settings')
+      return [`${target} is not in the settings any more: \`vendor-mirror notify forget ${target}\` forgets it.`];
+    const again = `\`vendor-mirror notify retry ${target}\` sends them again`;
+    return parked > 0 ? [`${target}: the changes of ${counted(parked, 'vendor')} were given up; ${again}.`] : [];
+  });
+}

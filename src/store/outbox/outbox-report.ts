@@ -1,0 +1,76 @@
+/** How far the targets of outgoing webhooks are, and what was given up. */
+import { parseInstant } from '../../domain/clock.ts';
+import { lastSeq } from '../feed/feed-cursor.ts';
+import { cursorParts } from '../feed/feed-place.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement, type None } from '../sqlite/plain-statement.ts';
+
+export interface TargetReport {
+  readonly target: string;
+  readonly began_at: string;
+  /** When its receiver last accepted something; null before the first. */
+  readonly delivered_at: string | null;
+  /** When the first delivery failed since then; null where none did. */
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  /** When its receiver said that it wants nothing more; null while it does. */
+  readonly disabled_at: string | null;
+  /** Vendors whose changes wait, and those that were given up. */
+  readonly waiting: number;
+  readonly parked: number;
+  /** Changes of the feed that the target has not come to yet. */
+  readonly behind: number;
+  /** When we learned of the oldest change that waits; null where none does. What was given up does not count. */
+  readonly oldest_waiting: string | null;
+}
+
+export interface ParkedVendor {
+  readonly target: string;
+  readonly account_id: string;
+  readonly vendorid: number;
+  /** When we learned of the first change that was not delivered. */
+  readonly since: string;
+  readonly attempts: number;
+  readonly last_error: string | null;
+}
+
+/** Every target that the mirror knows, whether or not the settings still name it. */
+export function targetReports(sqlite: Sqlite): TargetReport[] {
+  const all = plainStatement<None, Omit<TargetReport, 'behind'> & { place: string }>(
+    sqlite,
+    `
+    SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
+      (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
+      (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL) AS parked,
+      (SELECT min(q.since) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS oldest_waiting
+    FROM _notify_targets t ORDER BY t.target`,
+  );
+  const after = plainStatement<{ seq: number }, { at: string }>(
+    sqlite,
+    'SELECT valid_from AS at FROM _vendor_versions WHERE seq > :seq ORDER BY seq LIMIT 1',
+  );
+  const last = lastSeq(sqlite);
+  return all.all({}).map(({ place, ...report }) => {
+    const seq = cursorParts(place)?.seq ?? 0;
+    return {
+      ...report,
+      behind: Math.max(0, last - seq),
+      oldest_waiting: report.oldest_waiting ?? after.get({ seq })?.at ?? null,
+    };
+  });
+}
+
+/** How long the oldest change has waited, in milliseconds; 0 where none waits. */
+export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_waiting'>, now: number): number {
+  return oldest === null ? 0 : Math.max(0, now - (parseInstant(oldest) ?? now));
+}
+
+/** Vendors whose changes were given up, the oldest first. */
+export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
+  return plainStatement<{ limit: number }, ParkedVendor>(
+    sqlite,
+    `
+    SELECT target, account_id, vendorid, since, attempts, last_error FROM _notify_queue
+    WHERE due_ms IS NULL ORDER BY since, target, account_id, vendorid LIMIT :limit`,
+  ).all({ limit });
+}
