@@ -7,16 +7,19 @@ const alone = ['test/unit/store/sqlite/file-systems.test.ts'];
 /** These keep every core busy by themselves, and are measured. */
 const first = ['test/simulation/simulation.test.ts'];
 
-/** These take longest. */
+/** These take longest, the longest first. */
 const long = [
   'test/process/serve-kill.test.ts',
-  'test/process/kill.test.ts',
-  'test/power/kill-points.test.ts',
-  'test/power/power-loss.test.ts',
-  'test/power/io-errors.test.ts',
   'test/simulation/planted-faults.test.ts',
+  'test/power/power-loss.test.ts',
+  'test/power/kill-points.test.ts',
+  'test/process/kill.test.ts',
+  'test/power/io-errors.test.ts',
   'test/integration/churn.test.ts',
+  'test/chromium/page.test.ts',
+  'test/process/sandbox.test.ts',
   'test/unit/sync/run/sweep-run.ten-thousand.test.ts',
+  'test/process/bounds.test.ts',
 ];
 
 /** `npm run test:quick` leaves these out: each takes seconds. */
@@ -37,8 +40,11 @@ const isQuick = process.env['QUICK'] !== undefined;
 class LongFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(specifications);
-    const isLong = ({ moduleId }: TestSpecification): boolean => long.some((file) => moduleId.endsWith(`/${file}`));
-    return [...sorted.filter(isLong), ...sorted.filter((specification) => !isLong(specification))];
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = long.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return place < 0 ? long.length : place;
+    };
+    return sorted.sort((a, b) => rank(a) - rank(b));
   }
 }
 
