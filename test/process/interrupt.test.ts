@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
@@ -66,22 +67,29 @@ describe('a sync that is interrupted', () => {
 });
 
 describe('an export of a query that takes for ever', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s while SQLite looks for the next row', async (signal) => {
+  const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
+  const query = `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`;
+
+  async function underWay(): Promise<{ child: ChildProcess; over: ReturnType<typeof ended> }> {
     const sandbox = await testbed({ level: 'sandbox', vendors: 1 });
     const at = await testbed({ level: 'program', service: sandbox });
     expect((await at.run('sync')).status).toBe(0);
-    const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
-    const child = at.start(
-      'export',
-      '-',
-      '--format',
-      'ndjson',
-      '--query',
-      `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`,
-    );
+    const child = at.start('export', '-', '--format', 'ndjson', '--query', query);
     const over = ended(child);
     await Promise.race([once(child.stdout!, 'data'), over]);
+    return { child, over };
+  }
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s while SQLite looks for the next row', async (signal) => {
+    const { child, over } = await underWay();
     child.kill(signal);
     expect(await over).toEqual({ status: 1, stdout: '{"n":1}\n', stderr: '' });
+  });
+
+  it('leaves no process behind when it is killed', async () => {
+    const { child, over } = await underWay();
+    child.kill('SIGKILL');
+    // Standard error is closed when the process that reads the mirror has ended as well.
+    expect(await over).toEqual({ status: null, stdout: '{"n":1}\n', stderr: '' });
   });
 });

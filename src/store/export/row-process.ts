@@ -13,10 +13,21 @@ type Answer =
   { readonly rows: readonly RawRow[]; readonly isLast: boolean } | { readonly code: string; readonly message: string };
 
 /**
+ * Ends the process of the rows, in a thread of it, when the one that asks is killed: SQLite may be busy for ever, and holds the mirror's
+ * journal as long as it reads.
+ */
+const guard = `
+  const asking = require('node:worker_threads').workerData;
+  setInterval(() => process.ppid === asking || process.kill(process.pid, 'SIGKILL'), 250);`;
+
+/**
  * Plain JavaScript, whatever this file was compiled to. Sends as many rows as it is asked for, the first ones singly, because the next may
  * take long. A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
  */
 const program = `
+  const { Worker } = require('node:worker_threads');
+  const workerData = Number(process.argv[1]);
+  new Worker(${JSON.stringify(guard)}, { eval: true, workerData }).unref();
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   let rows;
   process.on('message', ({ driver, path, query, most }) => {
@@ -50,7 +61,7 @@ export class RowProcess {
   constructor(path: string, query: string, signal?: AbortSignal) {
     this.#asked = { path, query };
     // The environment may hold secrets.
-    this.#child = spawn(process.execPath, ['--eval', program], {
+    this.#child = spawn(process.execPath, ['--eval', program, '--', String(process.pid)], {
       env: {},
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
