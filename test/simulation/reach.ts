@@ -8,6 +8,7 @@ import type { DeliveryOracle } from './delivery-oracle.ts';
 import type { Person } from './person.ts';
 import type { Plan } from './plan.ts';
 import type { Network } from './network.ts';
+import type { Intent } from './write-record.ts';
 
 /** How often each thing happened, by name. */
 export type Reach = Readonly<Record<string, number>>;
@@ -37,6 +38,8 @@ export function reachOf({
 }: Observations): Reach {
   const count = (list: readonly unknown[]): number => list.length;
   const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
+  const intents = people.flatMap((person) => person.intents);
+  const calls = intents.flatMap((intent) => intent.calls);
   return {
     ...Object.fromEntries(Object.entries(plan.drawn).map(([name, value]) => [`knob ${name}=${value}`, 1])),
     ...Object.fromEntries([...network.met].map(([kind, times]) => [`fault ${kind}`, times])),
@@ -46,15 +49,25 @@ export function reachOf({
     'runs complete': count(runs.filter(({ outcome }) => outcome === 'complete')),
     'runs partial': count(runs.filter(({ outcome, counts }) => outcome !== 'complete' && counts.pages > 0)),
     'runs tripped': count(runs.filter(({ error }) => error?.code === 'breaker_tripped')),
-    'writes said': sum(people.map(({ intents }) => intents.length)),
-    'writes done': sum(people.flatMap(({ intents }) => intents.map(({ told }) => told.length))),
-    'writes sent': sum(people.flatMap(({ intents }) => intents.map(({ calls }) => calls.length))),
+    'writes said': count(intents),
+    'writes done': sum(intents.map(({ told }) => told.length)),
+    'writes sent': count(calls),
+    'writes unanswered': count(calls.filter(({ isAnswered }) => !isAnswered)),
+    'writes sent again without a look': count(calls.filter(({ again }) => again)),
+    'writes never done': count(intents.filter(({ told }) => told.length === 0)),
+    'writes found done by a look': count(intents.filter(isFoundDone)),
+    'looks for writes': sum(intents.map(({ looks }) => looks.length)),
     probes: count(convergences.filter(({ told }) => told)),
     renewals: count(convergences.filter(({ renewed }) => renewed)),
     absences: sum(followers.map(({ absences }) => absences)),
     'double edits in a second': sum(eventLogs.map(({ doubles }) => doubles.size)),
     requests: count(network.arrivals),
   };
+}
+
+/** Whether the person was told that it is done, although no answer said so: a look did. */
+function isFoundDone({ told, calls }: Intent): boolean {
+  return told.length > 0 && calls.length > 0 && calls.every(({ isAnswered }) => !isAnswered);
 }
 
 /** Adds what another seed came to. */
