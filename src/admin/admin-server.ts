@@ -4,11 +4,12 @@ import type { Settings } from '../settings/parse.ts';
 import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
 import type { Query } from '../store/sqlite/query.ts';
 import type { Figures } from '../store/figures/figures.ts';
+import { actionRoutes, type Actions } from './api/actions-api.ts';
 import type { ApiHandle } from './api/answers.ts';
 import { ChangeStreams } from './api/change-streams.ts';
 import { changesApi } from './api/changes-api.ts';
 import { vendorApi, vendorsApi } from './api/vendors-api.ts';
-import { guarded, type Handle } from './guard.ts';
+import { guarded, ownPagesOnly, type Handle } from './guard.ts';
 import type { HealthSource } from './health/health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { pageRoutes } from './page/page-routes.ts';
@@ -21,6 +22,7 @@ export interface AdminOptions {
   readonly source: HealthSource;
   /** Works out the figures of an account. @throws Error where it cannot. */
   readonly figures: (accountId: string) => Promise<Figures>;
+  readonly actions: Actions;
   readonly metrics: Metrics;
   /** Asks the mirror. */
   readonly query: Query;
@@ -32,7 +34,7 @@ export interface AdminOptions {
 }
 
 /**
- * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/changes`, `/api/vendors` and the pages. With a token set, all but `/healthz` ask for it: what starts and
+ * `/healthz`, `/readyz`, `/metrics`, `/api/status`, `/api/changes`, `/api/vendors`, `/api/actions` and the pages. With a token set, all but `/healthz` ask for it: what starts and
  * stops the process may know that it is alive, and nothing else. Starting throws `port_taken`.
  */
 export function createAdminServer(options: AdminOptions): HttpServer {
@@ -44,7 +46,7 @@ export function createAdminServer(options: AdminOptions): HttpServer {
   const scrape = shared(clock, async () => metrics.render(await examine()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
-  const forPeople = pageRoutes({ ...options, examine });
+  const forPeople = pageRoutes({ ...options, examine, mayAct: token !== null });
   const pages: Readonly<Record<string, Handle>> = {
     '/metrics': async () => answer(metrics.contentType, await scrape()),
     '/api/status': async () => answer('application/json; charset=utf-8', await status()),
@@ -75,6 +77,9 @@ export function createAdminServer(options: AdminOptions): HttpServer {
         path,
         handle: guarded({ host, publicUrl, token }, page),
       })),
+      ...actionRoutes(options.actions, token !== null, (handle) =>
+        guarded({ host, publicUrl, token }, ownPagesOnly(publicUrl, safeguarded(handle))),
+      ),
     ],
   });
 }

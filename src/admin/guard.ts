@@ -29,6 +29,20 @@ export function guarded(rules: GuardRules, handle: Handle): Handle {
   };
 }
 
+/**
+ * Puts a refusal before a handler that changes something: 403 for what a page of another site sends, a followed link or form included,
+ * because a browser adds the password to them. Programs name no origin.
+ */
+export function ownPagesOnly(publicUrl: string | null, handle: Handle): Handle {
+  return async (request) => {
+    const { origin, host = '', 'sec-fetch-site': site = 'none' } = request.headers;
+    const own = [`http://${host}`, `https://${host}`, ...(publicUrl === null ? [] : [new URL(publicUrl).origin])];
+    const isOwn = origin === undefined || own.includes(origin.toLowerCase());
+    if (!isOwn || (site !== 'same-origin' && site !== 'none')) return refusal(403);
+    return handle(request);
+  };
+}
+
 const challenge = 'Basic realm="vendor-mirror", charset="UTF-8"';
 
 function refusal(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswer {

@@ -74,7 +74,7 @@ export class AccountSupervisor implements Service {
       clock,
       log,
       withPermit: (work, signal) => options.permits.during(() => onOwnFiles(installation, work), signal),
-      onVerified: () => this.#request('verification'),
+      onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
     });
   }
 
@@ -132,14 +132,24 @@ export class AccountSupervisor implements Service {
     stopping.throwIfAborted();
   }
 
+  /** A person asks for a run that begins after this call, and may have allowed absences. */
+  ask(kind: 'pull' | 'reconcile', approved: number): void {
+    this.#request({ kind, trigger: 'command', approved });
+  }
+
+  /** Something may wait in the queue. */
+  nudge(): void {
+    this.#worker.nudge();
+  }
+
   /** Time went by unseen: nothing is called fresh before a reconciliation. */
   lost(why: string): void {
     this.#doubt = why;
-    this.#request('start');
+    this.#request({ kind: 'reconcile', trigger: 'start' });
   }
 
-  #request(trigger: RunTrigger): void {
-    this.#runs.request({ kind: 'reconcile', trigger }).catch((error: unknown) => {
+  #request(wish: Omit<RunRequest, 'signal'>): void {
+    this.#runs.request(wish).catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: asMirrorError(error) }, 'a run failed');
     });
   }

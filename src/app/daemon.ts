@@ -9,6 +9,7 @@ import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
 import { outgoingWebhooks } from './outgoing-webhooks.ts';
 import type { Post } from '../http/outgoing/post.ts';
+import { operatorActions } from './operator-actions.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
@@ -79,14 +80,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     if (report.counts.created + report.counts.updated > 0) publish();
     dependencies.onRun(id, report);
   };
-  const accounts = await accountServices({
-    installation,
-    metrics,
-    clock,
-    random,
-    log,
-    onRun,
-  });
+  const accounts = await accountServices({ installation, metrics, clock, random, log, onRun });
   const { supervisors } = accounts;
 
   const listener = createListener({
@@ -112,6 +106,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
     }),
     figures: (id) => figures.read(id),
+    actions: operatorActions({ supervisors, mirror, log }),
     assetFolder: dependencies.compiled.pages,
     metrics,
     query: mirror.query,

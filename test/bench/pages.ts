@@ -61,6 +61,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
       next: () => ({ pull: undefined, reconcile: undefined }),
     }),
     figures: (id) => figures.read(id),
+    actions: { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
     assetFolder: compiled.pages,
     metrics: createMetrics(),
     query: mirror.query,

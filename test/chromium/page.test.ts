@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/domain/log.ts';
 import { launchChromium, look, missingChromium, type Look, type Looked } from '../support/chromium.ts';
 import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
 import { isMissing } from '../support/needed.ts';
@@ -81,6 +82,34 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await page.locator('.tile', { hasText: 'Archived' }).getByText('5').waitFor();
     expect(await page.evaluate('String(getSelection())')).toBe('What is in it');
     expect(troubles).toEqual([]);
+  });
+
+  it('asks for an action only once a person has confirmed it, and says what came of it; without a token it says why not', async () => {
+    const path = await fillMirror(10);
+    const { url, asked, change } = await showMirror(path, { token: new Secret('canary-3b') });
+    await change(
+      `INSERT INTO findings (run_id, account_id, kind, fields, found_at) VALUES (400, '6BApk', 'breaker', '{}', '2026-11-20 11:00:00.000')`,
+    );
+    const { page, troubles } = await opened(url, { token: 'canary-3b' });
+    await page.getByRole('button', { name: 'Reconcile now' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Nothing is written to the service').waitFor();
+    await picture(page, 'confirm');
+    expect(await broken(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect([asked, await page.evaluate('document.activeElement.id')]).toEqual([[], 'ask-reconcile']);
+    await page.getByRole('button', { name: 'Approve absences' }).click();
+    await dialog.getByLabel('Vendors that may be gone').fill('7');
+    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await page.getByRole('status').getByText('believes up to 7 absences').waitFor();
+    expect(asked).toEqual([['6BApk', 'reconcile', 7]]);
+    expect(troubles).toEqual([]);
+
+    const { page: bare } = await opened((await showMirror(path)).url);
+    await bare.getByText('There are no actions without a token').waitFor();
+    expect(await bare.getByRole('button').count()).toBe(0);
   });
 
   it('of a daemon that died turns grey, says so, and goes on counting; and comes back with it', async () => {

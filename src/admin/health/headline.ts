@@ -90,7 +90,7 @@ const troubled: Rule = ({ facts, error }) => {
   ].filter((words) => words !== null);
   return details.length === 0
     ? undefined
-    : { tone: 'fair', words: 'Your mirror is right, but something needs you', since: null, details };
+    : { tone: 'fair', words: 'Something needs you, but your mirror is right', since: null, details };
 };
 
 function remedy(error: AccountHealth['error']): string[] {

@@ -3,6 +3,7 @@ import { timestamp } from '../../domain/clock.ts';
 import type { Figures } from '../../store/figures/figures.ts';
 import { headline, type Headline } from '../health/headline.ts';
 import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
+import { actionSection } from './action-section.ts';
 import { contentsSection } from './contents-section.ts';
 import { page, type Page } from './page-frame.ts';
 import { eventSection } from './event-section.ts';
@@ -18,6 +19,8 @@ export interface OverviewOptions {
   readonly account: string | undefined;
   /** Null while they are worked out. */
   readonly figures: Figures | null;
+  /** Whether people may ask the daemon to do something. */
+  readonly mayAct: boolean;
 }
 
 /** The account that a page is about; undefined where there is none. */
@@ -35,10 +38,11 @@ export function overview(health: Health, options: OverviewOptions): Page {
     return page({ title: 'No account', root: './', now, content });
   }
   const said = headline(chosen, process);
-  const { figures } = options;
+  const { figures, mayAct } = options;
   const content = html`<main id="main">
-      ${accountList(health, chosen)} ${verdict(said, chosen, now)} ${contentsSection(chosen.facts, figures)}
-      ${webhookSection(chosen.facts, figures, now)} ${eventSection(chosen.facts, figures, now)}
+      ${accountList(health, chosen)} ${verdict(said, chosen, now)} ${mayAct ? actionSection(chosen, true) : null}
+      ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen.facts, figures, now)}
+      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: titles[said.tone], root: './', now, content });

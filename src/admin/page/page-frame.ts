@@ -38,7 +38,18 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
       <div id="results" data-own aria-live="polite"></div>
     </header>
     <p id="notice" role="alert" hidden></p>
-    ${content}`;
+    ${content}
+    <dialog id="confirm" data-own aria-labelledby="confirm-title">
+      <form method="dialog">
+        <h2 id="confirm-title"></h2>
+        <p id="confirm-words"></p>
+        <label id="confirm-number" hidden>
+          Vendors that may be gone
+          <input type="number" min="1" step="1" inputmode="numeric" />
+        </label>
+        <p class="buttons"><button value="yes">Do it</button> <button type="button" data-close>Leave it</button></p>
+      </form>
+    </dialog>`;
   const version = createHash('sha256')
     .update(title)
     .update(body.text.replace(/(<time [^>]*>)[^<]*/g, '$1'))

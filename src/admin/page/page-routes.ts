@@ -19,6 +19,8 @@ export interface PageOptions {
   readonly figures: (accountId: string) => Promise<Figures>;
   readonly query: Query;
   readonly clock: Clock;
+  /** Whether people may ask the daemon to do something. */
+  readonly mayAct: boolean;
   readonly assetFolder: string;
   readonly onFault: (error: unknown) => void;
 }
@@ -65,7 +67,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
 
 /** The first page of each account, made once for all who look at it. */
 function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
-  const { examine, figures, clock, onFault } = options;
+  const { examine, figures, clock, mayAct, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);
   const pages = new Map<string, () => Promise<Page>>();
   return async (wanted) => {
@@ -74,7 +76,7 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
     if (!page) {
       page = shared(clock, async () => {
         const known = account === '' ? null : await cache.of(account);
-        return overview(await examine(), { account, figures: known });
+        return overview(await examine(), { account, figures: known, mayAct });
       });
       pages.set(account, page);
     }

@@ -10,6 +10,8 @@ export type RunRequest = Parameters<RunJob>[0];
 export type RunJob = (request: {
   readonly kind: 'pull' | 'reconcile';
   readonly trigger: RunReport['trigger'];
+  /** How many absences a person has allowed. */
+  readonly approved?: number;
   readonly signal: AbortSignal;
 }) => Promise<RunReport>;
 
@@ -29,7 +31,7 @@ export class RunService {
   request(wish: Wish): Promise<RunReport> {
     const waiting = this.#waiting;
     if (waiting) {
-      if (wish.kind === 'reconcile') waiting.wish = { ...waiting.wish, kind: 'reconcile' };
+      waiting.wish = both(waiting.wish, wish);
       return waiting.report;
     }
     const report = this.#last.then(() => {
@@ -48,4 +50,13 @@ export class RunService {
     this.#stopping.abort(new Error('Stopping.'));
     await this.#last;
   }
+}
+
+function both(waiting: Wish, { kind, approved }: Wish): Wish {
+  const allowed = Math.max(waiting.approved ?? 0, approved ?? 0);
+  return {
+    ...waiting,
+    ...(kind === 'reconcile' && { kind }),
+    ...(allowed > 0 && { approved: allowed }),
+  };
 }

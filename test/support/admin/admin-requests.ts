@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/query.ts';
 import type { Figures } from '../../../src/store/figures/figures.ts';
 import { compiled } from '../compiled.ts';
+import { recordActions, type RecordedActions } from './recorded-actions.ts';
 import { sampleFigures } from './sample-figures.ts';
 import { able, facts, noon } from './sample.ts';
 
@@ -18,11 +19,18 @@ interface Answer {
 }
 
 export interface Admin {
-  readonly ask: (path: string, headers?: OutgoingHttpHeaders | readonly string[], method?: string) => Promise<Answer>;
+  readonly ask: (
+    path: string,
+    headers?: OutgoingHttpHeaders | readonly string[],
+    method?: string,
+    body?: string,
+  ) => Promise<Answer>;
   /** Where it listens. */
   readonly url: string;
   readonly stop: () => Promise<void>;
   readonly metrics: Metrics;
+  /** What was asked of the daemon. */
+  readonly asked: RecordedActions['asked'];
   readonly faults: unknown[];
 }
 
@@ -36,12 +44,14 @@ export async function startAdmin(
   figures: Figures | Promise<Figures> = sampleFigures,
 ): Promise<Admin> {
   const metrics = createMetrics();
+  const actions = recordActions(['6BApk', 'other'], 3);
   const faults: unknown[] = [];
   const server = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: { facts: supply, ability: () => ability },
     figures: () => Promise.resolve(figures),
     assetFolder: compiled.pages,
+    actions,
     metrics,
     query,
     clock,
@@ -54,15 +64,16 @@ export async function startAdmin(
     url: `http://127.0.0.1:${port}`,
     stop: () => server.stop(),
     metrics,
+    asked: actions.asked,
     faults,
-    ask: (path, headers = {}, method = 'GET') =>
+    ask: (path, headers = {}, method = 'GET', sent = '') =>
       new Promise((resolve, reject) => {
         const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
           let body = '';
           response.setEncoding('utf8').on('data', (text: string) => (body += text));
           response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
         });
-        asked.on('error', reject).end();
+        asked.on('error', reject).end(sent);
       }),
   };
 }

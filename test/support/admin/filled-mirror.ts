@@ -12,6 +12,7 @@ import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
 import { compiled } from '../compiled.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
+import { recordActions, type RecordedActions } from './recorded-actions.ts';
 
 const account = '6BApk';
 
@@ -86,6 +87,8 @@ export interface Shown {
   /** Stops the server, as if the daemon had died. */
   readonly stop: () => Promise<void>;
   readonly faults: unknown[];
+  /** What was asked of the daemon. */
+  readonly asked: RecordedActions['asked'];
   /** Changes the mirror as the daemon would. */
   readonly change: (sql: string) => Promise<void>;
 }
@@ -95,6 +98,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
   const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
   const figures = new FiguresThread(compiled.figures, path);
   const faults: unknown[] = [];
+  const actions = recordActions([account], 3);
   const server = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
     source: healthSource({
@@ -111,6 +115,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
     }),
     query: (report) => mirror.query(report),
     figures: (id) => figures.read(id),
+    actions,
     assetFolder: compiled.pages,
     metrics: createMetrics(),
     clock: systemClock,
@@ -129,6 +134,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
     url,
     stop,
     faults,
+    asked: actions.asked,
     async change(sql) {
       const database = await Database.open(
         mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }),

@@ -1,4 +1,5 @@
 /** What runs in the browser: the page is whole without it, and alive with it. */
+import { offerActions } from './actions.ts';
 import { countAges } from './age-counter.ts';
 import { drawCharts } from './charts.ts';
 import { keepLive } from './live.ts';
@@ -7,6 +8,7 @@ import { searchAsTyped } from './search-box.ts';
 const ages = countAges();
 drawCharts();
 searchAsTyped();
+offerActions();
 keepLive((now) => {
   ages.setNow(now);
   drawCharts();

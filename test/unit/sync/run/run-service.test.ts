@@ -42,6 +42,16 @@ describe('runs of one account', () => {
     expect(begun.map(({ kind }) => kind)).toEqual(['reconcile']);
   });
 
+  it('what a person allows counts for the run that waits, whoever asked for it', async () => {
+    const { runs, begun, pull, end } = service();
+    const allowed = { kind: 'reconcile', trigger: 'command' } as const;
+    const waiting = [pull(), runs.request({ ...allowed, approved: 40 }), runs.request({ ...allowed, approved: 7 })];
+    await expect.poll(() => begun.length).toBe(1);
+    end(1);
+    await Promise.all(waiting);
+    expect(begun).toMatchObject([{ kind: 'reconcile', approved: 40 }]);
+  });
+
   it('J1 a stop ends the run under way, refuses those that wait, and lasts until nothing runs', async () => {
     const { runs, begun, pull } = service();
     const first = pull();

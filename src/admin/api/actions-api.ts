@@ -1,0 +1,104 @@
+/** `POST /api/actions/{sync,reconcile,retry,approve}`: what a person may ask of the daemon. Nothing is waited for but the asking. */
+import type { HttpRequest, HttpRoute } from '../../http/server.ts';
+import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+
+/** What the daemon does when it is asked; each by the code that its commands and schedules use. */
+export interface Actions {
+  /** The accounts that are served. */
+  readonly accounts: readonly string[];
+  /** Asks for a run that begins after this call. `approved` absences are believed. */
+  run(accountId: string, kind: 'pull' | 'reconcile', approved?: number): void;
+  /** Marks again what was given up. @returns how many vendors. */
+  retry(accountId: string): Promise<number>;
+}
+
+const actionNames = ['sync', 'reconcile', 'retry', 'approve'] as const;
+type ActionName = (typeof actionNames)[number];
+
+/** What the body may say, as JSON. */
+interface Asked {
+  readonly account: string;
+  readonly absences: number | undefined;
+}
+
+/** So large a body is never needed, in bytes. */
+const bodyLimit = 1_024;
+
+/**
+ * One route for each action. Only JSON is read, which no page of another site can send; without a token in the settings each is refused,
+ * and says so.
+ */
+export function actionRoutes(
+  actions: Actions,
+  isAllowed: boolean,
+  guard: (handle: ApiHandle) => HttpRoute['handle'],
+): HttpRoute[] {
+  return actionNames.map((name) => ({
+    method: 'POST',
+    path: `/api/actions/${name}`,
+    accepts: ['application/json'],
+    bodyLimit,
+    handle: guard(isAllowed ? answeringQuestions((request) => perform(actions, name, request)) : refuse),
+  }));
+}
+
+/** Why there are no actions, and what to do. */
+export const withoutToken =
+  'There are no actions without a token: whoever reaches this page could use them. Set admin.token, or admin.tokenFile, in the settings, and start the daemon anew.';
+
+const refuse: ApiHandle = () => Promise.resolve(jsonAnswer({ error: 'no_token', message: withoutToken }, 403));
+
+async function perform(actions: Actions, name: ActionName, request: HttpRequest): ReturnType<ApiHandle> {
+  const { account, absences } = asked(request.body, name, actions);
+  const message = await messages[name](actions, account, absences ?? 0);
+  return jsonAnswer({ ok: true, action: name, account, message }, 202);
+}
+
+const messages: Readonly<
+  Record<ActionName, (actions: Actions, account: string, absences: number) => string | Promise<string>>
+> = {
+  sync(actions, account) {
+    actions.run(account, 'pull');
+    return 'A full pull was asked for. It begins when the run under way has ended.';
+  },
+  reconcile(actions, account) {
+    actions.run(account, 'reconcile');
+    return 'A reconciliation was asked for. It begins when the run under way has ended.';
+  },
+  async retry(actions, account) {
+    const marked = await actions.retry(account);
+    if (marked === 0) return 'Nothing is parked.';
+    return marked === 1 ? 'One vendor is read again now.' : `${marked} vendors are read again now.`;
+  },
+  approve(actions, account, absences) {
+    actions.run(account, 'reconcile', absences);
+    return `A reconciliation was asked for that believes up to ${absences} absences.`;
+  },
+};
+
+/** @throws BadQuestion for anything that is not a known account and, for `approve`, a number of absences. */
+function asked(body: Uint8Array, name: ActionName, { accounts }: Actions): Asked {
+  const { account = accounts.length === 1 ? accounts[0] : undefined, absences, ...others } = documentOf(body);
+  const known = name === 'approve' ? 'account and absences' : 'account';
+  if (Object.keys(others).length > 0) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
+  if (typeof account !== 'string' || !accounts.includes(account))
+    throw new BadQuestion('account should be one that this daemon serves.');
+  if (name !== 'approve') {
+    if (absences !== undefined) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
+    return { account, absences: undefined };
+  }
+  if (!Number.isSafeInteger(absences) || Number(absences) < 1)
+    throw new BadQuestion('absences should be a whole number from 1: how many vendors may be gone.');
+  return { account, absences: Number(absences) };
+}
+
+function documentOf(body: Uint8Array): Record<string, unknown> {
+  try {
+    const document = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body) || '{}') as unknown;
+    if (typeof document === 'object' && document !== null && !Array.isArray(document))
+      return document as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw new BadQuestion('The body should be a JSON object.');
+}

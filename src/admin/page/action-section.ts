@@ -1,0 +1,78 @@
+/** What a person may ask the daemon to do about an account; where there is nothing to be asked, why. */
+import { withoutToken } from '../api/actions-api.ts';
+import type { AccountHealth } from '../health/readiness.ts';
+import { counted } from './format.ts';
+import { html, type Html } from './html.ts';
+
+interface Button {
+  readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';
+  readonly name: string;
+  /** What happens, for whoever is about to confirm it. */
+  readonly words: string;
+  /** A number that the person has to confirm, too. */
+  readonly number?: number;
+}
+
+export function actionSection(health: AccountHealth, mayAct: boolean): Html {
+  const { account } = health.facts;
+  return html`<section id="actions" aria-labelledby="actions-title">
+    <h2 id="actions-title">Ask for something</h2>
+    ${
+      mayAct
+        ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
+            <p id="outcome" role="status" data-own></p>`
+        : html`<p class="soft">${withoutToken}</p>`
+    }
+  </section>`;
+}
+
+function buttonHtml({ action, name, words, number }: Button, account: string): Html {
+  return html`<button
+    type="button"
+    id="ask-${action}"
+    data-action="${action}"
+    data-account="${account}"
+    data-words="${words}"
+    data-number="${number ?? ''}"
+  >
+    ${name}
+  </button>`;
+}
+
+/** What helps only sometimes is offered only then. */
+function buttonsOf({ facts, error }: AccountHealth): Button[] {
+  const { account, queue, findings, runs } = facts;
+  const isTripped = error?.code === 'breaker_tripped' || findings.some(({ kind }) => kind === 'breaker');
+  const absent = (error?.run ?? runs[0])?.suspects ?? 0;
+  return [
+    {
+      action: 'reconcile',
+      name: 'Reconcile now',
+      words: `Reads the whole list of ${account} and records every difference it meets. Nothing is written to the service.`,
+    },
+    {
+      action: 'sync',
+      name: 'Pull everything now',
+      words: `Reads the whole list of ${account}. Nothing is written to the service.`,
+    },
+    ...(queue.parked > 0
+      ? [
+          {
+            action: 'retry',
+            name: 'Retry what is parked',
+            words: `Reads ${counted(queue.parked, 'vendor')} again that could not be read.`,
+          } as const,
+        ]
+      : []),
+    ...(isTripped
+      ? [
+          {
+            action: 'approve',
+            name: 'Approve absences',
+            words: `The list of ${account} does not show many vendors that the mirror holds. Look at the service first. Up to so many are then believed to be gone, if a reading of each agrees.`,
+            number: Math.max(1, absent),
+          } as const,
+        ]
+      : []),
+  ];
+}
