@@ -61,6 +61,33 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     },
   );
 
+  it('answers six questions by what stands on it: is it right, since when, how much in euros, what changed, a dead webhook, a vendor', async () => {
+    const path = await fillMirror(300);
+    const { url, change } = await showMirror(path);
+    await change(
+      `UPDATE findings SET vendorid = 1, run_id = 400, fields = '["city"]' WHERE id = (SELECT max(id) FROM findings);
+       UPDATE _vendor_versions SET run_id = 400 WHERE vendorid = 1 AND changed_fields = '["city"]'`,
+    );
+    const { page, troubles } = await opened(url);
+    const verdict = page.locator('#verdict');
+    await verdict.getByText('Your mirror is right').waitFor();
+    expect(await verdict.innerText()).toMatch(/right as of \d\d:\d\d:\d\d UTC, \d+ (s|min) ago\.\s/);
+    const euros = page.getByRole('row', { name: /^EUR/ });
+    await euros.waitFor();
+    expect(await euros.first().innerText()).toMatch(/^EUR\s+[\d,]+\.\d\d EUR\s+[\d,]+\.\d\d EUR$/);
+    const events = page.locator('#events');
+    expect(await events.innerText()).toMatch(/Today \(UTC\): \d+ new vendors?, \d+ changes?\./);
+    expect(await events.innerText()).toMatch(/Müller & Söhne GmbH.*\s+city: Graz → Wien/);
+    expect(await page.locator('#webhooks .pulse').innerText()).toMatch(/^Alive\s+Last delivery .+ ago\.$/);
+    await page.locator('#search').fill('Müller');
+    await page.locator('#results').getByText('Müller & Söhne GmbH').waitFor();
+    await change('UPDATE callbacks SET verified = 0');
+    await page.locator('#webhooks .pulse').getByText('Dead: no callback is verified').waitFor();
+    await verdict.getByText('no callback is verified', { exact: false }).waitFor();
+    await picture(page, 'questions');
+    expect(troubles).toEqual([]);
+  });
+
   it('shows a change without being loaded again, and keeps focus, selection, scroll and what was opened', async () => {
     const { url, change } = await showMirror(await fillMirror(10));
     const { page, troubles } = await opened(url);

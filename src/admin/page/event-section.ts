@@ -4,6 +4,7 @@ import type { AccountFacts } from '../health/health.ts';
 import { ago, counted, findingWords } from './format.ts';
 import { html, type Html } from './html.ts';
 import { runTable } from './run-table.ts';
+import { changedFields } from './vendor-timeline.ts';
 
 export function eventSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
   return html`<section id="events" aria-labelledby="events-title">
@@ -30,14 +31,15 @@ function found(lines: readonly FoundFigure[], account: string, now: number): Htm
     ${lines.length === 0 ? html`<p class="soft">No difference yet.</p>` : null}
     <ul class="plain found">
       ${lines.map(
-        ({ at, kind, vendorid, vendor, fields }) =>
+        ({ at, kind, vendorid, vendor, fields, changes }) =>
           html`<li>
             ${
               vendorid === null
                 ? 'The list'
                 : html`<a href="./vendors/${account}/${vendorid}"><bdi>${vendor ?? `Vendor ${vendorid}`}</bdi></a>`
             }
-            ${findingWords[kind]} ${fieldNames(fields)} <small>${ago(now, at)}</small>
+            ${findingWords[kind]} ${changes.length === 0 ? fieldNames(fields) : null} <small>${ago(now, at)}</small>
+            ${changes.length === 0 ? null : changedFields(changes)}
           </li>`,
       )}
     </ul>

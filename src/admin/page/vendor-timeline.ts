@@ -145,7 +145,7 @@ function entry(change: VendorHistory['timeline'][number], now: number): Html {
 }
 
 /** Field by field, from what to what. */
-function changedFields(fields: readonly Omit<FieldChange, 'seq'>[]): Html {
+export function changedFields(fields: readonly FieldChange[]): Html {
   return html`<ul class="fields">
     ${fields.map(
       ({ field, old, new: fresh }) =>

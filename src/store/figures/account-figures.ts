@@ -3,6 +3,7 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
+import { fieldChanges } from '../reports/field-changes.ts';
 import { currencyTotals, type CurrencyTotal } from '../reports/account-reports.ts';
 import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
 import { MoneyHistory } from './money-history.ts';
@@ -27,12 +28,15 @@ export class AccountFigures {
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
   readonly #version: Statement<{ from: number }, { seq: number; valid_from: string }>;
   readonly #lastVersion: Statement<None, { seq: number | null }>;
-  readonly #found: Statement<OfAccount & { latest: number }, FoundFigure>;
+  readonly #found: Statement<OfAccount & { latest: number }, FoundRow>;
+  readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
+  readonly #sqlite: Sqlite;
   readonly #gateways: Statement<OfAccount, GatewayFigure>;
   readonly #counted = new Map<string, Counted>();
 
   constructor(sqlite: Sqlite, clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
+    this.#sqlite = sqlite;
     this.#history = new MoneyHistory(sqlite);
     this.#totals = currencyTotals(sqlite);
     this.#received = plainStatement(
@@ -65,9 +69,15 @@ export class AccountFigures {
     this.#found = plainStatement(
       sqlite,
       `
-      SELECT f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
+      SELECT f.run_id AS runId, f.found_at AS at, f.kind, f.vendorid, v.vendor_name AS vendor, f.fields
       FROM findings f LEFT JOIN vendors v ON v.account_id = f.account_id AND v.vendorid = f.vendorid
       WHERE f.account_id = :accountId ORDER BY f.id DESC LIMIT :latest`,
+    );
+    this.#applied = plainStatement(
+      sqlite,
+      `
+      SELECT seq FROM _vendor_versions
+      WHERE account_id = :accountId AND vendorid = :vendorid AND run_id = :runId ORDER BY seq LIMIT 1`,
     );
     this.#gateways = plainStatement(
       sqlite,
@@ -83,7 +93,7 @@ export class AccountFigures {
       money: this.#money(accountId, now),
       hours: this.#hours(accountId, now),
       today: this.#today(accountId, now),
-      found: this.#found.all({ accountId, latest: latestFound }).map(withoutBlobs),
+      found: this.#found.all({ accountId, latest: latestFound }).map((row) => this.#withChanges(accountId, row)),
       gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
     };
   }
@@ -138,6 +148,16 @@ export class AccountFigures {
     return { day, created: sum.created, changed: sum.changed };
   }
 
+  /** A finding, with what its run changed of that vendor. */
+  #withChanges(accountId: string, row: FoundRow): FoundFigure {
+    const { runId, ...finding } = withoutBlobs(row);
+    const { vendorid } = finding;
+    const applied = vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId });
+    if (vendorid === null || !applied) return { ...finding, changes: [] };
+    const which = { account_id: accountId, vendorid, from: applied.seq, to: applied.seq };
+    return { ...finding, changes: fieldChanges(this.#sqlite, which) };
+  }
+
   /** A number that no version of that day is below: versions are numbered as they come, so that it is found by halving. */
   #before(day: string): number {
     let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
@@ -156,6 +176,8 @@ interface Versions {
   readonly versions: number;
   readonly last: number | null;
 }
+
+type FoundRow = Omit<FoundFigure, 'changes'> & { readonly runId: number };
 
 type Counted = TodayFigures & { readonly last: number };
 

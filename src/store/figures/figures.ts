@@ -1,4 +1,5 @@
 /** What the operator's page draws of one account: money, deliveries by the hour, and what happened lately. Plain data, that can pass between threads. */
+import type { FieldChange } from '../reports/field-changes.ts';
 import type { FindingKind } from '../tables/mirror-tables.ts';
 
 /** Minor units of a currency. */
@@ -39,6 +40,8 @@ export interface FoundFigure {
   readonly vendorid: number | null;
   readonly vendor: string | null;
   readonly fields: string;
+  /** What it moved, field by field; empty where the sweep applied nothing. */
+  readonly changes: readonly FieldChange[];
 }
 
 export interface GatewayFigure {

@@ -33,9 +33,20 @@ export const sampleFigures: Figures = {
       vendorid: 1563,
       vendor: 'Müller & Söhne GmbH',
       fields: '["phone","city"]',
+      changes: [
+        { seq: 9, field: 'phone', old: '+49 221 1', new: '+49 221 2' },
+        { seq: 9, field: 'city', old: null, new: 'Köln' },
+      ],
     },
-    { at: before(2 * hour), kind: 'balance_only', vendorid: 1600, vendor: null, fields: '["outstanding_balance"]' },
-    { at: before(3 * hour), kind: 'field_drift', vendorid: null, vendor: null, fields: '["tax_region"]' },
+    {
+      at: before(2 * hour),
+      kind: 'balance_only',
+      vendorid: 1600,
+      vendor: null,
+      fields: '["outstanding_balance"]',
+      changes: [],
+    },
+    { at: before(3 * hour), kind: 'field_drift', vendorid: null, vendor: null, fields: '["tax_region"]', changes: [] },
   ],
   gateways: [
     { sgid: 4001, name: 'stripe', since: before(200 * day), removed: null },

@@ -39,6 +39,8 @@ describe('the first page', () => {
       '3 vendors wait to be read again, the first since 9 s ago.',
       'Today (UTC): 6 new vendors, 31 changes.',
       'Müller & Söhne GmbH changed, and no delivery said so',
+      '+49 221 1 → +49 221 2',
+      'nothing → Köln',
       'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
       'The service answered 503 on page 8 of 17, five times.',
       'Next reconciliation in 11 min',

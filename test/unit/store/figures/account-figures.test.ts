@@ -72,6 +72,20 @@ describe('figures', () => {
     ]);
   });
 
+  it('tell of each finding what its run changed, from what to what', async () => {
+    const finding = { account_id: '6BApk', vendorid: 1, kind: 'missed_update', fields: '["city"]' };
+    const { found } = await figuresOf({
+      vendors: [vendor(1, { raw: '{"city":"Graz"}' })],
+      runs: [run(1), run(2), run(3)],
+      findings: [2, 3].map((run_id) => ({ ...finding, run_id, found_at: '2026-11-20 10:00:00.000' })),
+      vendor_versions: [
+        version(1, [], { run_id: 1, raw: '{"city":"Wien"}', valid_to: '2026-11-20 10:00:00.000' }),
+        version(1, ['city'], { run_id: 2, raw: '{"city":"Graz"}', valid_from: '2026-11-20 10:00:00.000' }),
+      ],
+    });
+    expect(found.map(({ changes }) => changes)).toMatchObject([[], [{ field: 'city', old: 'Wien', new: 'Graz' }]]);
+  });
+
   it('count a vendor that is no longer active for as long as it was', async () => {
     const { money } = await figuresOf({
       vendors: [vendor(1), vendor(2, { vis_state: 1 })],
