@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import type { Figures } from '../../store/figures/figures.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import { FiguresCache } from './figures-cache.ts';
+import { FiguresCache } from '../health/figures-cache.ts';
 import type { ApiHandle } from '../api/answers.ts';
 import type { Health } from '../health/readiness.ts';
 import { shared } from '../health/shared-result.ts';

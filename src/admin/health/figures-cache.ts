@@ -1,7 +1,7 @@
 /** Figures that are shared by all who look, and that no page waits for longer than a moment. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Figures } from '../../store/figures/figures.ts';
-import { shared } from '../health/shared-result.ts';
+import { shared } from './shared-result.ts';
 
 /** So long a page waits for figures before it shows those that are known, in milliseconds. */
 const longestWait = 250;
