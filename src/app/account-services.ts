@@ -61,7 +61,7 @@ export async function accountServices(options: AccountServicesOptions): Promise<
     }),
   );
 
-  const lastRuns = await mirror.lastCompletes();
+  const lastRuns = await mirror.runs.lastCompletes();
   const isAlone = supervisors.size === 1;
   const schedulesOf = (kind: ScheduleKind): Schedule[] => {
     const slots = openSlots(settings.schedule[kind], settings.schedule.timezone);
@@ -100,7 +100,7 @@ export async function accountServices(options: AccountServicesOptions): Promise<
       tokens: await secrets.verifiers.pathTokens(installation.accounts),
       clock,
       log,
-      mirror,
+      mirror: mirror.deliveries,
       verifiers: secrets.verifiers,
       signatureHeader: settings.service.signatureHeader,
       onDelivery: (id) => supervisors.get(id)?.delivered(),

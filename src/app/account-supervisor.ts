@@ -166,7 +166,7 @@ export class AccountSupervisor implements Service {
     if (!error) log.info(facts, `${request.kind} complete`);
     else if (isAccessRefused(error.code)) log.error({ ...facts, code: error.code }, `${error.message} ${error.hint}`);
     else log.warn({ ...facts, code: error.code }, error.message);
-    for (const { kind, count } of await mirror.countFindings(report.run)) metrics.finding(kind, count);
+    for (const { kind, count } of await mirror.findings.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.id }, note);
     // A doubt that arose during the run is not the run's to end.
     if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
@@ -202,7 +202,7 @@ export class AccountSupervisor implements Service {
     const { account, installation, clock, log } = this.#options;
     if (this.#cautious) return;
     this.#cautious = true;
-    const died = await installation.mirror.unfinishedRuns(account.id, clock.now() - recently);
+    const died = await installation.mirror.runs.unfinishedRuns(account.id, clock.now() - recently);
     if (died < 2) return;
     const ms = Math.min(longestCaution, firstCaution * 2 ** died);
     log.warn({ account: account.id, died }, `${died} runs died with their process: the next one waits ${ms / 1_000} s`);

@@ -70,7 +70,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
   const { mirror } = installation;
 
-  for (const { accountId, callbackid } of await mirror.abandonCallbacks())
+  for (const { accountId, callbackid } of await mirror.callbacks.abandonCallbacks())
     log.warn(
       { account: accountId, callbackid },
       `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,

@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
-import type { RequestFailures } from '../store/transactions/failed-requests.ts';
+import type { RequestFailures } from '../store/areas/areas.ts';
 
 /**
  * Failures that come faster are counted, and written down together; an answer that could not be written down is tried again no sooner. In

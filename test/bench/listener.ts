@@ -28,7 +28,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     clock: systemClock,
     log: silentLog,
     tokens,
-    mirror,
+    mirror: mirror.deliveries,
     verifiers: secrets.verifiers,
     signatureHeader: 'auto',
     onDelivery: params.worker ? () => worker.nudge() : nothing,

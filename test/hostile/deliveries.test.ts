@@ -76,7 +76,7 @@ describe('H1 bad deliveries', () => {
         answered += deliveries.length;
       }
       expect(place.told).toMatchObject({ deliveries: 0, codes: 0 });
-      expect(await place.mirror.countMarks(account)).toBe(0);
+      expect(await place.mirror.queue.countMarks(account)).toBe(0);
       expect(await flood(place, [signed(delivery)])).toEqual({ 200: 1 });
     },
     60_000 + bad * 5,

@@ -28,6 +28,17 @@ export function foundBy(promise: string, broken: readonly string[]): boolean {
 
 const kept = (seed: number): Pick<SimulatedFault, 'seed' | 'knobs'> => keptSeeds.find((known) => known.seed === seed)!;
 
+/** Works in a transaction of its own, if the file is still open then. */
+function afterwards(work: () => void): void {
+  queueMicrotask(() => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof TypeError && error.message.includes('connection is not open'))) throw error;
+    }
+  });
+}
+
 /** A walk that proves less is only found out where the proof is content with it. */
 const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
   return function (pass) {
@@ -244,7 +255,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     replacements: [
       replacing('webhook/subscribe/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
         const { accountId, mirror, verifiers, renew, onVendorsCovered } = options;
-        const known = await mirror.knownCallbacks(accountId);
+        const known = await mirror.callbacks.knownCallbacks(accountId);
         for (const { callbackid } of known) {
           const codes = await verifiers.candidates(accountId, callbackid);
           if (renew || codes.length > 0) return reconcileCallbacks(options);
@@ -260,17 +271,14 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P3',
     seed: 25,
     replacements: [
-      replacing('store/rows/reading-counter.ts', 'readingCounter', (readingCounter) => {
+      replacing('store/rows/reading-counter.ts', 'Counter.advance', (advance) => {
         let processes = 0;
-        return (database, ...others) => {
-          const counter = readingCounter(database, ...others);
-          let own = -1_000 * processes++;
-          const advance: typeof counter.advance = () => {
-            const { stamp, ...more } = counter.advance();
-            own += 1;
-            return { ...more, stamp: { ...stamp, readSeq: own } };
-          };
-          return { ...counter, advance, take: () => database.writeInOrder(() => advance().stamp) };
+        const last = new WeakMap<object, number>();
+        return function () {
+          const { stamp, ...others } = advance.call(this);
+          const own = (last.get(this) ?? -1_000 * processes++) + 1;
+          last.set(this, own);
+          return { ...others, stamp: { ...stamp, readSeq: own } };
         };
       }),
     ],
@@ -302,7 +310,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
         const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
         const stamp = await mirror.takeStamp();
         for (const vendorid of suspects)
-          onVerdict?.(await mirror.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
+          onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
         return readUnseen(...args);
       }),
       replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (engine, swept, options) => {
@@ -319,7 +327,12 @@ export const plantedFaults: readonly SimulatedFault[] = [
       replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, attendance) => {
         const sighting = await sight(engine, vendorid, attendance);
         if (sighting.kind === 'absent')
-          await engine.mirror.applyAbsence(vendorid, 'gone', sighting.stamp, attendance.context as SweepContext);
+          await engine.mirror.readings.applyAbsence(
+            vendorid,
+            'gone',
+            sighting.stamp,
+            attendance.context as SweepContext,
+          );
         return sighting;
       }),
     ],
@@ -390,13 +403,11 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
-      replacing('store/rows/stored-vendor.ts', 'children', (children) => (sqlite) => {
-        const rows = children(sqlite);
-        const replace: typeof rows.replace = (key, vendor, fresh) => {
-          if (fresh) rows.replace(key, vendor, fresh);
-          else queueMicrotask(() => sqlite.open && rows.replace(key, vendor, fresh));
+      replacing('store/rows/stored-vendor.ts', 'Children.replace', (replace) => {
+        return function (key, vendor, fresh) {
+          if (fresh) replace.call(this, key, vendor, fresh);
+          else afterwards(() => replace.call(this, key, vendor, fresh));
         };
-        return { ...rows, replace };
       }),
     ],
   },
@@ -442,11 +453,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 53,
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
     replacements: [
-      replacing('store/rows/confirmations.ts', 'pageConfirmations', (pageConfirmations) => (sqlite) => {
-        const confirmations = pageConfirmations(sqlite);
-        const passed: typeof confirmations.passed = (key, readSeq) =>
-          accounts.some((account_id) => confirmations.passed({ ...key, account_id }, readSeq));
-        return { ...confirmations, passed };
+      replacing('store/rows/confirmations.ts', 'Confirmations.passed', (passed) => {
+        return function (key, readSeq) {
+          return accounts.some((account_id) => passed.call(this, { ...key, account_id }, readSeq));
+        };
       }),
     ],
   },
@@ -456,10 +466,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 8,
     knobs: 'changes=20 crashes=4',
     replacements: [
-      replacing('store/rows/deliveries.ts', 'deliveryJournal', (deliveryJournal) => (sqlite, ...parts) => {
-        const journal = deliveryJournal(sqlite, ...parts);
-        const settle: typeof journal.settle = (...args) => queueMicrotask(() => sqlite.open && journal.settle(...args));
-        return { ...journal, settle };
+      replacing('store/rows/deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
+        return function (...args) {
+          afterwards(() => settle.call(this, ...args));
+        };
       }),
     ],
   },
@@ -479,7 +489,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     knobs: 'writes=3',
     replacements: [
       replacing('sync/write/shown-vendor.ts', 'shownVendor', (shownVendor) => async (engine, vendorid, ...others) => {
-        const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
+        const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
         const shown = await shownVendor(engine, vendorid, ...others);
         return held?.vendor ?? shown;
       }),

@@ -123,19 +123,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** Listens to what readings do, without changing them. */
-function observeVerdicts(mirror: Store, onVerdict: DaemonOptions['onVerdict']): void {
-  const plain = { ...mirror };
-  const observed: Pick<Store, 'applyPages' | 'applyReading'> = {
+function observeVerdicts({ readings }: Store, onVerdict: DaemonOptions['onVerdict']): void {
+  const applyPages = readings.applyPages.bind(readings);
+  const applyReading = readings.applyReading.bind(readings);
+  const observed: Pick<Store['readings'], 'applyPages' | 'applyReading'> = {
     async applyPages(...values) {
-      const applied = await plain.applyPages(...values);
+      const applied = await applyPages(...values);
       for (const verdicts of applied) for (const { kind } of verdicts.values()) onVerdict(kind);
       return applied;
     },
     async applyReading(...values) {
-      const verdict = await plain.applyReading(...values);
+      const verdict = await applyReading(...values);
       onVerdict(verdict.kind);
       return verdict;
     },
   };
-  Object.assign(mirror, observed);
+  Object.assign(readings, observed);
 }

@@ -135,7 +135,7 @@ export async function notified({
     async change(vendorid, vendorName) {
       const stamp = await mirror.takeStamp();
       const context = { accountId: account, runId: null, deliveryId: null, lag: 0, source: 'delivery' } as const;
-      await mirror.applyReading({ stamp, row: row(vendorid, vendorName) }, context);
+      await mirror.readings.applyReading({ stamp, row: row(vendorid, vendorName) }, context);
     },
     untilSent: () =>
       clock.until('all is sent', () => {

@@ -18,7 +18,7 @@ export const deliveriesRetry: Run<RetryOptions> = async (call) => {
     ? await changeMirror(context, settings, async (mirror) => {
         let count = 0;
         for (const account of settings.accounts)
-          count += await mirror.retryParked({ account, vendorid: options.vendor });
+          count += await mirror.deliveries.retryParked({ account, vendorid: options.vendor });
         return count;
       })
     : 0;

@@ -64,7 +64,7 @@ async function compareAll(installation: Installation, signal: AbortSignal): Prom
 
 async function compare({ mirror }: Installation, { id, client }: Account, signal: AbortSignal): Promise<Comparison> {
   const { rows } = await client.vendors.page(1, { signal });
-  const traits = await mirror.traits(
+  const traits = await mirror.vendors.traits(
     id,
     rows.map(({ vendorid }) => vendorid),
   );

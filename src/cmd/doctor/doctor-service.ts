@@ -109,7 +109,7 @@ async function callbacks(installation: Installation, { id, client }: Account, si
   const own = listed.filter(await isOwn(installation, id));
   if (installation.settings.listener.publicUrl === null)
     return fine(check, `The token opens ${counted(listed.length, 'callback')}.`);
-  const [refusal] = await installation.mirror.refusals(id);
+  const [refusal] = await installation.mirror.callbacks.refusals(id);
   if (refusal) {
     return warning(
       check,
@@ -124,7 +124,7 @@ async function callbacks(installation: Installation, { id, client }: Account, si
 
 /** Says where deliveries name what they are about in a way that costs a sweep each. */
 async function callbackIds({ mirror }: Installation, accountId: string): Promise<Checkup | undefined> {
-  const named = await mirror.callbackIds(accountId);
+  const named = await mirror.sweepRequests.callbackIds(accountId);
   return (
     named &&
     warning(

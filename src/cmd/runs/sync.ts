@@ -51,7 +51,8 @@ async function walkAccount(
   const run = await installation
     .pull(account, { ...walk, trigger: 'command', signal, onProgress: (report) => progress.show(report) })
     .finally(() => progress.end());
-  const findings = walk.kind === 'reconcile' ? await installation.mirror.countFindings({ id: run.run_id }) : [];
+  const findings =
+    walk.kind === 'reconcile' ? await installation.mirror.findings.countFindings({ id: run.run_id }) : [];
   if (run.outcome === 'failed' || signal.aborted) return { run, findings };
   return { run, findings, gateways: await installation.pullGateways(account, { signal }) };
 }

@@ -10,7 +10,7 @@ export async function isOwn(
   { mirror, secrets }: Installation,
   account: string,
 ): Promise<(callback: Callback) => boolean> {
-  const known = new Set((await mirror.knownCallbacks(account)).map(({ callbackid }) => callbackid));
+  const known = new Set((await mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid));
   const pathToken = await secrets.verifiers.pathToken(account);
   return ({ callbackid, uri }) => known.has(callbackid) || holdsToken(uri, account, pathToken);
 }

@@ -1,37 +1,57 @@
 /** The mirror file and its transactions; nothing outside opens one. */
 import { dirname } from 'node:path';
-import type { Random } from '../../domain/clock.ts';
-import { accountStates } from '../reports/account-state.ts';
-import { vendorScan } from '../rows/vendor-scan.ts';
-import { readingCounter } from '../rows/reading-counter.ts';
-import { callbackTransactions } from '../rows/callback-rows.ts';
-import { clockSetBacks } from '../transactions/clock-set-back.ts';
-import { mirrorClaim, nextEpoch } from '../files/daemon-claim.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
+import { accountStates, type AccountState } from '../reports/account-state.ts';
+import { SqliteVendors } from '../rows/vendor-scan.ts';
+import { Counter } from '../rows/reading-counter.ts';
+import { SqliteCallbacks } from '../transactions/callback-rows.ts';
+import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
-import { answerSoon, Database } from '../sqlite/database.ts';
-import { deliveryJournal } from '../rows/deliveries.ts';
-import { copyMirror } from '../files/export.ts';
-import { freeBytes } from '../sqlite/file-systems.ts';
-import { findingLedger } from '../rows/findings.ts';
-import { gatewayRows } from '../rows/gateway-rows.ts';
+import { clockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
-import { queueTransactions } from '../transactions/mark-queue.ts';
-import { markWriter } from '../rows/marks.ts';
-import { writeTransactions } from '../transactions/writes.ts';
-import { receivedDeliveriesOf } from '../reports/received-deliveries.ts';
-import { identityRow } from '../files/identity.ts';
-import { listMoves } from '../rows/list-moves.ts';
+import { answerSoon, Database } from '../sqlite/database.ts';
+import { SqliteDeliveries } from '../rows/deliveries.ts';
+import { copyMirror, type CopyOptions } from '../files/export.ts';
+import { freeBytes } from '../sqlite/file-systems.ts';
+import { SqliteFindings } from '../rows/findings.ts';
+import { SqliteGateways } from '../transactions/gateway-rows.ts';
+import { SqliteQueue } from '../transactions/mark-queue.ts';
+import { Marks } from '../rows/marks.ts';
+import { SqliteWrites } from '../transactions/writes.ts';
+import { receivedDeliveriesOf, type ReceivedDeliveries } from '../reports/received-deliveries.ts';
+import { identityRow, type IdentityRow } from '../files/identity.ts';
 import { mirrorOptions, type MirrorPlace } from '../files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from '../files/process-lock.ts';
 import { rateLedger } from '../rows/rate-ledger.ts';
-import { requestFailures } from '../transactions/failed-requests.ts';
-import { readingTransactions } from '../transactions/apply-reading.ts';
-import { readings } from '../transactions/readings.ts';
+import { SqliteRequestFailures } from '../transactions/failed-requests.ts';
+import { SqliteReadings } from '../transactions/apply-reading.ts';
+import { ReadingWriter } from '../transactions/readings.ts';
 import { prune } from '../transactions/retention.ts';
-import { runLedger } from '../rows/runs.ts';
-import { sweepAnswerTransactions } from '../transactions/sweep-answers.ts';
-import { sweepRequests } from '../rows/sweep-requests.ts';
+import { SqliteRuns } from '../rows/runs.ts';
+import { SqliteSweepRequests } from '../transactions/sweep-answers.ts';
+import { SweepAsker } from '../rows/sweep-requests.ts';
 import type { Store } from '../store.ts';
+import type {
+  Readings,
+  Vendors,
+  Runs,
+  Findings,
+  Deliveries,
+  Gateways,
+  Queue,
+  Callbacks,
+  SweepRequests,
+  Writes,
+  RequestFailures,
+} from '../areas/areas.ts';
+import { AccountRows } from '../rows/account-rows.ts';
+import type { ServedAccounts } from '../records/served-accounts.ts';
+import type { Identity } from '../records/identity-record.ts';
+import type { Keep } from '../records/retention-record.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import type { ReserveRequest } from '../../domain/rate-reservation.ts';
+import type { ReadStamp } from '../../domain/reading.ts';
+import type { MirrorError } from '../../domain/errors.ts';
 
 /** The mirror file, and who works on it. */
 export interface MirrorFile extends MirrorPlace {
@@ -41,121 +61,156 @@ export interface MirrorFile extends MirrorPlace {
 
 /** Opens the mirror to write. @throws MirrorError as `Database.open`. */
 export async function openMirror(file: MirrorFile): Promise<Store> {
-  const { clock } = file;
   const database = await Database.open(mirrorOptions(file));
   const process = await lockedOrClosed(database, () => file.lockProcess(database.path, file.random));
-  const { sqlite } = database;
-  const setBacks = clockSetBacks(sqlite, clock);
-  const counter = readingCounter(database, clock, setBacks);
-  const marks = markWriter(sqlite, clock, counter);
-  const runs = runLedger(sqlite, clock, counter, process, setBacks);
-  const findings = findingLedger(sqlite, clock);
-  const deliveries = deliveryJournal(sqlite, marks, sweepRequests(sqlite, counter));
-  const gateways = gatewayRows(sqlite, clock);
-  const people = vendorScan(sqlite);
-  const identity = identityRow(sqlite, clock);
-  const receivedDeliveries = receivedDeliveriesOf(sqlite);
-  const moves = listMoves(sqlite);
-  let states: ReturnType<typeof accountStates> | undefined;
+  return new SqliteStore(database, process, file);
+}
 
-  return {
-    ...readingTransactions(database, clock, {
-      readings: readings(sqlite, clock, counter, marks),
-      runs,
-      findings,
-      marks,
-      deliveries,
-    }),
-    ...queueTransactions(database, { clock, counter, marks, deliveries, findings }),
-    ...callbackTransactions(database, clock),
-    ...sweepAnswerTransactions(database, { clock, marks, deliveries, findings }),
-    ...writeTransactions(database, { clock, marks, process }),
-    path: database.path,
-    process,
-    takeStamp: () => counter.take(),
-    reserveRequest: rateLedger(database, counter, process),
-    requestFailures: requestFailures(database, clock),
-    outbox: new Outbox(database, { clock, counter }),
-    moment: () => counter.moment(),
-    addAccounts: (accountIds, served) =>
-      database.write(() => {
-        for (const accountId of accountIds) people.addAccount(accountId, clock.now());
-        return people.serve(served, clock.now());
-      }),
+class SqliteStore implements Store {
+  readonly readings: Readings;
+  readonly vendors: Vendors;
+  readonly runs: Runs;
+  readonly findings: Findings;
+  readonly deliveries: Deliveries;
+  readonly gateways: Gateways;
+  readonly queue: Queue;
+  readonly callbacks: Callbacks;
+  readonly sweepRequests: SweepRequests;
+  readonly writes: Writes;
+  readonly requestFailures: RequestFailures;
+  readonly outbox: Outbox;
+  readonly reserveRequest: ReserveRequest;
+  readonly process: ProcessLock;
+  readonly path: string;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #counter: Counter;
+  readonly #accounts: AccountRows;
+  readonly #identity: IdentityRow;
+  readonly #received: (accountId: string) => ReceivedDeliveries;
+  #states: ((accountId: string) => AccountState | undefined) | undefined;
 
-    query: (report) => database.read(() => report(sqlite)),
-    identity: () => database.read(() => identity.read()),
-    async adoptService(service) {
-      const isNew = await database.write(() => identity.adopt(service));
-      if (isNew) await database.checkpoint();
-      return (await database.read(() => identity.read())).service ?? service;
-    },
-    acceptService: (service) => database.write(() => identity.accept(service)),
-    traits: (accountId, vendorids) =>
-      database.read(() => vendorids.flatMap((vendorid) => people.traits({ account_id: accountId, vendorid }) ?? [])),
+  constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
+    const { sqlite } = database;
+    const setBacks = clockSetBacks(sqlite, clock);
+    const counter = new Counter(database, clock, setBacks);
+    const marks = new Marks(sqlite, clock, counter);
+    const runs = new SqliteRuns(database, clock, counter, process, setBacks);
+    const findings = new SqliteFindings(database, clock);
+    const deliveries = new SqliteDeliveries(database, marks, new SweepAsker(sqlite, counter));
+    const writer = new ReadingWriter(sqlite, clock, counter, marks);
+    this.readings = new SqliteReadings(database, clock, { writer, runs, findings, marks, deliveries });
+    this.vendors = new SqliteVendors(database);
+    this.runs = runs;
+    this.findings = findings;
+    this.deliveries = deliveries;
+    this.gateways = new SqliteGateways(database, clock);
+    this.queue = new SqliteQueue(database, { clock, counter, marks, deliveries, findings });
+    this.callbacks = new SqliteCallbacks(database, clock);
+    this.sweepRequests = new SqliteSweepRequests(database, { clock, marks, deliveries, findings });
+    this.writes = new SqliteWrites(database, { clock, marks, process });
+    this.requestFailures = new SqliteRequestFailures(database, clock);
+    this.outbox = new Outbox(database, { clock, counter });
+    this.reserveRequest = rateLedger(database, counter, process);
+    this.process = process;
+    this.path = database.path;
+    this.#database = database;
+    this.#clock = clock;
+    this.#random = random;
+    this.#counter = counter;
+    this.#accounts = new AccountRows(sqlite);
+    this.#identity = identityRow(sqlite, clock);
+    this.#received = receivedDeliveriesOf(sqlite);
+  }
 
-    beginRun: (start) => database.write(() => runs.begin(start)),
-    finishRun: (run, end) => database.write(() => runs.finish(run.id, end)),
-    unfinishedRuns: (accountId, since) => database.read(() => runs.unfinished(accountId, since)),
-    listMoves: (accountId) => database.read(() => moves(accountId)),
-    lastSweep: (accountId) => database.read(() => runs.lastSweep(accountId)),
-    lastComplete: (accountId) => database.read(() => runs.lastComplete(accountId)),
-    lastCompletes: () => database.read(() => runs.lastCompletes()),
-    runBefore: (accountId, readSeq, now) => database.read(() => runs.before(accountId, readSeq, now)),
-    runBegan: (run) => database.read(() => runs.began(run)),
+  takeStamp(): Promise<ReadStamp> {
+    return this.#counter.take();
+  }
 
-    async *scannedVendors(accountId) {
-      for (let last = 0; ;) {
-        const chunk = await database.read(() => people.after(accountId, last));
-        const end = chunk.at(-1);
-        if (!end) return;
-        yield chunk;
-        last = end.vendorid;
-      }
-    },
-    countVendors: (accountId) => database.read(() => people.count(accountId)),
-    someActive: (accountId) => database.read(() => people.someActive(accountId)),
-    markSuspects: (accountId, vendorids) =>
-      database.write(() => vendorids.forEach((vendorid) => people.suspect({ account_id: accountId, vendorid }))),
+  moment(): number {
+    return this.#counter.moment();
+  }
 
-    acceptDeliveries: (list) => database.write(() => deliveries.accept(list), answerSoon),
-    retryParked: (which) => database.write(() => deliveries.retry(which)),
+  addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]> {
+    return this.#database.write(() => {
+      for (const accountId of accountIds) this.#accounts.add(accountId, this.#clock.now());
+      return this.#accounts.serve(served, this.#clock.now());
+    });
+  }
 
-    promoteFindings: (accountId, foundBefore) => database.write(() => findings.promote(accountId, foundBefore)),
-    addFindings: (run, list) =>
-      database.write(() => {
-        for (const finding of list) findings.add(run.id, run.accountId, finding);
-      }),
-    countFindings: (run) => database.read(() => findings.count(run.id)),
-    reportFields: (run, names, whole) => database.write(() => findings.fields(run.id, run.accountId, names, whole)),
+  query<T>(report: (sqlite: Sqlite) => T): Promise<T> {
+    return this.#database.read(() => report(this.#database.sqlite));
+  }
 
-    enabledGateways: (accountId) => database.read(() => gateways.enabled(accountId)),
-    replaceGateways: (accountId, listed) => database.write(() => gateways.replace(accountId, listed)),
+  identity(): Promise<Identity> {
+    return this.#database.read(() => this.#identity.read());
+  }
 
-    receivedDeliveries: (accountId) => database.read(() => receivedDeliveries(accountId)),
-    accountState: (accountId) => database.read(() => (states ??= accountStates(sqlite, clock))(accountId)),
-    prune: (keep) => prune(database, keep),
-    files: () => database.files(),
-    assertOurs: () => database.assertOurs(),
-    async beginDaemon(secrets) {
-      const begun = await database.write(() => ({
-        epoch: nextEpoch(sqlite),
-        wasKilled: rememberDaemonFiles(sqlite, { database: database.path, secrets }),
-      }));
-      await database.keepFor(mirrorClaim(sqlite, begun.epoch));
-      return begun;
-    },
-    unwritable: () => database.unwritable(),
-    forgetDaemonFiles: () => database.write(() => forgetDaemonFiles(sqlite), answerSoon),
-    freeBytes: () => freeBytes(dirname(database.path)),
-    publish: (path, own) => copyMirror(database, path, { random: file.random, own }),
+  async adoptService(service: string): Promise<string> {
+    const isNew = await this.#database.write(() => this.#identity.adopt(service));
+    if (isNew) await this.#database.checkpoint();
+    return (await this.identity()).service ?? service;
+  }
 
-    async close() {
-      try {
-        await database.close();
-      } finally {
-        process.release();
-      }
-    },
-  };
+  acceptService(service: string): Promise<void> {
+    return this.#database.write(() => this.#identity.accept(service));
+  }
+
+  receivedDeliveries(accountId: string): Promise<ReceivedDeliveries> {
+    return this.#database.read(() => this.#received(accountId));
+  }
+
+  accountState(accountId: string): Promise<AccountState | undefined> {
+    return this.#database.read(() => {
+      this.#states ??= accountStates(this.#database.sqlite, this.#clock);
+      return this.#states(accountId);
+    });
+  }
+
+  prune(keep: Keep): AsyncGenerator<number, void, void> {
+    return prune(this.#database, keep);
+  }
+
+  files(): { databaseBytes: number; walBytes: number } | undefined {
+    return this.#database.files();
+  }
+
+  assertOurs(): void {
+    this.#database.assertOurs();
+  }
+
+  async beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }> {
+    const { sqlite, path } = this.#database;
+    const begun = await this.#database.write(() => ({
+      epoch: nextEpoch(sqlite),
+      wasKilled: rememberDaemonFiles(sqlite, { database: path, secrets }),
+    }));
+    await this.#database.keepFor(mirrorClaim(sqlite, begun.epoch));
+    return begun;
+  }
+
+  forgetDaemonFiles(): Promise<void> {
+    return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), answerSoon);
+  }
+
+  unwritable(): MirrorError | undefined {
+    return this.#database.unwritable();
+  }
+
+  freeBytes(): number {
+    return freeBytes(dirname(this.path));
+  }
+
+  publish(path: string, own: CopyOptions['own']): Promise<void> {
+    return copyMirror(this.#database, path, { random: this.#random, own });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#database.close();
+    } finally {
+      this.process.release();
+    }
+  }
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { mayDisown } from '../decide/served.ts';
-import type { ServedAccounts } from '../rows/vendor-scan.ts';
+import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 

@@ -4,89 +4,89 @@ import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Marks } from './marks.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { SweepRequests } from './sweep-requests.ts';
+import type { SweepAsker } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 import type { NewDelivery, SettledOutcome, OpenDelivery, ParkedDeliveries } from '../records/delivery-record.ts';
-
-export interface Deliveries {
-  /**
-   * Journals deliveries and marks their vendors; where the queue has no room for another vendor, or a delivery names a callback of ours,
-   * a sweep is asked for instead, or as well. Runs inside a transaction.
-   */
-  accept(deliveries: readonly NewDelivery[]): void;
-  /** Begins to look whether there is room for marks, as in `accept`. */
-  roomFor(): (key: Key) => boolean;
-  /** The deliveries about a vendor that are not settled, oldest first. */
-  open(key: Key): OpenDelivery[];
-  /** What an account was told of and has given up, whatever was delivered since. */
-  parked(account: { account_id: string }): ParkedDeliveries[];
-  /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
-  lastUnanswered(key: Key): string | null;
-  /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
-  settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void;
-  /** Marks parked vendors, of one account or one number if told, to be read now. Runs inside a transaction. @returns how many. */
-  retry(which: { account?: string | undefined; vendorid?: number | undefined }): number;
-}
+import { answerSoon, type Database } from '../sqlite/database.ts';
+import type { Deliveries } from '../areas/areas.ts';
 
 /** Most vendors of an account that may wait; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
-export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepRequests): Deliveries {
-  const insert = statement<Omit<DeliveryTable, 'id'>>(sqlite, (at) =>
-    mirrorSql.insertInto('deliveries').values({
-      account_id: at('account_id'),
-      received_at: at('received_at'),
-      name: at('name'),
-      object_id: at('object_id'),
-      business_id: at('business_id'),
-      identity_id: at('identity_id'),
-      user_id: at('user_id'),
-      outcome: at('outcome'),
-      settled_at: at('settled_at'),
-    }),
-  );
-  const roomIn = roomCheck(sqlite);
-  const open = statement<Key, OpenDelivery>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('deliveries')
-      .select(['id', 'received_at'])
-      .where('account_id', '=', at('account_id'))
-      .where('object_id', '=', at('vendorid'))
-      .where('outcome', 'in', ['pending', 'parked'])
-      .orderBy('id'),
-  );
-  const lastUnanswered = statement<Key, { received_at: string | null }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('deliveries')
-      .select((row) => row.fn.max('received_at').as('received_at'))
-      .where('account_id', '=', at('account_id'))
-      .where('object_id', '=', at('vendorid'))
-      .where('outcome', 'not in', ['ignored', 'applied']),
-  );
-  const settle = statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>(sqlite, (at) =>
-    mirrorSql
-      .updateTable('deliveries')
-      .set({ outcome: at('outcome'), settled_at: at('settled_at') })
-      .where('account_id', '=', at('account_id'))
-      .where('object_id', '=', at('vendorid'))
-      .where('id', '<=', at('upTo'))
-      .where('outcome', 'in', ['pending', 'parked']),
-  );
-  // The index holds what is not settled, which is little; others go through the whole journal.
-  const givenUp = plainStatement<{ account_id: string }, ParkedDeliveries>(
-    sqlite,
-    `
+export class SqliteDeliveries implements Deliveries {
+  readonly #database: Database;
+  readonly #marks: Marks;
+  readonly #sweeps: SweepAsker;
+  readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
+  readonly #roomFor: () => (key: Key) => boolean;
+  readonly #open: Statement<Key, OpenDelivery>;
+  readonly #lastUnanswered: Statement<Key, { received_at: string | null }>;
+  readonly #settle: Statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
+  readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
+  readonly #parked: Statement<{ account: string | null; vendorid: number | null }, Key>;
+
+  constructor(database: Database, marks: Marks, sweeps: SweepAsker) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#marks = marks;
+    this.#sweeps = sweeps;
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('deliveries').values({
+        account_id: at('account_id'),
+        received_at: at('received_at'),
+        name: at('name'),
+        object_id: at('object_id'),
+        business_id: at('business_id'),
+        identity_id: at('identity_id'),
+        user_id: at('user_id'),
+        outcome: at('outcome'),
+        settled_at: at('settled_at'),
+      }),
+    );
+    this.#roomFor = roomCheck(sqlite);
+    this.#open = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('deliveries')
+        .select(['id', 'received_at'])
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('outcome', 'in', ['pending', 'parked'])
+        .orderBy('id'),
+    );
+    this.#lastUnanswered = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('deliveries')
+        .select((row) => row.fn.max('received_at').as('received_at'))
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('outcome', 'not in', ['ignored', 'applied']),
+    );
+    this.#settle = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('deliveries')
+        .set({ outcome: at('outcome'), settled_at: at('settled_at') })
+        .where('account_id', '=', at('account_id'))
+        .where('object_id', '=', at('vendorid'))
+        .where('id', '<=', at('upTo'))
+        .where('outcome', 'in', ['pending', 'parked']),
+    );
+    // The index holds what is not settled, which is little; others go through the whole journal.
+    this.#givenUp = plainStatement(
+      sqlite,
+      `
     SELECT object_id AS vendorid, max(id) AS upTo FROM deliveries INDEXED BY deliveries_unsettled
     WHERE account_id = :account_id AND outcome IN ('pending', 'parked') AND outcome = 'parked'
     GROUP BY object_id`,
-  );
-  const parked = parkedVendors(sqlite);
+    );
+    this.#parked = parkedVendors(sqlite);
+  }
 
-  return {
-    accept(deliveries) {
-      const hasRoom = roomIn();
+  /** Where a delivery names a callback of ours, a sweep is asked for as well. */
+  acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
+    return this.#database.write(() => {
+      const hasRoom = this.#roomFor();
       const keys: Key[] = [];
       for (const delivery of deliveries) {
         const { accountId, vendorid } = delivery;
@@ -95,11 +95,11 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepReque
           const room = hasRoom(key);
           if (room) keys.push(key);
           // The service's reference calls the object now a callback, now what the event is about.
-          const namesCallback = sweeps.isCallback(accountId, key.vendorid);
-          if (!room || namesCallback) sweeps.ask(accountId, delivery.receivedAt, namesCallback);
+          const namesCallback = this.#sweeps.isCallback(accountId, key.vendorid);
+          if (!room || namesCallback) this.#sweeps.ask(accountId, delivery.receivedAt, namesCallback);
         }
         const received_at = timestamp(delivery.receivedAt);
-        insert.run({
+        this.#insert.run({
           account_id: accountId,
           received_at,
           name: delivery.name,
@@ -111,23 +111,45 @@ export function deliveryJournal(sqlite: Sqlite, marks: Marks, sweeps: SweepReque
           settled_at: key ? null : received_at,
         });
       }
-      marks.add(keys, 'delivery', 0);
-    },
-    roomFor: roomIn,
-    open: (key) => open.all(key),
-    parked: (account) => givenUp.all(account),
-    lastUnanswered: (key) => lastUnanswered.get(key)?.received_at ?? null,
-    settle: (key, upTo, outcome, now) =>
-      // A parked one is given up only until the next reconciliation.
-      void settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) }),
-    retry({ account, vendorid }) {
-      const keys = parked.all({ account: account ?? null, vendorid: vendorid ?? null });
-      marks.add(keys, 'asked', 0);
+      this.#marks.add(keys, 'delivery', 0);
+    }, answerSoon);
+  }
+
+  /** Begins to look whether there is room for marks, as in `acceptDeliveries`. */
+  roomFor(): (key: Key) => boolean {
+    return this.#roomFor();
+  }
+
+  /** The deliveries about a vendor that are not settled, oldest first. */
+  open(key: Key): OpenDelivery[] {
+    return this.#open.all(key);
+  }
+
+  /** What an account was told of and has given up, whatever was delivered since. */
+  parked(account: { account_id: string }): ParkedDeliveries[] {
+    return this.#givenUp.all(account);
+  }
+
+  /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
+  lastUnanswered(key: Key): string | null {
+    return this.#lastUnanswered.get(key)?.received_at ?? null;
+  }
+
+  /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
+  settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void {
+    // A parked one is given up only until the next reconciliation.
+    this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
+  }
+
+  retryParked({ account, vendorid }: { account?: string | undefined; vendorid?: number | undefined }): Promise<number> {
+    return this.#database.write(() => {
+      const keys = this.#parked.all({ account: account ?? null, vendorid: vendorid ?? null });
+      this.#marks.add(keys, 'asked', 0);
       for (const key of keys)
-        settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
+        this.#settle.run({ ...key, upTo: Number.MAX_SAFE_INTEGER, outcome: 'pending', settled_at: null });
       return keys.length;
-    },
-  };
+    });
+  }
 }
 
 /**
@@ -167,9 +189,7 @@ function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
 }
 
 /** Vendors that were given up, whether their mark or a delivery of theirs says so. */
-function parkedVendors(
-  sqlite: Sqlite,
-): ReturnType<typeof statement<{ account: string | null; vendorid: number | null }, Key>> {
+function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, Key> {
   return statement<{ account: string | null; vendorid: number | null }, Key>(sqlite, (at) =>
     mirrorSql
       .selectFrom('dirty_vendors')

@@ -6,6 +6,7 @@ import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts
 import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
 import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceSpanTable, VendorTable, VersionRowTable } from '../tables/vendor-tables.ts';
 
@@ -27,68 +28,88 @@ export interface NextVersion {
   readonly vendor: Vendor;
 }
 
-export interface History {
+export class History {
+  readonly #addVersion: Statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>;
+  readonly #endVersion: Statement<Key & { at: string; raw: string }>;
+  readonly #addSpan: Statement<Omit<BalanceSpanTable, 'valid_to'>>;
+  readonly #openSpans: Statement<Key, BalanceSpanTable>;
+  readonly #endSpan: Statement<Key & { code: string; at: string }>;
+  readonly #beginEpoch: () => void;
+
+  constructor(sqlite: Sqlite) {
+    this.#addVersion = statement(sqlite, (at) =>
+      mirrorSql.insertInto('_vendor_versions').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        valid_from: at('valid_from'),
+        valid_to: null,
+        vis_state: at('vis_state'),
+        vis_state_source: at('vis_state_source'),
+        presence: at('presence'),
+        changed_fields: at('changed_fields'),
+        source: at('source'),
+        run_id: at('run_id'),
+        delivery_id: at('delivery_id'),
+        raw: null,
+      }),
+    );
+    this.#endVersion = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
+        at,
+      ).where('valid_to', 'is', null),
+    );
+    this.#addSpan = statement(sqlite, (at) =>
+      mirrorSql.insertInto('balance_spans').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        code: at('code'),
+        valid_from: at('valid_from'),
+        valid_to: null,
+        outstanding: at('outstanding'),
+        outstanding_minor: at('outstanding_minor'),
+        overdue: at('overdue'),
+        overdue_minor: at('overdue_minor'),
+        outstanding_amount: at('outstanding_amount'),
+        overdue_amount: at('overdue_amount'),
+        outstanding_units: at('outstanding_units'),
+        overdue_units: at('overdue_units'),
+        minor_digits: at('minor_digits'),
+      }),
+    );
+    this.#openSpans = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
+    );
+    this.#endSpan = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at('at') }), at)
+        .where('code', '=', at('code'))
+        .where('valid_to', 'is', null),
+    );
+    this.#beginEpoch = feedEpochs(sqlite);
+  }
+
   /** Writes the first version of a vendor. */
-  begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void;
+  begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void {
+    this.#addVersionOf(key, state, [], cause);
+    for (const span of spansOf(vendor)) this.#addSpan.run({ ...key, ...span, valid_from: cause.at });
+  }
+
   /** Ends the version that held until now, whose record was `endedRaw`, and begins the next. */
-  continue(key: Key, endedRaw: string, next: NextVersion, cause: Cause): void;
-}
+  continue(key: Key, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
+    this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
+    this.#addVersionOf(key, state, changed, cause);
+    if (!balanceFields.some((field) => changed.includes(field))) return;
+    const open = this.#openSpans.all(key);
+    const now = spansOf(vendor);
+    const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
+    for (const old of open)
+      if (!now.some((span) => sameAmounts(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
+    for (const span of now) if (!stands(span)) this.#addSpan.run({ ...key, ...span, valid_from: cause.at });
+  }
 
-export function vendorHistory(sqlite: Sqlite): History {
-  const addVersion = statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>(sqlite, (at) =>
-    mirrorSql.insertInto('_vendor_versions').values({
-      account_id: at('account_id'),
-      vendorid: at('vendorid'),
-      valid_from: at('valid_from'),
-      valid_to: null,
-      vis_state: at('vis_state'),
-      vis_state_source: at('vis_state_source'),
-      presence: at('presence'),
-      changed_fields: at('changed_fields'),
-      source: at('source'),
-      run_id: at('run_id'),
-      delivery_id: at('delivery_id'),
-      raw: null,
-    }),
-  );
-  const endVersion = statement<Key & { at: string; raw: string }>(sqlite, (at) =>
-    ofVendor(
-      mirrorSql.updateTable('_vendor_versions').set({ valid_to: at('at'), raw: sql`coalesce(raw, ${at('raw')})` }),
-      at,
-    ).where('valid_to', 'is', null),
-  );
-  const addSpan = statement<Omit<BalanceSpanTable, 'valid_to'>>(sqlite, (at) =>
-    mirrorSql.insertInto('balance_spans').values({
-      account_id: at('account_id'),
-      vendorid: at('vendorid'),
-      code: at('code'),
-      valid_from: at('valid_from'),
-      valid_to: null,
-      outstanding: at('outstanding'),
-      outstanding_minor: at('outstanding_minor'),
-      overdue: at('overdue'),
-      overdue_minor: at('overdue_minor'),
-      outstanding_amount: at('outstanding_amount'),
-      overdue_amount: at('overdue_amount'),
-      outstanding_units: at('outstanding_units'),
-      overdue_units: at('overdue_units'),
-      minor_digits: at('minor_digits'),
-    }),
-  );
-  const openSpans = statement<Key, BalanceSpanTable>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('balance_spans').selectAll(), at).where('valid_to', 'is', null),
-  );
-  const endSpan = statement<Key & { code: string; at: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('balance_spans').set({ valid_to: at('at') }), at)
-      .where('code', '=', at('code'))
-      .where('valid_to', 'is', null),
-  );
-
-  const beginEpoch = feedEpochs(sqlite);
-
-  const addVersionOf = (key: Key, state: VersionState, changed: readonly string[], cause: Cause): void => {
-    beginEpoch();
-    addVersion.run({
+  #addVersionOf(key: Key, state: VersionState, changed: readonly string[], cause: Cause): void {
+    this.#beginEpoch();
+    this.#addVersion.run({
       account_id: key.account_id,
       vendorid: key.vendorid,
       vis_state: state.vis_state,
@@ -100,25 +121,7 @@ export function vendorHistory(sqlite: Sqlite): History {
       run_id: cause.runId,
       delivery_id: cause.deliveryId,
     });
-  };
-
-  return {
-    begin(key, state, vendor, cause) {
-      addVersionOf(key, state, [], cause);
-      for (const span of spansOf(vendor)) addSpan.run({ ...key, ...span, valid_from: cause.at });
-    },
-    continue(key, endedRaw, { state, changed, vendor }, cause) {
-      endVersion.run({ ...key, at: cause.at, raw: endedRaw });
-      addVersionOf(key, state, changed, cause);
-      if (!balanceFields.some((field) => changed.includes(field))) return;
-      const open = openSpans.all(key);
-      const now = spansOf(vendor);
-      const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
-      for (const old of open)
-        if (!now.some((span) => sameAmounts(old, span))) endSpan.run({ ...key, code: old.code, at: cause.at });
-      for (const span of now) if (!stands(span)) addSpan.run({ ...key, ...span, valid_from: cause.at });
-    },
-  };
+  }
 }
 
 type Span = Omit<BalanceSpanTable, 'account_id' | 'vendorid' | 'valid_from' | 'valid_to'>;

@@ -5,20 +5,9 @@ import { markRests } from '../decide/mark-rest.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
-
-export interface Marks {
-  /** Whether a delivery about the vendor waits to be answered by a reading. */
-  isAnnounced(key: Key): boolean;
-  /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
-  add(keys: readonly Key[], reason: MarkReason, delay: number): void;
-  /**
-   * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
-   * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
-   */
-  rest(key: Key, attempts: number, error: string | null): void;
-}
 
 /** How long a vendor rests before a further delivery has it read again, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(
@@ -32,79 +21,103 @@ const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
 /** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */
 const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
 
-export function markWriter(sqlite: Sqlite, clock: Clock, counter: Counter): Marks {
-  // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
-  const takeGenerations = statement<{ marks: number }, { last: number }>(sqlite, (at) =>
-    mirrorSql
-      .updateTable('reading_counter')
-      .set({ generation: sql`generation + ${at('marks')}` })
-      .returning('generation as last'),
-  );
-  const upsert = statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>(sqlite, (at) =>
-    mirrorSql
-      .insertInto('dirty_vendors')
-      .values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        generation: at('generation'),
-        marked_at: at('marked_at'),
-        due_at: at('due_at'),
-        due_ms: at('due_ms'),
-        attempts: 0,
-        reason: at('reason'),
-        last_error: null,
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+export class Marks {
+  readonly #clock: Clock;
+  readonly #counter: Counter;
+  readonly #takeGenerations: Statement<{ marks: number }, { last: number }>;
+  readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>;
+  readonly #count: Statement<Key & { attempts: number; last_error: string | null }>;
+  readonly #putOff: Statement<Key & { due_at: string; due_ms: number }>;
+  readonly #announced: Statement<Key, { vendorid: number }>;
+
+  constructor(sqlite: Sqlite, clock: Clock, counter: Counter) {
+    this.#clock = clock;
+    this.#counter = counter;
+    // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
+    this.#takeGenerations = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({ generation: sql`generation + ${at('marks')}` })
+        .returning('generation as last'),
+    );
+    this.#upsert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('dirty_vendors')
+        .values({
+          account_id: at('account_id'),
+          vendorid: at('vendorid'),
           generation: at('generation'),
-          due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
-          due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
-          attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
-          reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
+          marked_at: at('marked_at'),
+          due_at: at('due_at'),
+          due_ms: at('due_ms'),
+          attempts: 0,
+          reason: at('reason'),
+          last_error: null,
+        })
+        .onConflict((conflict) =>
+          conflict.columns(['account_id', 'vendorid']).doUpdateSet({
+            generation: at('generation'),
+            due_at: sql`iif(${isSooner}, due_at, strftime('%Y-%m-%d %H:%M:%f', excluded.due_at, (${restOfMark} / 1000.0) || ' seconds'))`,
+            due_ms: sql`iif(${isSooner}, due_ms, excluded.due_ms + ${restOfMark})`,
+            attempts: sql`iif(excluded.reason = 'delivery', attempts, 0)`,
+            reason: sql`iif(excluded.reason = 'delivery' OR due_ms IS NULL, excluded.reason, reason)`,
+          }),
+        ),
+    );
+    this.#count = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }),
+        at,
+      )
+        .where('reason', '=', 'delivery')
+        .where('attempts', '<=', at('attempts')),
+    );
+    this.#putOff = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql.updateTable('dirty_vendors').set({
+          due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
+          due_ms: sql`${at('due_ms')} + ${rest}`,
         }),
-      ),
-  );
-  const count = statement<Key & { attempts: number; last_error: string | null }>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('dirty_vendors').set({ attempts: at('attempts'), last_error: at('last_error') }), at)
-      .where('reason', '=', 'delivery')
-      .where('attempts', '<=', at('attempts')),
-  );
-  const putOff = statement<Key & { due_at: string; due_ms: number }>(sqlite, (at) =>
-    ofVendor(
-      mirrorSql.updateTable('dirty_vendors').set({
-        due_at: sql`strftime('%Y-%m-%d %H:%M:%f', ${at('due_at')}, (${rest} / 1000.0) || ' seconds')`,
-        due_ms: sql`${at('due_ms')} + ${rest}`,
-      }),
-      at,
-    )
-      .where('reason', '=', 'delivery')
-      .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
-  );
-  const announced = statement<Key, { vendorid: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
-      'delivery',
-      'second_look',
-    ]),
-  );
-  return {
-    isAnnounced: (key) => announced.get(key) !== undefined,
-    add(keys, reason, delay) {
-      if (keys.length === 0) return;
-      const now = clock.now();
-      const marked_at = timestamp(now);
-      const due_at = timestamp(now + delay);
-      const due_ms = Math.ceil(counter.moment() + delay);
-      const last = takeGenerations.get({ marks: keys.length })?.last ?? 0;
-      for (const [index, { account_id, vendorid }] of keys.entries()) {
-        const generation = last - keys.length + 1 + index;
-        upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason });
-      }
-    },
-    rest(key, attempts, error) {
-      const { account_id, vendorid } = key;
-      count.run({ account_id, vendorid, attempts, last_error: error });
-      const due_ms = Math.ceil(counter.moment());
-      putOff.run({ account_id, vendorid, due_at: timestamp(clock.now()), due_ms });
-    },
-  };
+        at,
+      )
+        .where('reason', '=', 'delivery')
+        .where('due_ms', '<', sql<number>`${at('due_ms')} + ${rest}`),
+    );
+    this.#announced = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at).where('reason', 'in', [
+        'delivery',
+        'second_look',
+      ]),
+    );
+  }
+
+  /** Whether a delivery about the vendor waits to be answered by a reading. */
+  isAnnounced(key: Key): boolean {
+    return this.#announced.get(key) !== undefined;
+  }
+
+  /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
+  add(keys: readonly Key[], reason: MarkReason, delay: number): void {
+    if (keys.length === 0) return;
+    const now = this.#clock.now();
+    const marked_at = timestamp(now);
+    const due_at = timestamp(now + delay);
+    const due_ms = Math.ceil(this.#counter.moment() + delay);
+    const last = this.#takeGenerations.get({ marks: keys.length })?.last ?? 0;
+    for (const [index, { account_id, vendorid }] of keys.entries()) {
+      const generation = last - keys.length + 1 + index;
+      this.#upsert.run({ account_id, vendorid, generation, marked_at, due_at, due_ms, reason });
+    }
+  }
+
+  /**
+   * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
+   * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
+   */
+  rest(key: Key, attempts: number, error: string | null): void {
+    const { account_id, vendorid } = key;
+    this.#count.run({ account_id, vendorid, attempts, last_error: error });
+    const due_ms = Math.ceil(this.#counter.moment());
+    this.#putOff.run({ account_id, vendorid, due_at: timestamp(this.#clock.now()), due_ms });
+  }
 }

@@ -6,21 +6,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CounterTable } from '../tables/mirror-tables.ts';
-
-export interface Counter {
-  /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
-  take(): Promise<ReadStamp>;
-  /** As `take`, inside a transaction; and for how long the machine has run, where it was started anew since the file was made. */
-  advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number };
-  /** Mirror time now, in milliseconds. */
-  moment(): number;
-  /** The highest number taken so far, by whichever process. */
-  current(): number;
-  /** As `current`, and looks whether the clock was set back. Runs inside a transaction. */
-  compareClocks(): number;
-}
 
 /** What is done about a clock that was set back. */
 export interface SetBacks {
@@ -36,48 +24,72 @@ const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 /** What two clocks may differ by that are rounded and read one after the other. */
 const noticeable = 1_000;
 
-export function readingCounter(database: Database, clock: Clock, setBacks: SetBacks): Counter {
-  const { sqlite } = database;
-  const now = (): number => Math.floor(clock.monotonic());
-  const advance = statement<{ now: number; wall: number; numbers: number }, Row>(sqlite, (at) =>
-    mirrorSql
-      .updateTable('reading_counter')
-      .set({
-        read_seq: sql`read_seq + ${at('numbers')}`,
-        ...mirrorTime(at('now')),
-        wall_ms: at('wall'),
-      })
-      .returning(columns),
-  );
-  const look = statement<object, Row>(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
-  const row = <T>(found: T | undefined): T => {
-    if (!found) throw new Error('The reading counter has no row.');
-    return found;
-  };
-  const step = (numbers: 0 | 1): Row => {
-    const last = row(look.get({}));
-    const wall = clock.now();
-    const taken = row(advance.get({ now: now(), wall, numbers }));
-    const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
-    if (behind >= noticeable) setBacks.note(taken.read_seq, behind, taken.offset_ms === last.offset_ms);
-    return taken;
-  };
-  const next: Counter['advance'] = () => {
-    const { read_seq, mirror_ms, offset_ms } = step(1);
+export class Counter {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #setBacks: SetBacks;
+  readonly #advance: Statement<{ now: number; wall: number; numbers: number }, Row>;
+  readonly #look: Statement<object, Row>;
+
+  constructor(database: Database, clock: Clock, setBacks: SetBacks) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#setBacks = setBacks;
+    const { sqlite } = database;
+    this.#advance = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('reading_counter')
+        .set({
+          read_seq: sql`read_seq + ${at('numbers')}`,
+          ...mirrorTime(at('now')),
+          wall_ms: at('wall'),
+        })
+        .returning(columns),
+    );
+    this.#look = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
+  }
+
+  /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
+  take(): Promise<ReadStamp> {
+    // Whatever is known by this number is written after it.
+    return this.#database.writeInOrder(() => this.advance().stamp);
+  }
+
+  /** As `take`, inside a transaction; and for how long the machine has run, where it was started anew since the file was made. */
+  advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
+    const { read_seq, mirror_ms, offset_ms } = this.#step(1);
     const stamp = { readSeq: read_seq, begun: mirror_ms };
     return { stamp, sinceRestart: offset_ms === 0 ? Infinity : mirror_ms - offset_ms };
-  };
-  return {
-    // Whatever is known by this number is written after it.
-    take: () => database.writeInOrder(() => next().stamp),
-    advance: next,
-    moment() {
-      const { offset_ms, mirror_ms } = row(look.get({}));
-      return Math.max(mirror_ms, now() + offset_ms);
-    },
-    current: () => row(look.get({})).read_seq,
-    compareClocks: () => step(0).read_seq,
-  };
+  }
+
+  /** Mirror time now, in milliseconds. */
+  moment(): number {
+    const { offset_ms, mirror_ms } = row(this.#look.get({}));
+    return Math.max(mirror_ms, this.#now() + offset_ms);
+  }
+
+  /** The highest number taken so far, by whichever process. */
+  current(): number {
+    return row(this.#look.get({})).read_seq;
+  }
+
+  /** As `current`, and looks whether the clock was set back. Runs inside a transaction. */
+  compareClocks(): number {
+    return this.#step(0).read_seq;
+  }
+
+  #now(): number {
+    return Math.floor(this.#clock.monotonic());
+  }
+
+  #step(numbers: 0 | 1): Row {
+    const last = row(this.#look.get({}));
+    const wall = this.#clock.now();
+    const taken = row(this.#advance.get({ now: this.#now(), wall, numbers }));
+    const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
+    if (behind >= noticeable) this.#setBacks.note(taken.read_seq, behind, taken.offset_ms === last.offset_ms);
+    return taken;
+  }
 }
 
 /** Mirror time at that moment of the machine's clock, which begins anew with the machine. */
@@ -86,4 +98,9 @@ export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirro
     offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,
     mirror_ms: sql`max(mirror_ms, ${now} + offset_ms)`,
   };
+}
+
+function row<T>(found: T | undefined): T {
+  if (!found) throw new Error('The reading counter has no row.');
+  return found;
 }

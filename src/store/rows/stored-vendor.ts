@@ -11,6 +11,7 @@ import {
   type Vendor,
 } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement, type At } from '../sqlite/statement.ts';
 import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
 
@@ -81,74 +82,78 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
   }
 }
 
-export interface Children {
-  /** The vendor as its rows say it. Fields never reported are null there, and null here. */
-  vendorOf(row: VendorTable): Vendor;
-  /** Replaces balances and tax defaults. `fresh` says that there are none to remove. */
-  replace(key: Key, vendor: Vendor, fresh: boolean): void;
-}
-
 /** Reads and writes the rows that belong to a vendor. */
-export function children(sqlite: Sqlite): Children {
-  const balances = statement<Key, BalanceTable>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendor_balances').selectAll(), at).orderBy('code'),
-  );
-  const taxes = statement<Key, TaxDefaultTable>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').selectAll(), at).orderBy('taxid'),
-  );
-  const dropBalances = statement<Key>(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
-  const dropTaxes = statement<Key>(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
-  const addBalance = statement<BalanceTable>(sqlite, (at) =>
-    mirrorSql.insertInto('vendor_balances').values({
-      account_id: at('account_id'),
-      vendorid: at('vendorid'),
-      kind: at('kind'),
-      amount: at('amount'),
-      amount_minor: at('amount_minor'),
-      code: at('code'),
-    }),
-  );
-  const addTax = statement<TaxDefaultTable>(sqlite, (at) =>
-    mirrorSql.insertInto('vendor_tax_defaults').values({
-      account_id: at('account_id'),
-      vendorid: at('vendorid'),
-      taxid: at('taxid'),
-      system_taxid: at('system_taxid'),
-      enabled: at('enabled'),
-      name: at('name'),
-      amount: at('amount'),
-      tax_authorityid: at('tax_authorityid'),
-      created_at: at('created_at'),
-      updated_at: at('updated_at'),
-    }),
-  );
-  return {
-    vendorOf(row) {
-      const held = balances.all(row);
-      const kept = (kind: BalanceTable['kind']): Balance[] =>
-        held.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
-      return {
-        ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
-        ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),
-        vendorid: row.vendorid,
-        is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
-        outstanding_balance: kept('outstanding'),
-        overdue_balance: kept('overdue'),
-        tax_defaults: taxes.all(row).map(taxDefaultOf),
-        unknown: new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>)),
-      };
-    },
-    replace(key, vendor, fresh) {
-      if (!fresh) {
-        dropBalances.run(key);
-        dropTaxes.run(key);
-      }
-      for (const field of balanceFields)
-        for (const balance of vendor[field] ?? [])
-          addBalance.run({ ...key, kind: balanceKinds[field], amount_minor: minorUnits(balance), ...balance });
-      for (const tax of vendor.tax_defaults ?? []) addTax.run({ ...key, ...tax, enabled: flag(tax.enabled) });
-    },
-  };
+export class Children {
+  readonly #balances: Statement<Key, BalanceTable>;
+  readonly #taxes: Statement<Key, TaxDefaultTable>;
+  readonly #dropBalances: Statement<Key>;
+  readonly #dropTaxes: Statement<Key>;
+  readonly #addBalance: Statement<BalanceTable>;
+  readonly #addTax: Statement<TaxDefaultTable>;
+
+  constructor(sqlite: Sqlite) {
+    this.#balances = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendor_balances').selectAll(), at).orderBy('code'),
+    );
+    this.#taxes = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendor_tax_defaults').selectAll(), at).orderBy('taxid'),
+    );
+    this.#dropBalances = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_balances'), at));
+    this.#dropTaxes = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('vendor_tax_defaults'), at));
+    this.#addBalance = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendor_balances').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        kind: at('kind'),
+        amount: at('amount'),
+        amount_minor: at('amount_minor'),
+        code: at('code'),
+      }),
+    );
+    this.#addTax = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendor_tax_defaults').values({
+        account_id: at('account_id'),
+        vendorid: at('vendorid'),
+        taxid: at('taxid'),
+        system_taxid: at('system_taxid'),
+        enabled: at('enabled'),
+        name: at('name'),
+        amount: at('amount'),
+        tax_authorityid: at('tax_authorityid'),
+        created_at: at('created_at'),
+        updated_at: at('updated_at'),
+      }),
+    );
+  }
+
+  /** The vendor as its rows say it. Fields never reported are null there, and null here. */
+  vendorOf(row: VendorTable): Vendor {
+    const held = this.#balances.all(row);
+    const kept = (kind: BalanceTable['kind']): Balance[] =>
+      held.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
+    return {
+      ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
+      ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),
+      vendorid: row.vendorid,
+      is_1099: row.is_1099 === null ? null : row.is_1099 === 1,
+      outstanding_balance: kept('outstanding'),
+      overdue_balance: kept('overdue'),
+      tax_defaults: this.#taxes.all(row).map(taxDefaultOf),
+      unknown: new Map(Object.entries(storedObject(row.unknown_fields ?? '{}') as Record<string, string>)),
+    };
+  }
+
+  /** Replaces balances and tax defaults. `fresh` says that there are none to remove. */
+  replace(key: Key, vendor: Vendor, fresh: boolean): void {
+    if (!fresh) {
+      this.#dropBalances.run(key);
+      this.#dropTaxes.run(key);
+    }
+    for (const field of balanceFields)
+      for (const balance of vendor[field] ?? [])
+        this.#addBalance.run({ ...key, kind: balanceKinds[field], amount_minor: minorUnits(balance), ...balance });
+    for (const tax of vendor.tax_defaults ?? []) this.#addTax.run({ ...key, ...tax, enabled: flag(tax.enabled) });
+  }
 }
 
 interface OneVendor {

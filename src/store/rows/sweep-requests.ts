@@ -6,50 +6,55 @@ import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
-export interface SweepRequests {
-  /** Asks for a sweep of an account. Runs inside a transaction. */
-  ask(accountId: string, receivedAt: number, namesCallback: boolean): void;
-  isCallback(accountId: string, objectId: number): boolean;
-}
+export class SweepAsker {
+  readonly #counter: Counter;
+  readonly #callback: Statement<{ account_id: string; callbackid: number }, { callbackid: number }>;
+  readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
 
-export function sweepRequests(sqlite: Sqlite, counter: Counter): SweepRequests {
-  const callback = statement<{ account_id: string; callbackid: number }, { callbackid: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('callbacks')
-      .select('callbackid')
-      .where('account_id', '=', at('account_id'))
-      .where('callbackid', '=', at('callbackid')),
-  );
-  const ask = statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>(sqlite, (at) =>
-    mirrorSql
-      .insertInto('_sweep_requests')
-      .values({
-        account_id: at('account_id'),
-        generation: 1,
-        asked_at: at('asked_at'),
-        asked_ms: at('now'),
-        last_ms: at('now'),
-        callback_ids: at('callback_ids'),
-        callback_id_at: sql`iif(${at('callback_ids')} > 0, ${at('asked_at')}, NULL)`,
-      })
-      .onConflict((conflict) =>
-        conflict.column('account_id').doUpdateSet({
-          generation: sql`generation + 1`,
-          asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
-          asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
+  constructor(sqlite: Sqlite, counter: Counter) {
+    this.#counter = counter;
+    this.#callback = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('callbacks')
+        .select('callbackid')
+        .where('account_id', '=', at('account_id'))
+        .where('callbackid', '=', at('callbackid')),
+    );
+    this.#ask = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_sweep_requests')
+        .values({
+          account_id: at('account_id'),
+          generation: 1,
+          asked_at: at('asked_at'),
+          asked_ms: at('now'),
           last_ms: at('now'),
-          callback_ids: sql`callback_ids + excluded.callback_ids`,
-          callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
-        }),
-      ),
-  );
-  return {
-    isCallback: (account_id, callbackid) => callback.get({ account_id, callbackid }) !== undefined,
-    ask(account_id, receivedAt, namesCallback) {
-      const now = counter.moment();
-      ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
-    },
-  };
+          callback_ids: at('callback_ids'),
+          callback_id_at: sql`iif(${at('callback_ids')} > 0, ${at('asked_at')}, NULL)`,
+        })
+        .onConflict((conflict) =>
+          conflict.column('account_id').doUpdateSet({
+            generation: sql`generation + 1`,
+            asked_at: sql`coalesce(asked_at, excluded.asked_at)`,
+            asked_ms: sql`coalesce(asked_ms, excluded.asked_ms)`,
+            last_ms: at('now'),
+            callback_ids: sql`callback_ids + excluded.callback_ids`,
+            callback_id_at: sql`coalesce(excluded.callback_id_at, callback_id_at)`,
+          }),
+        ),
+    );
+  }
+
+  isCallback(account_id: string, callbackid: number): boolean {
+    return this.#callback.get({ account_id, callbackid }) !== undefined;
+  }
+
+  /** Asks for a sweep of an account. Runs inside a transaction. */
+  ask(account_id: string, receivedAt: number, namesCallback: boolean): void {
+    const now = this.#counter.moment();
+    this.#ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
+  }
 }

@@ -4,21 +4,12 @@ import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
 export type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
-
-export interface VendorRows {
-  find(key: Key): VendorTable | undefined;
-  /** What is stored of a present vendor with this very text; undefined where it is stored otherwise, or not at all. */
-  same(accountId: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): StoredState | undefined;
-  insert(row: VendorTable): void;
-  update(row: VendorTable): void;
-  /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
-  confirm(key: Key, readSeq: number): void;
-}
 
 /** All but the key and the day of first sight. */
 const changing = [
@@ -33,33 +24,54 @@ const changing = [
   'raw',
 ] as const satisfies (keyof VendorTable)[];
 
-export function vendorRows(sqlite: Sqlite): VendorRows {
-  const find = statement<Key, VendorTable>(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
-  const same = statement<Key & { text: string | Uint8Array }, StoredState>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('vendors').select(['held_since_ms', 'vis_state']), at)
-      .where('presence', '=', 'present')
-      .where('raw', '=', sql<string>`CAST(${at('text')} AS TEXT)`),
-  );
-  const insert = statement<VendorTable>(sqlite, (at) =>
-    mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
-  );
-  const update = statement<VendorTable>(sqlite, (at) =>
-    ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at),
-  );
-  const confirm = statement<Key & { read_seq: number }>(sqlite, (at) =>
-    ofVendor(
-      mirrorSql
-        .updateTable('vendors')
-        .set({ read_seq: at('read_seq'), presence: sql`iif(presence = 'suspect', 'present', presence)` }),
-      at,
-    ).where('read_seq', '<', at('read_seq')),
-  );
-  return {
-    find: (key) => find.get(key),
-    // Bytes are compared as they came: making texts of them costs more than all the rest.
-    same: (account_id, row) => same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw }),
-    insert: (row) => void insert.run(row),
-    update: (row) => void update.run(row),
-    confirm: (key, readSeq) => void confirm.run({ ...key, read_seq: readSeq }),
-  };
+export class VendorRows {
+  readonly #find: Statement<Key, VendorTable>;
+  readonly #same: Statement<Key & { text: string | Uint8Array }, StoredState>;
+  readonly #insert: Statement<VendorTable>;
+  readonly #update: Statement<VendorTable>;
+  readonly #confirm: Statement<Key & { read_seq: number }>;
+
+  constructor(sqlite: Sqlite) {
+    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
+    this.#same = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('vendors').select(['held_since_ms', 'vis_state']), at)
+        .where('presence', '=', 'present')
+        .where('raw', '=', sql<string>`CAST(${at('text')} AS TEXT)`),
+    );
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
+    );
+    this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
+    this.#confirm = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .updateTable('vendors')
+          .set({ read_seq: at('read_seq'), presence: sql`iif(presence = 'suspect', 'present', presence)` }),
+        at,
+      ).where('read_seq', '<', at('read_seq')),
+    );
+  }
+
+  find(key: Key): VendorTable | undefined {
+    return this.#find.get(key);
+  }
+
+  /** What is stored of a present vendor with this very text; undefined where it is stored otherwise, or not at all. */
+  // Bytes are compared as they came: making texts of them costs more than all the rest.
+  same(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): StoredState | undefined {
+    return this.#same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
+  }
+
+  insert(row: VendorTable): void {
+    this.#insert.run(row);
+  }
+
+  update(row: VendorTable): void {
+    this.#update.run(row);
+  }
+
+  /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
+  confirm(key: Key, readSeq: number): void {
+    this.#confirm.run({ ...key, read_seq: readSeq });
+  }
 }

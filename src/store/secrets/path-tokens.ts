@@ -1,30 +1,34 @@
 /** The unguessable part of each account's callback address: 128 bits of this installation, made once. */
 import type { Random } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 
-export interface PathTokenRows {
-  find(accountId: string): string | undefined;
-  /** The path token of an account, made where there is none yet. Runs inside a transaction. */
-  make(accountId: string): string;
-}
+export class PathTokens {
+  readonly #random: Random;
+  readonly #select: Statement<{ account_id: string }, { path_token: string }>;
+  readonly #add: Statement<{ account_id: string; path_token: string }>;
 
-export function pathTokens(sqlite: Sqlite, random: Random): PathTokenRows {
-  const select = statement<{ account_id: string }, { path_token: string }>(sqlite, (at) =>
-    secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at('account_id')),
-  );
-  const add = statement<{ account_id: string; path_token: string }>(sqlite, (at) =>
-    secretSql.insertInto('path_tokens').values({ account_id: at('account_id'), path_token: at('path_token') }),
-  );
-  const find = (account_id: string): string | undefined => select.get({ account_id })?.path_token;
-  return {
-    find,
-    make(account_id) {
-      const known = find(account_id);
-      if (known !== undefined) return known;
-      const path_token = Buffer.from(random.bytes(16)).toString('base64url');
-      add.run({ account_id, path_token });
-      return path_token;
-    },
-  };
+  constructor(sqlite: Sqlite, random: Random) {
+    this.#random = random;
+    this.#select = statement(sqlite, (at) =>
+      secretSql.selectFrom('path_tokens').select('path_token').where('account_id', '=', at('account_id')),
+    );
+    this.#add = statement(sqlite, (at) =>
+      secretSql.insertInto('path_tokens').values({ account_id: at('account_id'), path_token: at('path_token') }),
+    );
+  }
+
+  find(account_id: string): string | undefined {
+    return this.#select.get({ account_id })?.path_token;
+  }
+
+  /** The path token of an account, made where there is none yet. Runs inside a transaction. */
+  make(account_id: string): string {
+    const known = this.find(account_id);
+    if (known !== undefined) return known;
+    const path_token = Buffer.from(this.#random.bytes(16)).toString('base64url');
+    this.#add.run({ account_id, path_token });
+    return path_token;
+  }
 }

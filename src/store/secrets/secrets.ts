@@ -9,7 +9,7 @@ import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-clai
 import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
 import { ownerClaim, type Owner } from './owner.ts';
 import { openTokenStore, type TokenStorage, type TokenStorageUser } from './token-store.ts';
-import { verifierStore, type Verifiers } from './verifiers.ts';
+import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
 
 export interface Secrets {
   /** The token pairs of one OAuth client, for this process. */
@@ -68,7 +68,7 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
     assertOurs: () => database.assertOurs(),
     tokenStore: (client, user) =>
       openTokenStore(database, { client, user, clock, random, renewals, closing: closing.signal }),
-    verifiers: verifierStore(database, clock, random),
+    verifiers: new SqliteVerifiers(database, clock, random),
     notified: notifiedPlaces(database),
     path: database.path,
     files: () => database.files(),

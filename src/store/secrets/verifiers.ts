@@ -7,10 +7,10 @@
  */
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
-import { awaitedCodes } from './awaited-codes.ts';
+import { AwaitedCodes } from './awaited-codes.ts';
 import { answerSoon, type Database } from '../sqlite/database.ts';
-import { pathTokens } from './path-tokens.ts';
-import { verifierRows } from './verifier-rows.ts';
+import { PathTokens } from './path-tokens.ts';
+import { verifierRows, type VerifierRows } from './verifier-rows.ts';
 
 /** What became of a code that came. */
 export type CodeFate = 'kept' | 'known' | 'not_awaited' | 'full';
@@ -49,82 +49,124 @@ export interface Verifiers {
 const day = 86_400_000;
 const mostCandidates = 8;
 
-export function verifierStore(database: Database, clock: Clock, random: Random): Verifiers {
-  const { sqlite } = database;
-  const pathToken = pathTokens(sqlite, random);
-  const awaited = awaitedCodes(sqlite);
-  const rows = verifierRows(sqlite);
-  const secret = ({ verifier }: { verifier: string }): Secret => new Secret(verifier);
+export class SqliteVerifiers implements Verifiers {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #pathToken: PathTokens;
+  readonly #awaited: AwaitedCodes;
+  readonly #rows: VerifierRows;
 
-  const end = (account_id: string, callbackid: number): void => {
-    const now = clock.now();
-    rows.dropExpired.run({ now: timestamp(now) });
-    rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUse(now)) });
-    rows.dropCandidates.run({ account_id, callbackid });
-    awaited.gone(account_id, callbackid);
-  };
+  constructor(database: Database, clock: Clock, random: Random) {
+    this.#database = database;
+    this.#clock = clock;
+    const { sqlite } = database;
+    this.#pathToken = new PathTokens(sqlite, random);
+    this.#awaited = new AwaitedCodes(sqlite);
+    this.#rows = verifierRows(sqlite);
+  }
 
-  return {
-    pathToken: async (account_id) => {
-      const known = await database.read(() => pathToken.find(account_id));
-      return new Secret(known ?? (await database.write(() => pathToken.make(account_id))));
-    },
-    async pathTokens(accountIds) {
-      const known = await database.read(() => accountIds.map((id) => [id, pathToken.find(id)] as const));
-      const missing = known.flatMap(([id, token]) => (token === undefined ? [id] : []));
-      const made = missing.length === 0 ? [] : await database.write(() => missing.map((id) => pathToken.make(id)));
-      const tokens = new Map(known.map(([id, token]) => [id, new Secret(token ?? '')]));
-      for (const [index, id] of missing.entries()) tokens.set(id, new Secret(made[index] ?? ''));
-      return tokens;
-    },
-    // Asked for each delivery, and one statement needs no transaction to be consistent.
-    usable: (account_id) =>
-      database.patiently(() => rows.usable.all({ account_id, now: timestamp(clock.now()) }).map(secret)),
-    holds: (account_id, callbackid) =>
-      database.read(
-        () => rows.proven.get({ account_id, callbackid }) !== undefined && !awaited.names(account_id, callbackid),
-      ),
+  async pathToken(account_id: string): Promise<Secret> {
+    const known = await this.#database.read(() => this.#pathToken.find(account_id));
+    return new Secret(known ?? (await this.#database.write(() => this.#pathToken.make(account_id))));
+  }
 
-    expect: (account_id, event, callbackid) =>
-      database.write(() => awaited.expect({ account_id, event, callbackid }, clock.now())),
-    expectNone: (account_id, event) => database.write(() => awaited.arrived({ account_id, event })),
-    offer: (account_id, code, callbackid) =>
-      database.write(() => {
-        const verifier = code.reveal();
-        const received_at = timestamp(clock.now());
-        const known = rows.find.get({ account_id, verifier });
-        if (!awaited.has(account_id, callbackid)) return known ? 'known' : 'not_awaited';
-        if (known) {
-          rows.comeAgain.run({ account_id, verifier, callbackid, received_at });
-          return known.state === 'candidate' ? 'known' : 'kept';
-        }
-        if (rows.candidates.all({ account_id }).length >= mostCandidates) return 'full';
-        rows.add.run({ account_id, verifier, callbackid, received_at });
-        return 'kept';
-      }, answerSoon),
-    candidates: (account_id, callbackid) =>
-      database.read(() =>
-        rows.candidates
-          .all({ account_id })
-          .filter((code) => code.callbackid === null || code.callbackid === callbackid)
-          .map(secret),
-      ),
-    drop: (account_id, code) =>
-      database.write(() => {
-        const wrong = { account_id, verifier: code.reveal() };
-        rows.drop.run(wrong);
-        rows.tried.run(wrong);
-      }),
-    prove: (account_id, event, callbackid, code) =>
-      database.write(() => {
-        end(account_id, callbackid);
-        rows.raise.run({ account_id, callbackid, verifier: code.reveal(), received_at: timestamp(clock.now()) });
-        awaited.arrived({ account_id, event });
-      }),
-    retire: (account_id, callbackid) => database.write(() => end(account_id, callbackid)),
+  async pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>> {
+    const known = await this.#database.read(() => accountIds.map((id) => [id, this.#pathToken.find(id)] as const));
+    const missing = known.flatMap(([id, token]) => (token === undefined ? [id] : []));
+    const made =
+      missing.length === 0 ? [] : await this.#database.write(() => missing.map((id) => this.#pathToken.make(id)));
+    const tokens = new Map(known.map(([id, token]) => [id, new Secret(token ?? '')]));
+    for (const [index, id] of missing.entries()) tokens.set(id, new Secret(made[index] ?? ''));
+    return tokens;
+  }
 
-    mayRegister: (account_id, event) => database.write(() => awaited.register({ account_id, event }, clock.now())),
-  };
+  // Asked for each delivery, and one statement needs no transaction to be consistent.
+  usable(account_id: string): Promise<Secret[]> {
+    return this.#database.patiently(() =>
+      this.#rows.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
+    );
+  }
+
+  holds(account_id: string, callbackid: number): Promise<boolean> {
+    return this.#database.read(
+      () =>
+        this.#rows.proven.get({ account_id, callbackid }) !== undefined && !this.#awaited.names(account_id, callbackid),
+    );
+  }
+
+  expect(account_id: string, event: string, callbackid: number | null): Promise<void> {
+    return this.#database.write(() => this.#awaited.expect({ account_id, event, callbackid }, this.#clock.now()));
+  }
+
+  expectNone(account_id: string, event: string): Promise<void> {
+    return this.#database.write(() => this.#awaited.arrived({ account_id, event }));
+  }
+
+  offer(account_id: string, code: Secret, callbackid: number | null): Promise<CodeFate> {
+    return this.#database.write(() => {
+      const verifier = code.reveal();
+      const received_at = timestamp(this.#clock.now());
+      const known = this.#rows.find.get({ account_id, verifier });
+      if (!this.#awaited.has(account_id, callbackid)) return known ? 'known' : 'not_awaited';
+      if (known) {
+        this.#rows.comeAgain.run({ account_id, verifier, callbackid, received_at });
+        return known.state === 'candidate' ? 'known' : 'kept';
+      }
+      if (this.#rows.candidates.all({ account_id }).length >= mostCandidates) return 'full';
+      this.#rows.add.run({ account_id, verifier, callbackid, received_at });
+      return 'kept';
+    }, answerSoon);
+  }
+
+  candidates(account_id: string, callbackid: number): Promise<Secret[]> {
+    return this.#database.read(() =>
+      this.#rows.candidates
+        .all({ account_id })
+        .filter((code) => code.callbackid === null || code.callbackid === callbackid)
+        .map(this.#secret),
+    );
+  }
+
+  drop(account_id: string, code: Secret): Promise<void> {
+    return this.#database.write(() => {
+      const wrong = { account_id, verifier: code.reveal() };
+      this.#rows.drop.run(wrong);
+      this.#rows.tried.run(wrong);
+    });
+  }
+
+  prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
+    return this.#database.write(() => {
+      this.#end(account_id, callbackid);
+      this.#rows.raise.run({
+        account_id,
+        callbackid,
+        verifier: code.reveal(),
+        received_at: timestamp(this.#clock.now()),
+      });
+      this.#awaited.arrived({ account_id, event });
+    });
+  }
+
+  retire(account_id: string, callbackid: number): Promise<void> {
+    return this.#database.write(() => this.#end(account_id, callbackid));
+  }
+
+  mayRegister(account_id: string, event: string): Promise<boolean> {
+    return this.#database.write(() => this.#awaited.register({ account_id, event }, this.#clock.now()));
+  }
+
+  #secret({ verifier }: { verifier: string }): Secret {
+    return new Secret(verifier);
+  }
+
+  #end(account_id: string, callbackid: number): void {
+    const now = this.#clock.now();
+    this.#rows.dropExpired.run({ now: timestamp(now) });
+    this.#rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUse(now)) });
+    this.#rows.dropCandidates.run({ account_id, callbackid });
+    this.#awaited.gone(account_id, callbackid);
+  }
 }
 
 /** Until when a key is usable that was retired at that moment: deliveries signed with it may still be on their way. */

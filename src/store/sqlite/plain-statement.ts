@@ -4,7 +4,7 @@
  */
 import type { Sqlite } from './driver.ts';
 
-export interface Statement<Args, Row> {
+export interface Statement<Args, Row = unknown> {
   /** Runs it and returns the number of rows it changed. */
   run(args: Args): number;
   get(args: Args): Row | undefined;

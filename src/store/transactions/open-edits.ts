@@ -6,19 +6,12 @@ import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { EditTable } from '../tables/write-tables.ts';
 import type { Marks } from '../rows/marks.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 import type { NewEdit, OpenEdit } from '../records/write-record.ts';
-
-export interface OpenEdits {
-  /** Runs inside a transaction. @returns the number of the edit. */
-  begin(accountId: string, edit: NewEdit): number;
-  of(key: Key): OpenEdit[];
-  /** Ends edits of this process and of dead ones. Runs inside a transaction. */
-  end(ids: readonly number[]): void;
-}
 
 interface OpenEditsParts {
   readonly clock: Pick<Clock, 'now'>;
@@ -26,95 +19,113 @@ interface OpenEditsParts {
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
 }
 
-export function openEdits(sqlite: Sqlite, { clock, marks, process }: OpenEditsParts): OpenEdits {
-  const add = statement<Omit<EditTable, 'id'>, { id: number }>(sqlite, (at) =>
-    mirrorSql
-      .insertInto('_edits')
-      .values({
-        account_id: at('account_id'),
-        vendorid: at('vendorid'),
-        fields: at('fields'),
-        sent_at: at('sent_at'),
-        sent_by: at('sent_by'),
-        process: at('process'),
-        version: at('version'),
-        generation: at('generation'),
-      })
-      .returning('id'),
-  );
-  const open = statement<Key, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>(
-    sqlite,
-    (at) =>
+export class OpenEdits {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #marks: Marks;
+  readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
+  readonly #add: Statement<Omit<EditTable, 'id'>, { id: number }>;
+  readonly #open: Statement<Key, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>;
+  readonly #byId: Statement<{ id: number }, Key & Pick<EditTable, 'process' | 'generation'>>;
+  readonly #remove: Statement<{ id: number }>;
+  readonly #latestVersion: Statement<Key, { seq: number }>;
+  readonly #versionsSince: Statement<Key & { version: number }, { changed_fields: string }>;
+  readonly #generationOf: Statement<Key, { generation: number }>;
+  readonly #unmark: Statement<Key & { generation: number }>;
+
+  constructor(sqlite: Sqlite, { clock, marks, process }: OpenEditsParts) {
+    this.#clock = clock;
+    this.#marks = marks;
+    this.#process = process;
+    this.#add = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_edits')
+        .values({
+          account_id: at('account_id'),
+          vendorid: at('vendorid'),
+          fields: at('fields'),
+          sent_at: at('sent_at'),
+          sent_by: at('sent_by'),
+          process: at('process'),
+          version: at('version'),
+          generation: at('generation'),
+        })
+        .returning('id'),
+    );
+    this.#open = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('_edits').select(['id', 'fields', 'sent_at', 'sent_by', 'version']), at).orderBy(
         'id',
       ),
-  );
-  const byId = statement<{ id: number }, Key & Pick<EditTable, 'process' | 'generation'>>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('_edits')
-      .select(['account_id', 'vendorid', 'process', 'generation'])
-      .where('id', '=', at('id')),
-  );
-  const remove = statement<{ id: number }>(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
-  const latestVersion = statement<Key, { seq: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
-  );
-  const versionsSince = statement<Key & { version: number }, { changed_fields: string }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
-  );
-  const generationOf = statement<Key, { generation: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
-  );
-  // Whatever was made of the mark meanwhile stays.
-  const unmark = statement<Key & { generation: number }>(sqlite, (at) =>
-    ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
-      .where('generation', '=', at('generation'))
-      .where('reason', '=', 'asked')
-      .where('attempts', '=', sql<number>`0`),
-  );
+    );
+    this.#byId = statement(sqlite, (at) =>
+      mirrorSql
+        .selectFrom('_edits')
+        .select(['account_id', 'vendorid', 'process', 'generation'])
+        .where('id', '=', at('id')),
+    );
+    this.#remove = statement(sqlite, (at) => mirrorSql.deleteFrom('_edits').where('id', '=', at('id')));
+    this.#latestVersion = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('seq'), at).orderBy('seq', 'desc').limit(1),
+    );
+    this.#versionsSince = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('_vendor_versions').select('changed_fields'), at).where('seq', '>', at('version')),
+    );
+    this.#generationOf = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
+    );
+    // Whatever was made of the mark meanwhile stays.
+    this.#unmark = statement(sqlite, (at) =>
+      ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
+        .where('generation', '=', at('generation'))
+        .where('reason', '=', 'asked')
+        .where('attempts', '=', sql<number>`0`),
+    );
+  }
 
-  const markFor = (key: Key, delay: number): number | null => {
-    const isMarked = generationOf.get(key) !== undefined;
-    marks.add([key], 'asked', delay);
-    return isMarked ? null : (generationOf.get(key)?.generation ?? null);
-  };
+  /** Runs inside a transaction. @returns the number of the edit. */
+  begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): number {
+    const key: Key = { account_id: accountId, vendorid };
+    const added = this.#add.get({
+      ...key,
+      fields: JSON.stringify(fields),
+      sent_at: timestamp(this.#clock.now()),
+      sent_by: by,
+      process: this.#process.name,
+      version: this.#latestVersion.get(key)?.seq ?? 0,
+      generation: this.#markFor(key, delay),
+    });
+    return added?.id ?? 0;
+  }
 
-  return {
-    begin(accountId, { vendorid, fields, by, delay }) {
-      const key: Key = { account_id: accountId, vendorid };
-      const added = add.get({
-        ...key,
-        fields: JSON.stringify(fields),
-        sent_at: timestamp(clock.now()),
-        sent_by: by,
-        process: process.name,
-        version: latestVersion.get(key)?.seq ?? 0,
-        generation: markFor(key, delay),
-      });
-      return added?.id ?? 0;
-    },
-    of: (key) =>
-      open.all(key).map(({ id, fields, sent_at, sent_by, version }) => {
-        const versions = versionsSince.all({ ...key, version });
-        return {
-          id,
-          fields: namesIn(fields),
-          sentAt: sent_at,
-          sentBy: sent_by,
-          isUntouched: version > 0 && versions.length === 0,
-          changed: [...new Set(versions.flatMap(({ changed_fields }) => namesIn(changed_fields)))],
-        };
-      }),
-    end(ids) {
-      for (const id of ids) {
-        const edit = byId.get({ id });
-        if (!edit || (edit.process !== process.name && process.isAlive(edit.process))) continue;
-        remove.run({ id });
-        const { account_id, vendorid, generation } = edit;
-        if (generation !== null) unmark.run({ account_id, vendorid, generation });
-      }
-    },
-  };
+  of(key: Key): OpenEdit[] {
+    return this.#open.all(key).map(({ id, fields, sent_at, sent_by, version }) => {
+      const versions = this.#versionsSince.all({ ...key, version });
+      return {
+        id,
+        fields: namesIn(fields),
+        sentAt: sent_at,
+        sentBy: sent_by,
+        isUntouched: version > 0 && versions.length === 0,
+        changed: [...new Set(versions.flatMap(({ changed_fields }) => namesIn(changed_fields)))],
+      };
+    });
+  }
+
+  /** Ends edits of this process and of dead ones. Runs inside a transaction. */
+  end(ids: readonly number[]): void {
+    for (const id of ids) {
+      const edit = this.#byId.get({ id });
+      if (!edit || (edit.process !== this.#process.name && this.#process.isAlive(edit.process))) continue;
+      this.#remove.run({ id });
+      const { account_id, vendorid, generation } = edit;
+      if (generation !== null) this.#unmark.run({ account_id, vendorid, generation });
+    }
+  }
+
+  #markFor(key: Key, delay: number): number | null {
+    const isMarked = this.#generationOf.get(key) !== undefined;
+    this.#marks.add([key], 'asked', delay);
+    return isMarked ? null : (this.#generationOf.get(key)?.generation ?? null);
+  }
 }
 
 const namesIn = (json: string): string[] => JSON.parse(json) as string[];

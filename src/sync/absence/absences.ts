@@ -34,5 +34,5 @@ export async function applyAbsences(
   { context, onVerdict }: SweepAttendance,
 ): Promise<void> {
   for (const { vendorid, absence, stamp } of absences)
-    onVerdict(await mirror.applyAbsence(vendorid, absence, stamp, context));
+    onVerdict(await mirror.readings.applyAbsence(vendorid, absence, stamp, context));
 }

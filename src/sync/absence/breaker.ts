@@ -50,7 +50,7 @@ export class Breaker {
 
   /** What waits for a person's word becomes a finding. */
   async #waitForPerson(fields: Finding['fields'], what: string): Promise<MirrorError> {
-    await this.#engine.mirror.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
+    await this.#engine.mirror.findings.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
     return new MirrorError(
       'breaker_tripped',
       `${what} So many absences are not believed without a person's word; everything else was applied.`,

@@ -50,7 +50,7 @@ export async function readUnseen(
     const code = read.refused.get(vendorid);
     return code === undefined ? [] : [{ kind: 'unreadable', vendorid, fields: { refused: code } }];
   });
-  if (findings.length > 0) await engine.mirror.addFindings(run, findings);
+  if (findings.length > 0) await engine.mirror.findings.addFindings(run, findings);
   return { ...read, unreadSeq: hidden[hiddenPerRun]?.read_seq };
 }
 

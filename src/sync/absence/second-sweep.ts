@@ -24,7 +24,7 @@ export async function sweepAgain(
   const { mirror, accountId, sync, clock } = engine;
   await sleep(clock, sync.lag, options.signal);
   const began = await mirror.takeStamp();
-  const marks = await mirror.dueMarks(accountId);
+  const marks = await mirror.queue.dueMarks(accountId);
   const observation = await observe(engine, options);
   return { began, marks, observation, refusal: refusalOf(observation, first) };
 }

@@ -103,7 +103,7 @@ export class OneReader {
     onRequest?.();
     try {
       const reading = await this.#vendors.read(vendorid, { priority, signal });
-      return { kind: 'record', verdict: await this.#mirror.applyReading(reading, context) };
+      return { kind: 'record', verdict: await this.#mirror.readings.applyReading(reading, context) };
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       if (error.code === 'not_found') return { kind: 'absent', stamp, isProven: error.errno !== undefined };

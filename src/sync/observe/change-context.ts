@@ -23,5 +23,8 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
  */
 async function isToldOfChanges({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
   if (trigger === 'verification') return false;
-  return (await mirror.knownCallbacks(accountId)).length > 0 && (await mirror.lastComplete(accountId)) !== undefined;
+  return (
+    (await mirror.callbacks.knownCallbacks(accountId)).length > 0 &&
+    (await mirror.runs.lastComplete(accountId)) !== undefined
+  );
 }

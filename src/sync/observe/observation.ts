@@ -34,7 +34,7 @@ export interface ObservationOptions {
 
 /** Sweeps the default list of an account, and applies what it shows. */
 export async function observe(engine: Engine, options: ObservationOptions): Promise<Observation> {
-  const { moved, walked } = await engine.mirror.listMoves(engine.accountId);
+  const { moved, walked } = await engine.mirror.runs.listMoves(engine.accountId);
   const shown = new ShownPages();
   const result = await sweep({ ...sweepPlan(engine, options, shown), moves: movesOften(moved, walked) });
   const { guarded, news, showsDeleted, unusable, fields } = shown;
@@ -77,7 +77,7 @@ function sweepPlan(
     vendors,
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
       const watched = pages.map((page) => ({ ...page, rows: shown.fields.through(page.rows) }));
-      const applied = await mirror.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
+      const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));
       for (const verdicts of applied) shown.add(verdicts);
       onPages?.(pages);

@@ -19,7 +19,7 @@ export async function answerMarks(
     if (!seen.has(mark.vendorid)) await conclude(engine, mark, { kind: 'absent' });
     else if (!news.has(mark.vendorid)) await conclude(engine, mark, { kind: 'nothing_new' });
     else {
-      const { length: deliveries } = await engine.mirror.openDeliveries(mark);
+      const { length: deliveries } = await engine.mirror.queue.openDeliveries(mark);
       await conclude(engine, mark, { kind: 'news', deliveries });
     }
   }
@@ -29,11 +29,13 @@ export async function answerMarks(
 export async function readMarked(engine: Engine, attendance: Attendance): Promise<string[]> {
   const { mirror, accountId, sync, clock } = engine;
   for (let round = 0; round < rounds; round++) {
-    const wait = await mirror.untilNextMark(accountId);
+    const wait = await mirror.queue.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
     await sleep(clock, wait, attendance.signal);
-    await eachBounded(await mirror.dueMarks(accountId), engine.concurrency, (mark) => attend(engine, mark, attendance));
+    await eachBounded(await mirror.queue.dueMarks(accountId), engine.concurrency, (mark) =>
+      attend(engine, mark, attendance),
+    );
   }
-  const left = await mirror.countMarks(accountId);
+  const left = await mirror.queue.countMarks(accountId);
   return left > 0 ? [`${left} vendors are still changing and wait to be read again.`] : [];
 }

@@ -37,7 +37,7 @@ export function attendanceOf({ context, counter, signal }: ObservationOptions): 
 
 /** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
 export async function attend(engine: Engine, mark: Mark, attendance: Attendance): Promise<void> {
-  const told = await engine.mirror.openDeliveries(mark);
+  const told = await engine.mirror.queue.openDeliveries(mark);
   const sighting = await sight(engine, mark.vendorid, attendance);
   if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);
   await conclude(engine, mark, resultOf(engine, sighting, told), told);
@@ -65,14 +65,14 @@ export async function conclude(
     case 'keep':
       return;
     case 'park':
-      return mirror.park(mark, step.error);
+      return mirror.queue.park(mark, step.error);
     case 'settle':
     case 'defer': {
       const ended = await (step.kind === 'settle'
-        ? mirror.settle(mark, step.outcome)
-        : mirror.defer(mark, step.deferral, step.outcome));
+        ? mirror.queue.settle(mark, step.outcome)
+        : mirror.queue.defer(mark, step.deferral, step.outcome));
       // The newer mark stands, and what had come before the reading is answered all the same.
-      if (!ended && step.outcome === 'applied') await mirror.answer(mark, told);
+      if (!ended && step.outcome === 'applied') await mirror.queue.answer(mark, told);
     }
   }
 }

@@ -7,14 +7,14 @@ import type { ParkedDeliveries } from '../../store/records/delivery-record.ts';
 
 /** What was parked is marked again. @returns the deliveries that were given up before now. */
 export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {
-  const parked = await mirror.parkedMarks(accountId);
-  await mirror.markVendors(
+  const parked = await mirror.queue.parkedMarks(accountId);
+  await mirror.queue.markVendors(
     accountId,
     parked.map(({ vendorid }) => vendorid),
     'reconcile',
     0,
   );
-  return mirror.parkedDeliveries(accountId);
+  return mirror.queue.parkedDeliveries(accountId);
 }
 
 /**
@@ -30,7 +30,7 @@ export async function dismissParked(
 ): Promise<void> {
   if (parked.length === 0) return;
   const { mirror, accountId, concurrency } = engine;
-  const open = new Set((await mirror.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
+  const open = new Set((await mirror.queue.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
   const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
   await eachBounded(left, concurrency, async (deliveries) => {
     if (attendance) {
@@ -38,6 +38,6 @@ export async function dismissParked(
       if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);
       if (sighting.kind !== 'absent') return;
     } else if (seen.size === 0) return;
-    await mirror.dismiss(accountId, deliveries);
+    await mirror.queue.dismiss(accountId, deliveries);
   });
 }

@@ -70,10 +70,10 @@ export class Worker implements Service {
   /** @returns whether anything was due. @throws whatever keeps the marks from being answered. */
   async #drain(signal: AbortSignal): Promise<boolean> {
     const { mirror, accountId, concurrency } = this.#engine;
-    const marks = await mirror.dueMarks(accountId, batch);
+    const marks = await mirror.queue.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
     const attendance = { context: this.#context(), signal };
-    const offered = await this.#engine.reader.isOffered(await mirror.someActive(accountId), attendance);
+    const offered = await this.#engine.reader.isOffered(await mirror.vendors.someActive(accountId), attendance);
     if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark, signal));
     else {
       const { error } = await this.#sweep();
@@ -101,8 +101,8 @@ export class Worker implements Service {
   /** What a sweep met, and could not believe yet, is the sweep's to account for; everything else goes back to the delivery. */
   async #contextOf(mark: Mark): Promise<Attendance['context']> {
     const { mirror, accountId } = this.#engine;
-    const delivery = (await mirror.openDeliveries(mark)).at(-1);
-    const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.lastSweep(accountId);
+    const delivery = (await mirror.queue.openDeliveries(mark)).at(-1);
+    const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.runs.lastSweep(accountId);
     return sweeping ? sweepContext(this.#engine, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
   }
 
@@ -114,7 +114,7 @@ export class Worker implements Service {
   /** Waits for the next mark that falls due, or for a nudge since `heard` of them had come. */
   async #nap(heard: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
-    const next = await mirror.untilNextMark(accountId);
+    const next = await mirror.queue.untilNextMark(accountId);
     await this.#nudges.rung(heard, Math.min(longestNap, next ?? longestNap), clock, signal);
   }
 }

@@ -22,10 +22,10 @@ export async function claimsOf(
   run: Run,
   { guardedSeq, unreadSeq }: Limits,
 ): Promise<Claims> {
-  const began = await mirror.runBegan(run);
+  const began = await mirror.runs.runBegan(run);
   if (began === undefined) return { listedAsOf: null, safeAsOf: null };
   const before = async (readSeq: number | undefined): Promise<number | undefined> =>
-    readSeq === undefined ? began : await mirror.runBefore(accountId, readSeq, began);
+    readSeq === undefined ? began : await mirror.runs.runBefore(accountId, readSeq, began);
   const [listed, unread] = [await before(guardedSeq), await before(unreadSeq)];
   if (listed === undefined) return { listedAsOf: null, safeAsOf: null };
   return {

@@ -32,7 +32,7 @@ export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
 /** Compares an account. Expected failures stand in the report. */
 export async function verify(engine: Engine, options: VerifyOptions): Promise<VerifyReport> {
   const { mirror, accountId } = engine;
-  const run = await mirror.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
+  const run = await mirror.runs.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
   const counter = new RunCounter();
   let report: VerifyReport;
   try {
@@ -42,7 +42,7 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
     report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
   }
   const { outcome, error } = report;
-  await mirror.finishRun(run, {
+  await mirror.runs.finishRun(run, {
     outcome: outcome === 'incomplete' ? 'incomplete' : 'complete',
     counts: counter.counts,
     proof: null,
@@ -66,7 +66,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
   };
   const shown = { deleted: false };
   const check = async (rows: readonly VendorRow[]): Promise<ReadonlyMap<number, Verdict>> => {
-    const verdicts = await mirror.compareRows(rows, accountId);
+    const verdicts = await mirror.readings.compareRows(rows, accountId);
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
     return verdicts;
   };
@@ -94,7 +94,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
   const hidden = engine.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
   counter.set({ seen: seen.size });
-  const unseen = await sortUnseen(mirror.scannedVendors(accountId), {
+  const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
     seen,
     guarded: new Set(),
     showsDeleted: showsDeleted || hidden?.showsDeleted === true,

@@ -13,10 +13,10 @@ export async function pullGateways(
   signal: AbortSignal,
 ): Promise<GatewayCount> {
   const listed = await gateways.list({ signal });
-  const enabled = await mirror.enabledGateways(accountId);
+  const enabled = await mirror.gateways.enabledGateways(accountId);
   const here = new Set(listed.map(({ sgid }) => sgid));
   const second = enabled.every((sgid) => here.has(sgid)) ? [] : await gateways.list({ signal });
   const both = [...listed, ...second.filter(({ sgid }) => !here.has(sgid))];
-  const removed = await mirror.replaceGateways(accountId, both);
+  const removed = await mirror.gateways.replaceGateways(accountId, both);
   return { seen: both.length, removed };
 }

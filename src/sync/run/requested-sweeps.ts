@@ -49,7 +49,7 @@ export class RequestedSweeps implements Service {
   async #untilNext(): Promise<number> {
     const { mirror, accountId } = this.#engine;
     try {
-      const request = await mirror.sweepRequest(accountId);
+      const request = await mirror.sweepRequests.sweepRequest(accountId);
       return request ? untilDue(this.#engine, request, mirror.moment()) : longestNap;
     } catch {
       // The file is locked, or was taken away: whoever else needs it says so.

@@ -114,7 +114,7 @@ export async function resolveBySweep(engine: Engine, swept: Swept, options: Obse
   const attendance = attendanceOf(options);
   await applyAbsences(engine, missingSince(began, unseen.again), attendance);
   const open = unseen.suspects.filter((vendorid) => !unseen.again.has(vendorid));
-  const untilMark = await mirror.untilNextMark(accountId);
+  const untilMark = await mirror.queue.untilNextMark(accountId);
   const isMarkDueSoon = untilMark !== undefined && untilMark <= sync.lag;
   if (open.length === 0 && !isMarkDueSoon) return { doubted: 0, unreadSeq, notes: [] };
   const second = await sweepAgain(engine, list, options);

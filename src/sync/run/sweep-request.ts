@@ -31,7 +31,7 @@ export interface OpenRequest {
 }
 
 export async function openRequest({ mirror, accountId, clock }: Engine): Promise<OpenRequest | undefined> {
-  const request = await mirror.sweepRequest(accountId);
+  const request = await mirror.sweepRequests.sweepRequest(accountId);
   return request && { request, moment: mirror.moment(), now: clock.now() };
 }
 
@@ -51,20 +51,20 @@ export async function answerRequest(
   };
   let room = true;
   while (room) {
-    const vendors = await mirror.unmarkedVendors(accountId, upTo);
-    if (vendors.length === 0) return mirror.answerSweepRequest(accountId, answer);
-    room = await mirror.settleUnmarked(
+    const vendors = await mirror.sweepRequests.unmarkedVendors(accountId, upTo);
+    if (vendors.length === 0) return mirror.sweepRequests.answerSweepRequest(accountId, answer);
+    room = await mirror.sweepRequests.settleUnmarked(
       accountId,
       vendors.map((vendor) => ({ ...vendor, outcome: outcomeOf(vendor.vendorid, seen, news) })),
     );
   }
   // What no list shows, and the queue cannot hold yet, is asked for again.
-  await mirror.restSweepRequest(accountId, answer.restUntilMs);
+  await mirror.sweepRequests.restSweepRequest(accountId, answer.restUntilMs);
 }
 
 /** Puts off the next sweep for a request, after one that came to nothing. */
 export async function restRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
-  await engine.mirror.restSweepRequest(engine.accountId, restUntil(engine, moment));
+  await engine.mirror.sweepRequests.restSweepRequest(engine.accountId, restUntil(engine, moment));
 }
 
 function restUntil({ mirror }: Engine, began: number): number {

@@ -96,7 +96,7 @@ export class SweepRun {
     const suspects = unseen.suspects.length;
     const breaker = new Breaker(engine, this.#run, { present: unseen.present, approved });
     await breaker.check(suspects);
-    if (swept.isBelieved) await engine.mirror.markSuspects(engine.accountId, unseen.suspects);
+    if (swept.isBelieved) await engine.mirror.vendors.markSuspects(engine.accountId, unseen.suspects);
 
     const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
@@ -116,7 +116,7 @@ export class SweepRun {
     const { mirror, accountId, sync } = engine;
     const { approved = 0 } = this.#options;
     const began = await mirror.takeStamp();
-    const marks = await mirror.dueMarks(accountId);
+    const marks = await mirror.queue.dueMarks(accountId);
     const observation = await observeList(engine, options);
     this.#moved = observation.moved;
     const list = await requireWhole(engine, this.#run, observation);
@@ -127,7 +127,7 @@ export class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#notes.push(...(await reportList(engine, this.#run, list)));
 
-    const unseen = await sortUnseen(mirror.scannedVendors(accountId), {
+    const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
       seen,
       guarded: list.guarded,
       showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
@@ -145,7 +145,7 @@ export class SweepRun {
     const { mirror, accountId, reader } = this.#engine;
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
-    if (unlisted === 0 && (await mirror.countMarks(accountId)) === 0) return undefined;
+    if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
     return reader.isOffered(listedOf(swept), attendanceOf(options));
   }
 

@@ -18,8 +18,8 @@ export async function observeList(engine: Engine, options: ObservationOptions): 
   const isFirst =
     conclusion.complete &&
     conclusion.shown === 0 &&
-    (await mirror.countVendors(accountId)) === 0 &&
-    !(await mirror.lastComplete(accountId));
+    (await mirror.vendors.countVendors(accountId)) === 0 &&
+    !(await mirror.runs.lastComplete(accountId));
   if (!isFirst) return observation;
   await sleep(clock, sync.lag, options.signal);
   return observe(engine, options);
@@ -35,7 +35,7 @@ export async function requireWhole({ mirror }: Engine, run: Run, observation: Ob
       vendorid: null,
       fields: { reason },
     }));
-    await mirror.addFindings(run, findings);
+    await mirror.findings.addFindings(run, findings);
     const records = rejected.length === 1 ? 'One record' : `${rejected.length} records`;
     throw new MirrorError('record_rejected', `${records} of the list cannot be used: ${String(rejected[0])}`);
   }
@@ -51,15 +51,15 @@ export async function reportList(
   { fields, conclusion }: WholeObservation,
 ): Promise<string[]> {
   const { mirror, accountId, clock } = engine;
-  await mirror.reportFields(run, fields.names, fields.whole);
-  await mirror.promoteFindings(accountId, clock.now() - inFlightFor);
+  await mirror.findings.reportFields(run, fields.names, fields.whole);
+  await mirror.findings.promoteFindings(accountId, clock.now() - inFlightFor);
   const { unreadable, shown } = conclusion;
   if (unreadable === 0) return [];
   const finding: Finding =
     unreadable > 0
       ? { kind: 'unreadable', vendorid: null, fields: { rows: unreadable } }
       : { kind: 'count_mismatch', vendorid: null, fields: { shown, counted: shown + unreadable } };
-  await mirror.addFindings(run, [finding]);
+  await mirror.findings.addFindings(run, [finding]);
   return [
     unreadable > 0
       ? `The service counts ${unreadable} more vendors than it shows.`
@@ -69,7 +69,7 @@ export async function reportList(
 
 /** @throws MirrorError where an empty list contradicts what is stored. */
 export async function refuseEmptiness({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
-  if (shown === 0 && (await mirror.someActive(accountId)).length > 0)
+  if (shown === 0 && (await mirror.vendors.someActive(accountId)).length > 0)
     throw new MirrorError(
       'sweep_incomplete',
       'The service returned an empty list, but the mirror holds active vendors.',

@@ -30,11 +30,11 @@ export async function applyAnswer(
   const told = answer.row.vendor();
   const missing = leftOut(told);
   const notes: string[] = [];
-  if (missing.length > 0) await mirror.markVendors(accountId, [vendorid], 'asked', 0);
+  if (missing.length > 0) await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
   // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.
-  if (missing.length === 0 || (await mirror.storedVendor(accountId, vendorid))) {
+  if (missing.length === 0 || (await mirror.writes.storedVendor(accountId, vendorid))) {
     const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
-    const { kind } = await mirror.applyReading(answer, context);
+    const { kind } = await mirror.readings.applyReading(answer, context);
     if (kind === 'stale' || kind === 'guarded')
       notes.push('Something else was learned of the vendor meanwhile; it is marked to be read again.');
   }

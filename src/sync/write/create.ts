@@ -22,21 +22,21 @@ export async function createVendor(
 ): Promise<WriteReport> {
   const { mirror, accountId, vendors } = engine;
   const { vendor_name } = fields;
-  const earlier = again ? undefined : await mirror.openCreation(accountId, vendor_name);
+  const earlier = again ? undefined : await mirror.writes.openCreation(accountId, vendor_name);
   const found = earlier && (await searchFirst(engine, fields, earlier, signal));
   if (found) return found;
-  await mirror.beginCreation(accountId, vendor_name, by);
+  await mirror.writes.beginCreation(accountId, vendor_name, by);
   let answer: VendorReading;
   try {
     answer = await vendors.create(fields, { signal });
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     if (error.mayBeDone) return await searchAfter(engine, fields, error, signal);
-    await mirror.endCreation(accountId, vendor_name);
+    await mirror.writes.endCreation(accountId, vendor_name);
     throw error;
   }
   const report = await applyAnswer(engine, fields, answer, signal);
-  await mirror.endCreation(accountId, vendor_name);
+  await mirror.writes.endCreation(accountId, vendor_name);
   return report;
 }
 
@@ -66,7 +66,7 @@ async function searchAfter(
   doubt: MirrorError,
   signal: AbortSignal,
 ): Promise<WriteReport> {
-  const open = await engine.mirror.openCreation(engine.accountId, fields.vendor_name);
+  const open = await engine.mirror.writes.openCreation(engine.accountId, fields.vendor_name);
   if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${nextTime}`);
   let found: WriteReport | undefined;
   try {
@@ -95,7 +95,7 @@ async function search(
   // Copies that lists are made from may lag behind the creation.
   await sleep(clock, sync.lag, signal);
   const failure = await sweep(engine, signal).then(() => undefined, asMirrorError);
-  const candidates = (await mirror.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
+  const candidates = (await mirror.writes.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
   let best: WriteReport | undefined;
   for (const vendorid of candidates) {
     const missing = await missingFrom(engine, fields, vendorid, signal);
@@ -105,7 +105,7 @@ async function search(
     if (failure) throw failure;
     return undefined;
   }
-  if (best.notTaken.length === 0) await mirror.endCreation(accountId, vendor_name);
+  if (best.notTaken.length === 0) await mirror.writes.endCreation(accountId, vendor_name);
   const { vendorid } = best;
   const note = `The service shows vendor ${vendorid} of that name, which the mirror did not hold before: it is taken for the one that was created. Nothing was sent since; --again creates another.`;
   return { ...best, notes: [note] };
@@ -117,7 +117,7 @@ async function missingFrom(
   vendorid: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const held = await engine.mirror.storedVendor(engine.accountId, vendorid);
+  const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
   try {
     // Lists may leave fields out.
     return notTaken(fields, await readAgain(engine, vendorid, signal));

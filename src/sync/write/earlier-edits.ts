@@ -32,26 +32,28 @@ export async function resolveEarlier(
   { again, signal }: WriteOptions,
 ): Promise<EarlierEdits> {
   const { mirror, accountId } = engine;
-  const earlier = await mirror.openEdits(accountId, vendorid);
+  const earlier = await mirror.writes.openEdits(accountId, vendorid);
   if (earlier.length === 0) return { notes: [] };
   if (again) {
     // Of edits in other fields that says nothing: the next command on them looks first, still.
-    await mirror.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
+    await mirror.writes.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
     return { notes: [] };
   }
   const sent = `${earlier.map(sentence).join(' ')} Nobody knows whether that was carried out.`;
-  const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
+  const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
   const shown = await shownNow(engine, vendorid, { sent, fields: concerned }, signal);
   const changed = await changedSince(engine, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
-    await mirror.endEdits(idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name)))));
+    await mirror.writes.endEdits(
+      idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name)))),
+    );
     const note = `${sent} The service shows vendor ${vendorid} as it is asked for; nothing was sent.`;
     return { done: { vendorid, notTaken: [], notes: [note] }, notes: [] };
   }
   if (changed === undefined) {
-    await mirror.endEdits(idsOf(earlier));
+    await mirror.writes.endEdits(idsOf(earlier));
     return { notes: [`${sent} The service shows vendor ${vendorid} as it was before that.`] };
   }
   const what = changed.length > 0 ? `other than before (${changed.join(', ')})` : 'which the mirror did not hold then';
@@ -94,7 +96,7 @@ async function changedSince(
   before: Vendor | undefined,
   shown: Vendor,
 ): Promise<string[] | undefined> {
-  const edits = await mirror.openEdits(accountId, vendorid);
+  const edits = await mirror.writes.openEdits(accountId, vendorid);
   // A reading that the guard holds back is in no version yet.
   const guarded = before ? mergeReading(before, shown).changed : [];
   if (before && guarded.length === 0 && edits.every(({ isUntouched }) => isUntouched)) return undefined;

@@ -28,12 +28,12 @@ export async function editVendor(
   const { mirror, accountId, sync } = engine;
   const earlier = await resolveEarlier(engine, vendorid, fields, options);
   if (earlier.done) return earlier.done;
-  const before = (await mirror.storedVendor(accountId, vendorid))?.vendor;
+  const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const edit = { vendorid, fields: Object.keys(fields), by: options.by, delay: sync.secondLook };
-  const id = await mirror.beginEdit(accountId, edit);
+  const id = await mirror.writes.beginEdit(accountId, edit);
   const sent = await sendUntilKnown(engine, { id, vendorid, fields, before }, options.signal);
   const report = 'row' in sent ? await applyAnswer(engine, fields, sent, options.signal) : sent;
-  await mirror.endEdits([id]);
+  await mirror.writes.endEdits([id]);
   return { ...report, notes: [...earlier.notes, ...report.notes] };
 }
 
@@ -58,10 +58,10 @@ async function sendUntilKnown(
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       if (!error.mayBeDone) {
-        await mirror.endEdits([id]);
+        await mirror.writes.endEdits([id]);
         throw error;
       }
-      await mirror.markVendors(accountId, [vendorid], 'asked', 0);
+      await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
       const shown = await shownAfter(error, engine, { vendorid, fields }, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)

@@ -11,7 +11,13 @@ export async function readAgain(engine: Engine, vendorid: number, signal: AbortS
   const { mirror, accountId, vendors, clock, sync } = engine;
   await sleep(clock, sync.lag, signal);
   const reading = await vendors.read(vendorid, { signal });
-  await mirror.applyReading(reading, { accountId, source: 'pull', runId: null, deliveryId: null, lag: sync.lag });
+  await mirror.readings.applyReading(reading, {
+    accountId,
+    source: 'pull',
+    runId: null,
+    deliveryId: null,
+    lag: sync.lag,
+  });
   return reading.row.vendor();
 }
 

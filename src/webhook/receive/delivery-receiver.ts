@@ -13,12 +13,12 @@ import { VerifierCache } from './verifier-cache.ts';
 import type { Outcome } from './outcomes.ts';
 import { signatureIn } from './signature-header.ts';
 import { isSigned } from './signature.ts';
-import type { Store } from '../../store/store.ts';
+import type { Deliveries } from '../../store/areas/areas.ts';
 
 export interface DeliveryReceiverOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly mirror: Pick<Store, 'acceptDeliveries'>;
+  readonly mirror: Pick<Deliveries, 'acceptDeliveries'>;
   readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
   /** `service.signatureHeader` of the settings. */
   readonly signatureHeader: string;

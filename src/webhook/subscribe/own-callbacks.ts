@@ -14,7 +14,7 @@ export interface OwnCallbacksOptions {
   readonly publicUrl: string;
   readonly pathToken: Secret;
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks'>;
+  readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
 }
 
@@ -33,7 +33,7 @@ export class OwnCallbacks {
   /** Asks the service for all callbacks, and picks ours. */
   async refresh(signal: AbortSignal): Promise<void> {
     const { accountId, callbacks, mirror } = this.#options;
-    this.#remembered ??= await mirror.knownCallbacks(accountId);
+    this.#remembered ??= await mirror.callbacks.knownCallbacks(accountId);
     const listed = await callbacks.list({}, { signal });
     this.#listed = new Map(
       listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
@@ -88,7 +88,7 @@ export class OwnCallbacks {
   async record(): Promise<void> {
     const ours = [...this.all(), ...this.vanished().map((callback) => ({ ...callback, verified: false }))];
     this.#remembered = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));
-    await this.#options.mirror.replaceCallbacks(this.#options.accountId, this.#remembered);
+    await this.#options.mirror.callbacks.replaceCallbacks(this.#options.accountId, this.#remembered);
   }
 
   #isOurs(callback: Callback): boolean {

@@ -16,7 +16,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   readonly renew: boolean;
   readonly log: Log;
   /** What the service has refused to register, for whoever asks how it stands. */
-  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  readonly mirror: Pick<Store, 'callbacks'>;
   /** What tells of vendors was verified just now: what happened before was told to nobody. */
   readonly onVerified: (accountId: string) => void;
   /** What tells of vendors has been seen to, verified or not. */
@@ -110,7 +110,7 @@ class CallbackReconciler {
       code,
       message: message.replaceAll(pathToken.reveal(), '…'),
     }));
-    await mirror.replaceRefusals(accountId, refusals);
+    await mirror.callbacks.replaceRefusals(accountId, refusals);
   }
 
   /** Sees to it that an event is told: by a callback of its own, or where its noun is refused, by one for each verb. */

@@ -22,7 +22,7 @@ export interface SubscriptionManagerOptions {
   /** Events or nouns to be told of. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
-  readonly mirror: Pick<Store, 'knownCallbacks' | 'replaceCallbacks' | 'replaceRefusals'>;
+  readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;

@@ -36,7 +36,7 @@ export interface ListenerOptions {
   readonly signatureHeader?: string;
   readonly limits?: Partial<HttpLimits>;
   readonly onCode?: () => void;
-  readonly mirror?: (mirror: Store) => Pick<Store, 'acceptDeliveries'>;
+  readonly mirror?: (mirror: Store) => Pick<Store['deliveries'], 'acceptDeliveries'>;
 }
 
 export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadline: 5_000 });
@@ -62,7 +62,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
     clock,
     log,
     tokens,
-    mirror: options.mirror?.(mirror) ?? mirror,
+    mirror: options.mirror?.(mirror) ?? mirror.deliveries,
     verifiers: secrets.verifiers,
     ...(options.limits && { limits: options.limits }),
     signatureHeader: options.signatureHeader ?? 'auto',

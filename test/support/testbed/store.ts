@@ -65,7 +65,7 @@ export async function openStore(): Promise<StoreTestbed> {
   let mirror = await open();
   onTestFinished(() => mirror.close());
   const openAccount = async (accountId: string): Promise<AccountOfStore> => {
-    const run = await mirror.beginRun({ accountId, kind: 'pull', trigger: 'command' });
+    const run = await mirror.runs.beginRun({ accountId, kind: 'pull', trigger: 'command' });
     const context = { accountId, runId: run.id, deliveryId: null, lag, run, accountant: undefined } as const;
     const counts = { pages: 1, requests: 1, seen: 1, created: 0, updated: 0, unchanged: 0, suspects: 0 };
     const pages: StoreTestbed['pages'] = async (stamp, ...lists) => {
@@ -73,7 +73,7 @@ export async function openStore(): Promise<StoreTestbed> {
         ...{ stamp, rows, page: index + 1, pages: lists.length, perPage: 100, servedAt: undefined },
         total: lists.flat().length,
       }));
-      const applied = await mirror.applyPages(taken, { ...context, source: 'pull' }, (done) => ({
+      const applied = await mirror.readings.applyPages(taken, { ...context, source: 'pull' }, (done) => ({
         ...counts,
         pages: done.length,
         seen: done.reduce((sum, { size }) => sum + size, 0),
@@ -84,13 +84,13 @@ export async function openStore(): Promise<StoreTestbed> {
       page: async (stamp, ...rows) => (await pages(stamp, rows)).flat(),
       pages,
       record: async (stamp, row, source = 'delivery') =>
-        (await mirror.applyReading({ stamp, row }, { ...context, source })).kind,
+        (await mirror.readings.applyReading({ stamp, row }, { ...context, source })).kind,
       absence: async (stamp, vendorid) =>
-        (await mirror.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
+        (await mirror.readings.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
       async told(receivedAt = clocks.wall) {
         const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
         const nobody = { businessId: null, identityId: null, userId: null };
-        await mirror.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
+        await mirror.deliveries.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
       },
     };
   };

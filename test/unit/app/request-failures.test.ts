@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RequestFailureLog } from '../../../src/app/request-failures.ts';
 import { createLog, silentLog } from '../../../src/domain/log.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import type { RequestFailures } from '../../../src/store/transactions/failed-requests.ts';
+import type { RequestFailures } from '../../../src/store/areas/areas.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const account = '6BApk';

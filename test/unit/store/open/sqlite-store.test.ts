@@ -53,11 +53,14 @@ describe('K28 readings of an account', () => {
 
   it('that prove an absence leave the other one where it is', async () => {
     const { one, two } = at;
-    await one.mirror.markSuspects(other, [1]);
+    await one.mirror.vendors.markSuspects(other, [1]);
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
     expect(await two.absence(await one.ask(), 1)).toBe('updated');
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'gone' }]);
-    expect([await one.mirror.someActive(account), await one.mirror.someActive(other)]).toEqual([[1], []]);
+    expect([await one.mirror.vendors.someActive(account), await one.mirror.vendors.someActive(other)]).toEqual([
+      [1],
+      [],
+    ]);
   });
 });
 
@@ -67,20 +70,21 @@ describe('K28 marks of an account', () => {
     const { mirror } = one;
     await two.told();
     expect([
-      await mirror.dueMarks(account, 9),
-      await mirror.countMarks(account),
-      await mirror.untilNextMark(account),
+      await mirror.queue.dueMarks(account, 9),
+      await mirror.queue.countMarks(account),
+      await mirror.queue.untilNextMark(account),
     ]).toEqual([[], 0, undefined]);
-    expect(await mirror.dueMarks(other, 9)).toMatchObject([{ account_id: other, vendorid: 1 }]);
+    expect(await mirror.queue.dueMarks(other, 9)).toMatchObject([{ account_id: other, vendorid: 1 }]);
   });
 
   it.each([
-    ['settled', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.settle(mark, 'unchanged')],
+    ['settled', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.queue.settle(mark, 'unchanged')],
     [
       'put off',
-      (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
+      (mirror: Testbed<'store'>['mirror'], mark: never) =>
+        mirror.queue.defer(mark, { ...parked, delay: 60_000 }, 'applied'),
     ],
-    ['parked', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.park(mark, 'It fails.')],
+    ['parked', (mirror: Testbed<'store'>['mirror'], mark: never) => mirror.queue.park(mark, 'It fails.')],
   ])('that are %s leave those of another as they were', async (_, end) => {
     const { one, two } = at;
     const { mirror } = one;
@@ -89,27 +93,27 @@ describe('K28 marks of an account', () => {
     await one.told();
     await two.told();
     const before = [marksOfOne(), journalOfOne()];
-    const [mark] = await mirror.dueMarks(other, 1);
+    const [mark] = await mirror.queue.dueMarks(other, 1);
     await end(mirror, mark as never);
     expect([marksOfOne(), journalOfOne()]).toEqual(before);
-    expect(await mirror.dueMarks(other, 1)).toEqual([]);
-    const [own] = await mirror.dueMarks(account, 9);
-    expect(await mirror.openDeliveries(own!)).toHaveLength(1);
+    expect(await mirror.queue.dueMarks(other, 1)).toEqual([]);
+    const [own] = await mirror.queue.dueMarks(account, 9);
+    expect(await mirror.queue.openDeliveries(own!)).toHaveLength(1);
   });
 
   it('that were given up are woken, dismissed and retried for that account alone', async () => {
     const { one, two } = at;
     const { mirror } = one;
     await two.told();
-    const [mark] = await mirror.dueMarks(other, 1);
-    await mirror.park(mark!, 'It fails.');
-    expect([await mirror.parkedMarks(account), await mirror.parkedDeliveries(account)]).toEqual([[], []]);
-    const [deliveries] = await mirror.parkedDeliveries(other);
-    await mirror.dismiss(account, deliveries!);
-    expect(await mirror.retryParked({ account })).toBe(0);
-    expect(await mirror.parkedDeliveries(other)).toEqual([deliveries]);
-    await mirror.dismiss(other, deliveries!);
-    expect(await mirror.parkedDeliveries(other)).toEqual([]);
+    const [mark] = await mirror.queue.dueMarks(other, 1);
+    await mirror.queue.park(mark!, 'It fails.');
+    expect([await mirror.queue.parkedMarks(account), await mirror.queue.parkedDeliveries(account)]).toEqual([[], []]);
+    const [deliveries] = await mirror.queue.parkedDeliveries(other);
+    await mirror.queue.dismiss(account, deliveries!);
+    expect(await mirror.deliveries.retryParked({ account })).toBe(0);
+    expect(await mirror.queue.parkedDeliveries(other)).toEqual([deliveries]);
+    await mirror.queue.dismiss(other, deliveries!);
+    expect(await mirror.queue.parkedDeliveries(other)).toEqual([]);
   });
 });
 
@@ -118,24 +122,24 @@ describe('K28 runs of an account', () => {
     const { one } = at;
     const { mirror, clocks } = one;
     later(one, 60_000);
-    const complete = await mirror.beginRun({ accountId: other, kind: 'reconcile', trigger: 'schedule' });
-    await mirror.finishRun(complete, {
+    const complete = await mirror.runs.beginRun({ accountId: other, kind: 'reconcile', trigger: 'schedule' });
+    await mirror.runs.finishRun(complete, {
       ...{ outcome: 'complete', counts, error: null, errorCode: null, proof: 'windows', moved: true },
       ...{ safeAsOf: clocks.wall, listedAsOf: clocks.wall },
     });
     const { readSeq } = await one.ask();
     later(one, 60_000);
-    expect([await mirror.lastComplete(account), await mirror.lastComplete(other)]).toEqual([
+    expect([await mirror.runs.lastComplete(account), await mirror.runs.lastComplete(other)]).toEqual([
       undefined,
       '2026-11-20 12:01:05.000',
     ]);
-    expect([...(await mirror.lastCompletes())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
-    expect(await mirror.runBefore(account, readSeq, clocks.wall)).toBe(Date.UTC(2026, 10, 20, 12));
-    expect([await mirror.lastSweep(account), await mirror.lastSweep(other)]).toMatchObject([
+    expect([...(await mirror.runs.lastCompletes())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
+    expect(await mirror.runs.runBefore(account, readSeq, clocks.wall)).toBe(Date.UTC(2026, 10, 20, 12));
+    expect([await mirror.runs.lastSweep(account), await mirror.runs.lastSweep(other)]).toMatchObject([
       { kind: 'pull' },
       { kind: 'reconcile' },
     ]);
-    expect([await mirror.listMoves(account), await mirror.listMoves(other)]).toMatchObject([
+    expect([await mirror.runs.listMoves(account), await mirror.runs.listMoves(other)]).toMatchObject([
       { moved: 0 },
       { moved: 1 },
     ]);
@@ -148,21 +152,22 @@ it('K28 the vendors of an account are those of no other', async () => {
   await two.page(await one.ask(), row(1, 'of two'), row(2, 'of two, too'));
   const scannedVendors = async (accountId: string): Promise<number[]> => {
     const all: number[] = [];
-    for await (const chunk of mirror.scannedVendors(accountId)) all.push(...chunk.map(({ vendorid }) => vendorid));
+    for await (const chunk of mirror.vendors.scannedVendors(accountId))
+      all.push(...chunk.map(({ vendorid }) => vendorid));
     return all;
   };
   expect([await scannedVendors(account), await scannedVendors(other)]).toEqual([[1], [1, 2]]);
-  expect([await mirror.countVendors(account), await mirror.countVendors(other)]).toEqual([1, 2]);
+  expect([await mirror.vendors.countVendors(account), await mirror.vendors.countVendors(other)]).toEqual([1, 2]);
 });
 
 it('K28 the callbacks that are known of an account are replaced for that account alone', async () => {
   const { mirror } = at.one;
   const callback = (id: number) =>
     ({ callbackid: id, event: 'bill_vendor', uri: `https://mirror.example.com/${id}`, verified: true }) as never;
-  await mirror.replaceCallbacks(account, [callback(1)]);
-  await mirror.replaceCallbacks(other, [callback(2)]);
-  await mirror.replaceCallbacks(other, []);
-  expect([await mirror.knownCallbacks(account), await mirror.knownCallbacks(other)]).toMatchObject([
+  await mirror.callbacks.replaceCallbacks(account, [callback(1)]);
+  await mirror.callbacks.replaceCallbacks(other, [callback(2)]);
+  await mirror.callbacks.replaceCallbacks(other, []);
+  expect([await mirror.callbacks.knownCallbacks(account), await mirror.callbacks.knownCallbacks(other)]).toMatchObject([
     [{ callbackid: 1 }],
     [],
   ]);

@@ -46,11 +46,12 @@ async function open(rows: Record<string, Row[]> = {}): Promise<Place> {
   return {
     mirror,
     clock,
-    accept: (...vendorids) => mirror.acceptDeliveries(vendorids.map((vendorid) => told(clock, { vendorid }))),
+    accept: (...vendorids) =>
+      mirror.deliveries.acceptDeliveries(vendorids.map((vendorid) => told(clock, { vendorid }))),
     list,
     outcomes: () => list().deliveries.map(({ outcome }) => outcome),
     markOf: async (vendorid, accountId = account) =>
-      (await mirror.dueMarks(accountId, 100)).find((mark) => mark.vendorid === vendorid)!,
+      (await mirror.queue.dueMarks(accountId, 100)).find((mark) => mark.vendorid === vendorid)!,
   };
 }
 
@@ -78,12 +79,12 @@ describe('accepting', () => {
       [2, 'pending'],
       [1, 'pending'],
     ]);
-    expect((await mirror.dueMarks(account, 10)).map(({ vendorid }) => vendorid).sort()).toEqual([1, 2]);
+    expect((await mirror.queue.dueMarks(account, 10)).map(({ vendorid }) => vendorid).sort()).toEqual([1, 2]);
   });
 
   it('C3 raises the generation with each delivery, identical or not: nothing is taken for a copy', async () => {
     const { accept, mirror } = await open();
-    const generation = async () => (await mirror.dueMarks(account, 1))[0]?.generation;
+    const generation = async () => (await mirror.queue.dueMarks(account, 1))[0]?.generation;
     await accept(1);
     const first = await generation();
     await accept(1);
@@ -95,9 +96,9 @@ describe('accepting', () => {
     await accept(1);
     const claimed = await markOf(1);
     await accept(1);
-    expect(await mirror.settle(claimed, 'applied')).toBe(false);
-    expect(await mirror.settle(await markOf(1), 'applied')).toBe(true);
-    expect([await mirror.countMarks(account), outcomes()]).toEqual([0, ['applied', 'applied']]);
+    expect(await mirror.queue.settle(claimed, 'applied')).toBe(false);
+    expect(await mirror.queue.settle(await markOf(1), 'applied')).toBe(true);
+    expect([await mirror.queue.countMarks(account), outcomes()]).toEqual([0, ['applied', 'applied']]);
   });
 
   it('C1, C2 leaves the same marks in whatever order deliveries come, however often', async () => {
@@ -106,7 +107,7 @@ describe('accepting', () => {
         const { accept, mirror } = await open();
         await accept(...ids);
         await accept(...ids.toReversed());
-        const marked = (await mirror.dueMarks(account, 100)).map(({ vendorid }) => vendorid).sort();
+        const marked = (await mirror.queue.dueMarks(account, 100)).map(({ vendorid }) => vendorid).sort();
         expect(marked).toEqual([...new Set(ids)].sort());
       }),
       { numRuns: cases(15) },
@@ -115,9 +116,9 @@ describe('accepting', () => {
 
   it('writes down what is about no vendor, settled and without a mark', async () => {
     const { mirror, clock, list } = await open();
-    await mirror.acceptDeliveries([told(clock)]);
+    await mirror.deliveries.acceptDeliveries([told(clock)]);
     expect(list().deliveries).toMatchObject([{ outcome: 'ignored', settled_at: timestamp(clock.now()) }]);
-    expect(await mirror.countMarks(account)).toBe(0);
+    expect(await mirror.queue.countMarks(account)).toBe(0);
   });
 
   it('C11, K29 marks no new vendor where ten thousand wait, but journals it and asks for a sweep of that account', async () => {
@@ -133,16 +134,19 @@ describe('accepting', () => {
     }));
     const { accept, mirror, list, clock } = await open({ dirty_vendors: marks });
     await accept(20_000, 1, 20_000);
-    expect(await mirror.sweepRequest(account)).toBeUndefined();
+    expect(await mirror.sweepRequests.sweepRequest(account)).toBeUndefined();
     await accept(20_000, 30_000, 1, 40_000);
     expect(list().deliveries.map(({ object_id, outcome }) => [object_id, outcome])).toEqual(
       [40_000, 1, 30_000, 20_000, 20_000, 1, 20_000].map((id) => [id, 'pending']),
     );
-    expect(await mirror.countMarks(account)).toBe(10_000);
-    expect(await mirror.sweepRequest(account)).toMatchObject({ generation: 2 });
-    await mirror.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 30_000 })]);
-    expect([await mirror.countMarks('another'), await mirror.sweepRequest('another')]).toEqual([1, undefined]);
-    expect((await mirror.unmarkedVendors(account, clock.now())).map(({ vendorid }) => vendorid)).toEqual([
+    expect(await mirror.queue.countMarks(account)).toBe(10_000);
+    expect(await mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 2 });
+    await mirror.deliveries.acceptDeliveries([told(clock, { accountId: 'another', vendorid: 30_000 })]);
+    expect([await mirror.queue.countMarks('another'), await mirror.sweepRequests.sweepRequest('another')]).toEqual([
+      1,
+      undefined,
+    ]);
+    expect((await mirror.sweepRequests.unmarkedVendors(account, clock.now())).map(({ vendorid }) => vendorid)).toEqual([
       30_000, 40_000,
     ]);
   });
@@ -151,11 +155,14 @@ describe('accepting', () => {
 describe('settling', () => {
   it('ends the deliveries that a mark stands for, and no others', async () => {
     const { mirror, clock, accept, markOf, list } = await open();
-    await mirror.acceptDeliveries([told(clock, { objectId: 1 }), told(clock, { accountId: 'another', vendorid: 1 })]);
+    await mirror.deliveries.acceptDeliveries([
+      told(clock, { objectId: 1 }),
+      told(clock, { accountId: 'another', vendorid: 1 }),
+    ]);
     await accept(1, 1, 2);
     const mark = await markOf(1);
-    expect((await mirror.openDeliveries(mark)).map(({ id }) => id)).toEqual([3, 4]);
-    await mirror.settle(mark, 'unchanged');
+    expect((await mirror.queue.openDeliveries(mark)).map(({ id }) => id)).toEqual([3, 4]);
+    await mirror.queue.settle(mark, 'unchanged');
     expect(list().deliveries.map(({ id, outcome }) => [id, outcome])).toEqual([
       [5, 'pending'],
       [4, 'unchanged'],
@@ -163,16 +170,16 @@ describe('settling', () => {
       [2, 'pending'],
       [1, 'ignored'],
     ]);
-    expect(await mirror.openDeliveries(mark)).toEqual([]);
+    expect(await mirror.queue.openDeliveries(mark)).toEqual([]);
   });
 
   it('parks, which is not the end: a later reading settles it', async () => {
     const { accept, mirror, markOf, list } = await open();
     await accept(1);
-    await mirror.park(await markOf(1), 'The service fails.');
+    await mirror.queue.park(await markOf(1), 'The service fails.');
     expect(list().deliveries).toMatchObject([{ outcome: 'parked', settled_at: null }]);
     await accept(1);
-    await mirror.settle(await markOf(1), 'applied');
+    await mirror.queue.settle(await markOf(1), 'applied');
     expect(list().deliveries).toMatchObject([{ outcome: 'applied' }, { outcome: 'applied' }]);
   });
 });
@@ -181,19 +188,19 @@ describe('retrying', () => {
   it('marks what was parked, all of it or one account or one vendor, and makes it pending', async () => {
     const { mirror, clock, list, markOf } = await open();
     const park = async (accountId: string, vendorid: number): Promise<void> => {
-      await mirror.acceptDeliveries([told(clock, { accountId, vendorid })]);
-      await mirror.park(await markOf(vendorid, accountId), 'The service fails.');
+      await mirror.deliveries.acceptDeliveries([told(clock, { accountId, vendorid })]);
+      await mirror.queue.park(await markOf(vendorid, accountId), 'The service fails.');
     };
     await park(account, 1);
     await park(account, 2);
     await park('another', 1);
-    expect(await mirror.countMarks(account)).toBe(0);
-    expect(await mirror.retryParked({ account, vendorid: 2 })).toBe(1);
-    expect(await mirror.dueMarks(account, 10)).toMatchObject([{ vendorid: 2, attempts: 0 }]);
+    expect(await mirror.queue.countMarks(account)).toBe(0);
+    expect(await mirror.deliveries.retryParked({ account, vendorid: 2 })).toBe(1);
+    expect(await mirror.queue.dueMarks(account, 10)).toMatchObject([{ vendorid: 2, attempts: 0 }]);
     expect(list({ outcome: 'pending' }).total).toBe(1);
-    expect(await mirror.retryParked({ account })).toBe(1);
-    expect(await mirror.retryParked({})).toBe(1);
-    expect(await mirror.retryParked({})).toBe(0);
+    expect(await mirror.deliveries.retryParked({ account })).toBe(1);
+    expect(await mirror.deliveries.retryParked({})).toBe(1);
+    expect(await mirror.deliveries.retryParked({})).toBe(0);
   });
 });
 
@@ -202,7 +209,7 @@ describe('listing', () => {
     const { accept, mirror, clock, list } = await open();
     await accept(1, 2);
     await clock.advance(60_000);
-    await mirror.acceptDeliveries([
+    await mirror.deliveries.acceptDeliveries([
       told(clock, { accountId: 'another', vendorid: 1 }),
       told(clock, { objectId: 1 }),
       told(clock, { vendorid: 1 }),

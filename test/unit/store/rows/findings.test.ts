@@ -6,11 +6,11 @@ import { account } from '../../../support/testbed/store.ts';
 /** A sweep finds that vendor 1 changed, and a delivery that was received `later` milliseconds after that brings nothing new. */
 async function foundAndTold(at: Testbed<'store'>, later: number): Promise<Record<string, unknown>> {
   const { mirror, clocks } = at;
-  const run = await mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
-  await mirror.addFindings(run, [{ kind: 'missed_update', vendorid: 1, fields: ['city'] }]);
+  const run = await mirror.runs.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
+  await mirror.findings.addFindings(run, [{ kind: 'missed_update', vendorid: 1, fields: ['city'] }]);
   await at.told(clocks.wall + later);
-  const [mark] = await mirror.dueMarks(account, 1);
-  await mirror.settle(mark!, 'unchanged');
+  const [mark] = await mirror.queue.dueMarks(account, 1);
+  await mirror.queue.settle(mark!, 'unchanged');
   return at.query('SELECT found_at, explained_at, explanation FROM findings')[0]!;
 }
 

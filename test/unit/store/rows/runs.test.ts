@@ -11,8 +11,8 @@ async function openedTestbed(): Promise<Testbed<'store'>> {
   return at;
 }
 
-async function runBegins(at: Testbed<'store'>): ReturnType<Testbed<'store'>['mirror']['beginRun']> {
-  return await at.mirror.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
+async function runBegins(at: Testbed<'store'>): ReturnType<Testbed<'store'>['mirror']['runs']['beginRun']> {
+  return await at.mirror.runs.beginRun({ accountId: account, kind: 'reconcile', trigger: 'schedule' });
 }
 
 describe('the run before a reading, from which something is known for certain', () => {
@@ -25,7 +25,7 @@ describe('the run before a reading, from which something is known for certain', 
     const { readSeq } = await at.ask();
     at.clocks.wall += 6 * hour;
     await runBegins(at);
-    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
+    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
   });
 
   it('B4 is so much earlier as the clock was set back since, even by less than that', async () => {
@@ -37,7 +37,7 @@ describe('the run before a reading, from which something is known for certain', 
     await at.ask();
     at.clocks.wall -= hour;
     const { id } = await runBegins(at);
-    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 11));
+    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 11));
     expect(at.query('SELECT noticed_at, ms FROM _clock_set_back')).toEqual([
       { noticed_at: '2026-11-20 14:00:00.000', ms: hour },
     ]);
@@ -57,7 +57,7 @@ describe('the run before a reading, from which something is known for certain', 
     await at.reopen();
     await runBegins(at);
     at.clocks.wall += 6 * hour;
-    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 
   it('B4 is not known where the clock was set back to before that run', async () => {
@@ -66,7 +66,7 @@ describe('the run before a reading, from which something is known for certain', 
     await runBegins(at);
     const { readSeq } = await at.ask();
     at.clocks.wall -= 5 * hour;
-    expect(await at.mirror.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 });
 
@@ -76,7 +76,7 @@ describe('a clock that was set back', () => {
     const run = await runBegins(at);
     const claims = { safeAsOf: run.startedAt, listedAsOf: run.startedAt };
     const end = { outcome: 'complete', error: null, errorCode: null, proof: 'plain', moved: false } as const;
-    await at.mirror.finishRun(run, { ...end, ...claims, counts: noCounts });
+    await at.mirror.runs.finishRun(run, { ...end, ...claims, counts: noCounts });
     at.clocks.wall += 2 * hour;
     at.clocks.running += 2 * hour;
     await at.ask();
@@ -86,7 +86,7 @@ describe('a clock that was set back', () => {
     at.clocks.wall -= hour;
     await at.ask();
     expect(freshness()).toEqual(both('2026-11-20 11:00:00.000'));
-    await at.mirror.markVendors(account, [1], 'asked', 0);
+    await at.mirror.queue.markVendors(account, [1], 'asked', 0);
     expect(at.query('SELECT marked_at, due_at FROM dirty_vendors')).toEqual([
       { marked_at: '2026-11-20 13:00:00.000', due_at: '2026-11-20 13:00:00.000' },
     ]);

@@ -6,10 +6,10 @@ import type { Mark } from '../../../../src/store/records/mark-record.ts';
 
 /** The mark of vendor 1, once it is due, and how long that took, in milliseconds. */
 async function due({ mirror, clocks }: Testbed<'store'>): Promise<[mark: Mark, waited: number]> {
-  const waited = (await mirror.untilNextMark(account)) ?? Infinity;
+  const waited = (await mirror.queue.untilNextMark(account)) ?? Infinity;
   clocks.running += waited;
   clocks.wall += waited;
-  const [mark] = await mirror.dueMarks(account, 1);
+  const [mark] = await mirror.queue.dueMarks(account, 1);
   return [mark!, waited];
 }
 
@@ -23,13 +23,13 @@ it('C15 E7 a vendor that is told of faster than it can be read rests ever longer
     const [mark, waited] = await due(at);
     pauses.push(waited);
     await at.told();
-    const deferred = await at.mirror.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
+    const deferred = await at.mirror.queue.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
     expect(deferred).toBe(false);
     await at.told();
   }
   expect(pauses).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   const [mark, waited] = await due(at);
-  expect([waited, await at.mirror.settle(mark, 'unchanged')]).toEqual([30_000, true]);
+  expect([waited, await at.mirror.queue.settle(mark, 'unchanged')]).toEqual([30_000, true]);
   expect(at.query(`SELECT DISTINCT outcome FROM deliveries`)).toEqual([{ outcome: 'unchanged' }]);
 });
 
@@ -37,10 +37,10 @@ it('C20 a vendor that is told of while it is given up is not given up, and rests
   const at = await testbed({ level: 'store' });
   await at.told();
   const [first] = await due(at);
-  await at.mirror.defer(first, { delay: 5_000, reason: 'delivery', attempts: 12, error: 'It fails.' });
+  await at.mirror.queue.defer(first, { delay: 5_000, reason: 'delivery', attempts: 12, error: 'It fails.' });
   const [mark] = await due(at);
   await at.told();
-  await at.mirror.park(mark, 'It fails.');
+  await at.mirror.queue.park(mark, 'It fails.');
   expect(await due(at)).toMatchObject([{ attempts: 12, reason: 'delivery' }, 30_000]);
 });
 
@@ -49,7 +49,7 @@ it('C4 a vendor whose reading brought something is read again at once, if it was
   await at.told();
   const [mark] = await due(at);
   await at.told();
-  expect(await at.mirror.settle(mark, 'applied')).toBe(false);
+  expect(await at.mirror.queue.settle(mark, 'applied')).toBe(false);
   expect((await due(at))[1]).toBe(0);
 });
 
@@ -59,18 +59,21 @@ it.each(['asked', 'retry'] as const)('a vendor that rests is read at once where 
   for (let reading = 0; reading < 7; reading++) {
     const [mark] = await due(at);
     await at.told();
-    await at.mirror.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
+    await at.mirror.queue.defer(mark, { ...secondLook, attempts: mark.attempts + 1 });
   }
-  expect(await at.mirror.untilNextMark(account)).toBe(30_000);
-  await at.mirror.markVendors(account, [1], reason, 0);
-  expect(await at.mirror.untilNextMark(account)).toBe(0);
+  expect(await at.mirror.queue.untilNextMark(account)).toBe(30_000);
+  await at.mirror.queue.markVendors(account, [1], reason, 0);
+  expect(await at.mirror.queue.untilNextMark(account)).toBe(0);
   expect(await due(at)).toMatchObject([{ attempts: 0 }, 0]);
 });
 
 it.each([
-  ['settled', (at: Testbed<'store'>, mark: Mark) => at.mirror.settle(mark, 'applied')],
-  ['put off', (at: Testbed<'store'>, mark: Mark) => at.mirror.defer(mark, { ...secondLook, attempts: 0 }, 'applied')],
-  ['parked', (at: Testbed<'store'>, mark: Mark) => at.mirror.park(mark, 'It fails.')],
+  ['settled', (at: Testbed<'store'>, mark: Mark) => at.mirror.queue.settle(mark, 'applied')],
+  [
+    'put off',
+    (at: Testbed<'store'>, mark: Mark) => at.mirror.queue.defer(mark, { ...secondLook, attempts: 0 }, 'applied'),
+  ],
+  ['parked', (at: Testbed<'store'>, mark: Mark) => at.mirror.queue.park(mark, 'It fails.')],
 ])(
   'C4 C20 a mark that is %s and the journal change together: where one cannot be written, neither is',
   async (_, end) => {
@@ -83,7 +86,7 @@ it.each([
     expect(at.query('SELECT outcome FROM deliveries')).toEqual([{ outcome: 'pending' }]);
     at.damage('DROP TRIGGER refuse');
     await end(at, mark);
-    expect(await at.mirror.dueMarks(account)).toEqual([]);
+    expect(await at.mirror.queue.dueMarks(account)).toEqual([]);
     expect(at.query('SELECT outcome FROM deliveries')).not.toEqual([{ outcome: 'pending' }]);
   },
 );

@@ -33,7 +33,7 @@ describe('pages that came together', () => {
       ['updated', 'created'],
     ]);
     expect(at.query('SELECT pages, seen FROM runs')).toEqual([{ pages: 3, seen: 4 }]);
-    expect(await at.mirror.countVendors('one')).toBe(4);
+    expect(await at.mirror.vendors.countVendors('one')).toBe(4);
   });
 
   it('K3 are applied but for a record that cannot be stored, of which nothing is left', async () => {
@@ -41,7 +41,7 @@ describe('pages that came together', () => {
     const broken = { ...row(2, 'broken'), vendor: () => ({ ...row(2, 'broken').vendor(), vis_state: 99 as 0 }) };
     const applied = await at.pages(await at.ask(), [row(1, 'good')], [broken, row(3, 'good')]);
     expect(applied).toEqual([['created'], ['rejected', 'created']]);
-    expect(await at.mirror.countVendors('one')).toBe(2);
+    expect(await at.mirror.vendors.countVendors('one')).toBe(2);
   });
 });
 
@@ -76,9 +76,9 @@ describe('a reading', () => {
     at.clocks.running += lag - 1;
     expect(await at.page(await at.ask(), row(1, 'old copy'))).toEqual(['guarded']);
     expect(held(at)).toBe('new');
-    expect(await at.mirror.dueMarks('one', 10)).toEqual([]);
+    expect(await at.mirror.queue.dueMarks('one', 10)).toEqual([]);
     at.clocks.running += 1;
-    expect(await at.mirror.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+    expect(await at.mirror.queue.dueMarks('one', 10)).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
     expect(await at.record(await at.ask(), row(1, 'newest'))).toBe('updated');
   });
 
@@ -134,9 +134,9 @@ describe('a reading', () => {
     expect(await at.record(first, row(1, 'carried out last'), 'write')).toBe('updated');
     expect(await at.record(second, row(1, 'carried out first'), 'write')).toBe('guarded');
     expect(held(at)).toBe('carried out last');
-    expect(await at.mirror.dueMarks('one')).toEqual([]);
+    expect(await at.mirror.queue.dueMarks('one')).toEqual([]);
     age(at);
-    expect(await at.mirror.dueMarks('one')).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
+    expect(await at.mirror.queue.dueMarks('one')).toMatchObject([{ vendorid: 1, reason: 'guarded' }]);
   });
 });
 

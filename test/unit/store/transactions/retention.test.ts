@@ -142,11 +142,13 @@ describe('the retention', () => {
       accounts: ['one', 'two', 'three', 'four'],
       settingsFile: 'settings',
     });
-    const before = await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.lastComplete(id)));
+    const before = await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.runs.lastComplete(id)));
     expect(before).toEqual([daysAgo(50), daysAgo(80), undefined, daysAgo(5)]);
     expect(await pruned(mirror)).toBe(7);
     expect(left('runs')).toEqual([2, 5, 9, 11, 12]);
-    expect(await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.lastComplete(id)))).toEqual(before);
+    expect(await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.runs.lastComplete(id)))).toEqual(
+      before,
+    );
     expect(left('freshness', 'last_complete_sweep').filter((at) => at !== null)).toHaveLength(3);
   });
 
@@ -226,7 +228,7 @@ describe('a retention of many rows', () => {
       const now = left('deliveries').length;
       expect(before - now).toBeGreaterThan(0);
       expect(before - now).toBeLessThanOrEqual(250);
-      await mirror.acceptDeliveries([{ ...about, ...nobody, receivedAt: clock.now() }]);
+      await mirror.deliveries.acceptDeliveries([{ ...about, ...nobody, receivedAt: clock.now() }]);
       before = now + 1;
       await clock.advance(50);
     }

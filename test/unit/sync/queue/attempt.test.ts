@@ -10,19 +10,19 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
   await at.clock.advance(60_000);
   const { engine } = at.installation.account(account);
   const { mirror, clock, sync } = engine;
-  const [vendorid] = await mirror.someActive(account);
+  const [vendorid] = await mirror.vendors.someActive(account);
   const about = { name: 'bill_vendor.update', objectId: vendorid!, vendorid: vendorid! };
   const nobody = { businessId: null, identityId: null, userId: null };
-  await mirror.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt: clock.now() }]);
+  await mirror.deliveries.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt: clock.now() }]);
   at.sandbox.onRequest((request) => at.sandbox.faults.next({ kind: '403', match: (one) => one === request }));
 
   const rests: number[] = [];
-  for (let wait = await mirror.untilNextMark(account); wait !== undefined && rests.length < 20;) {
+  for (let wait = await mirror.queue.untilNextMark(account); wait !== undefined && rests.length < 20;) {
     await at.clock.advance(wait);
-    const [mark] = await mirror.dueMarks(account, 1);
+    const [mark] = await mirror.queue.dueMarks(account, 1);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
     await attend(engine, mark!, { context, signal: new AbortController().signal });
-    wait = await mirror.untilNextMark(account);
+    wait = await mirror.queue.untilNextMark(account);
     if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);
   }
   expect(rests).toEqual([

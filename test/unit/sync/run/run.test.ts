@@ -74,7 +74,7 @@ describe('the ledger of runs', () => {
     vendorService.vanish(created);
     await at.clock.advance(10_000);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
-    await engine.mirror.applyReading(reading, context);
+    await engine.mirror.readings.applyReading(reading, context);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
     expect(runs(at)[1]).toMatchObject({ started_at: '2026-11-20 12:01:20.000', safe_as_of: '2026-11-20 11:59:55.000' });
     await at.clock.advance(60_000);

@@ -88,7 +88,7 @@ describe('C5 a delivery is acknowledged after it is on disk', () => {
       mirror: (mirror) => ({
         acceptDeliveries(list) {
           tried.open();
-          return mirror.acceptDeliveries(list);
+          return mirror.deliveries.acceptDeliveries(list);
         },
       }),
     });
@@ -145,7 +145,7 @@ describe('C12 trouble with the disk', () => {
       mirror: (mirror) => ({
         async acceptDeliveries(list) {
           await held.passed;
-          return mirror.acceptDeliveries(list);
+          return mirror.deliveries.acceptDeliveries(list);
         },
       }),
     });
@@ -170,14 +170,14 @@ describe('floods', () => {
         Array.from({ length: 10_000 }, () => signed(delivery)),
       ),
     ).toEqual({ 200: 10_000 });
-    expect(await place.mirror.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
+    expect(await place.mirror.queue.dueMarks(account, 10)).toMatchObject([{ vendorid: 1001, reason: 'delivery' }]);
   });
 
   it('H1 ten thousand forged deliveries leave no row, and the subscription manager is told once that nothing genuine comes', async () => {
     const place = await testbed({ level: 'listener', clock: systemClock });
     const forged = Array.from({ length: 10_000 }, (_, guess) => signed(delivery, `guess ${guess}`));
     expect(await flood(place, forged)).toEqual({ 401: 10_000 });
-    expect(await place.mirror.countMarks(account)).toBe(0);
+    expect(await place.mirror.queue.countMarks(account)).toBe(0);
     expect(place.told).toEqual({ deliveries: 0, codes: 0, silences: 1 });
   });
 });

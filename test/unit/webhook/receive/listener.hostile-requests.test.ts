@@ -57,7 +57,7 @@ describe('malformed bodies', () => {
     });
     await fc.assert(property, { numRuns: cases(2_000) });
     expect([...answers].filter((status) => ![400, 401, 403, 415].includes(status))).toEqual([]);
-    expect([await place.mirror.countMarks('6BApk'), place.told.deliveries]).toEqual([0, 0]);
+    expect([await place.mirror.queue.countMarks('6BApk'), place.told.deliveries]).toEqual([0, 0]);
     expect(await isFine(place)).toBe(true);
   });
 });
@@ -161,7 +161,7 @@ describe('H3, C14 those who are slow', () => {
     await once(socket, 'connect');
     socket.destroy();
     expect(await isFine(place)).toBe(true);
-    expect(await place.mirror.dueMarks('6BApk', 10)).toHaveLength(1);
+    expect(await place.mirror.queue.dueMarks('6BApk', 10)).toHaveLength(1);
     expect(place.told.deliveries).toBe(1);
   });
 });

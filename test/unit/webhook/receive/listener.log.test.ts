@@ -13,7 +13,7 @@ async function noted(): Promise<Testbed<'listener'> & { lines: string[]; fail: (
     log: createLog('trace', { write: (line) => void lines.push(line) }),
     mirror: (mirror) => ({
       acceptDeliveries: (list) =>
-        failing ? Promise.reject(new Error('The disk is gone.')) : mirror.acceptDeliveries(list),
+        failing ? Promise.reject(new Error('The disk is gone.')) : mirror.deliveries.acceptDeliveries(list),
     }),
   });
   return { ...place, lines, fail: (now) => (failing = now) };

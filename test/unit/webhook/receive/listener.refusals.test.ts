@@ -151,7 +151,7 @@ it.each([...lengths, ...encodings, ...badChunks, ...headers, ...firstLines, ...s
     const answers = await send(place, bytes(place));
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
     expect(statuses.filter((status) => status < 400 || status > 499)).toEqual([]);
-    expect([place.told.deliveries, await place.mirror.countMarks('6BApk')]).toEqual([0, 0]);
+    expect([place.told.deliveries, await place.mirror.queue.countMarks('6BApk')]).toEqual([0, 0]);
     expect(await isFine(place)).toBe(true);
   },
 );

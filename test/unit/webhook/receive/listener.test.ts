@@ -15,7 +15,7 @@ function journal({ mirror }: Testbed<'listener'>) {
 }
 
 const marks = async ({ mirror }: Testbed<'listener'>) =>
-  (await mirror.dueMarks(account, 100)).map(({ vendorid }) => vendorid);
+  (await mirror.queue.dueMarks(account, 100)).map(({ vendorid }) => vendorid);
 
 describe('a genuine delivery', () => {
   it('is journalled, marks its vendor, wakes the worker, and is answered with nothing but 200', async () => {

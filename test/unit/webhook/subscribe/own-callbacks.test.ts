@@ -63,7 +63,10 @@ describe('other callbacks', () => {
   it('unregistering leaves nothing of ours, and late deliveries are still believed', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     expect([await place.subscriptions.unregister(), listed(place)]).toEqual([1, []]);
-    expect([await place.mirror.knownCallbacks(account), await place.subscriptions.unregister()]).toEqual([[], 0]);
+    expect([await place.mirror.callbacks.knownCallbacks(account), await place.subscriptions.unregister()]).toEqual([
+      [],
+      0,
+    ]);
     expect((await place.secrets.verifiers.usable(account)).length).toBeGreaterThan(0);
   });
 });
@@ -133,7 +136,7 @@ describe('registering that is refused', () => {
   it('422 because it exists already, though the list did not show it: the list is asked again', async () => {
     const place = await testbed({ level: 'webhook', subscribed: true });
     place.service.sandbox.faults.next({ kind: 'empty_list', match: ({ method }) => method === 'GET' });
-    await place.mirror.replaceCallbacks(account, []);
+    await place.mirror.callbacks.replaceCallbacks(account, []);
     expect([await place.another().check(), writes(place)]).toEqual(['verified', [`POST ${base}`]]);
     expect(listed(place)).toHaveLength(1);
   });

@@ -144,7 +144,7 @@ describe('what goes wrong mends itself', () => {
     place.service.sandbox.callbacks(account).remove(2001);
     expect(await place.subscriptions.check()).toBe('verified');
     expect(listed(place)).toMatchObject([{ id: 2002, verified: true }]);
-    expect((await place.mirror.knownCallbacks(account)).map(({ callbackid }) => callbackid)).toEqual([2002]);
+    expect((await place.mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid)).toEqual([2002]);
   });
 
   it('the service is down: the look fails, says so, and the next one mends', async () => {

@@ -12,7 +12,7 @@ describe('a first subscription', () => {
     expect(place.requests).toEqual([`GET ${base}`, `POST ${base}`, `PUT ${base}/2001`, `GET ${base}`]);
     expect(listed(place)).toMatchObject([{ event: 'bill_vendor', uri: place.address, verified: true }]);
     expect(place.verified).toEqual([account]);
-    expect(await place.mirror.knownCallbacks(account)).toEqual([
+    expect(await place.mirror.callbacks.knownCallbacks(account)).toEqual([
       { callbackid: 2001, event: 'bill_vendor', uri: `${place.base}/webhooks/${account}/`, verified: true },
     ]);
     expect(await announce(place)).toBe(200);

@@ -1,0 +1,56 @@
+/** The accounts of the mirror, and which settings file names each. */
+import { timestamp } from '../../domain/clock.ts';
+import { mayDisown } from '../decide/served.ts';
+import type { ServedAccounts } from '../records/served-accounts.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+import type { AccountTable } from '../tables/mirror-tables.ts';
+
+/** Each method runs inside a transaction. */
+export class AccountRows {
+  readonly #insert: Statement<{ account_id: string; added_at: string }>;
+  readonly #accounts: Statement<object, Omit<AccountTable, 'added_at'>>;
+  readonly #setServed: Statement<Omit<AccountTable, 'added_at'>>;
+
+  constructor(sqlite: Sqlite) {
+    this.#insert = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('accounts')
+        .values({ account_id: at('account_id'), added_at: at('added_at'), not_served_since: null, settings_file: null })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#accounts = statement(sqlite, () =>
+      mirrorSql
+        .selectFrom('accounts')
+        .select(['account_id', 'not_served_since', 'settings_file'])
+        .orderBy('account_id'),
+    );
+    this.#setServed = statement(sqlite, (at) =>
+      mirrorSql
+        .updateTable('accounts')
+        .set({ not_served_since: at('not_served_since'), settings_file: at('settings_file') })
+        .where('account_id', '=', at('account_id')),
+    );
+  }
+
+  add(accountId: string, now: number): void {
+    this.#insert.run({ account_id: accountId, added_at: timestamp(now) });
+  }
+
+  /** Writes down which accounts a settings file names. @returns those that it names no more since now. */
+  serve({ accounts: served, settingsFile }: ServedAccounts, now: number): string[] {
+    const named = new Set(served);
+    const left: string[] = [];
+    for (const { account_id, not_served_since, settings_file } of this.#accounts.all({})) {
+      if (named.has(account_id)) {
+        if (not_served_since === null && settings_file === settingsFile) continue;
+        this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile });
+      } else if (not_served_since === null && mayDisown(settings_file, settingsFile)) {
+        this.#setServed.run({ account_id, not_served_since: timestamp(now), settings_file: settingsFile });
+        left.push(account_id);
+      }
+    }
+    return left;
+  }
+}
