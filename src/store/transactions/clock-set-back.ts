@@ -41,15 +41,11 @@ export function clockSetBacks(sqlite: Sqlite, clock: Pick<Clock, 'now'>): SetBac
     SELECT (SELECT max(c.id) FROM runs c
       WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
     FROM accounts a)`;
-  const moveClaims = plainStatement<By>(
-    sqlite,
-    `UPDATE runs SET safe_as_of = strftime('%Y-%m-%d %H:%M:%f', safe_as_of, :by),
-      listed_as_of = strftime('%Y-%m-%d %H:%M:%f', listed_as_of, :by) WHERE ${lastComplete}`,
-  );
-  const dropClaims = plainStatement<None>(
-    sqlite,
-    `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE ${lastComplete}`,
-  );
+  const moved = `UPDATE runs SET safe_as_of = strftime('%Y-%m-%d %H:%M:%f', safe_as_of, :by),
+      listed_as_of = strftime('%Y-%m-%d %H:%M:%f', listed_as_of, :by) WHERE ${lastComplete}`;
+  const moveClaims = plainStatement<By>(sqlite, moved);
+  const dropped = `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE ${lastComplete}`;
+  const dropClaims = plainStatement<None>(sqlite, dropped);
   return {
     note(readSeq, ms, isKnown) {
       add.run({ read_seq: readSeq, noticed_at: timestamp(clock.now()), ms: isKnown ? ms : null });
