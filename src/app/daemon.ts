@@ -116,7 +116,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
-  const services: Service[] = [figures, admin, listener, integrity, ...accounts.services, webhooks];
+  const services: Service[] = [figures, admin, listener, integrity, webhooks, ...accounts.services];
   const stopping = new SingleFlight<void>(() => true);
 
   return {
