@@ -16,7 +16,7 @@ import { constantRandom } from './random.ts';
 import { row } from './testbed/store.ts';
 import { virtualClock, type VirtualClock } from './virtual-clock.ts';
 
-const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+export const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 export interface Received {
   readonly id: string;

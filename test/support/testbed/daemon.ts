@@ -6,6 +6,7 @@ import { openDaemon, type Daemon } from '../../../src/app/daemon.ts';
 import type { MirrorError } from '../../../src/domain/errors.ts';
 import { openInstallation, type Installation } from '../../../src/app/installation.ts';
 import { createLog } from '../../../src/domain/log.ts';
+import type { Post as HookPost } from '../../../src/http/outgoing/post.ts';
 import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
@@ -40,6 +41,8 @@ export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' |
   readonly settings?: SettingsOver;
   /** Stands between the daemon and the service. */
   readonly network?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
+  /** Takes the daemon's outgoing webhooks, instead of the network. */
+  readonly hooks?: (clock: VirtualClock) => HookPost;
   /** Carries what the service posts, instead of the network. */
   readonly post?: (post: Post) => Post;
 }
@@ -117,6 +120,7 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
     lockProcess: namedProcess(),
     migrations,
     compiled,
+    ...(options.hooks && { post: options.hooks(clock) }),
   };
   let settings = settingsOf();
   const open = (): Promise<Daemon> =>
