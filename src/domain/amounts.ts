@@ -11,7 +11,7 @@ export function minorUnits(balance: Balance): bigint | null {
   const match = decimal.exec(balance.amount.trim());
   if (!match) return null;
   const [, sign = '', whole = '', fraction = ''] = match;
-  const places = currencyPlaces(balance.code);
+  const places = currencyDigits(balance.code);
   if (/[1-9]/.test(fraction.slice(places))) return null;
   const digits = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
   const minor = sign === '-' ? -digits : digits;
@@ -30,7 +30,7 @@ export function unreadableBalances(vendor: Vendor): BalanceField[] {
 }
 
 /** Currencies of ISO 4217 that do not have two digits after the point. */
-const unusualPlaces: ReadonlyMap<string, number> = new Map(
+const unusualDigits: ReadonlyMap<string, number> = new Map(
   Object.entries({
     ...placesOf(0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'),
     ...placesOf(3, 'BHD IQD JOD KWD LYD OMR TND'),
@@ -39,8 +39,8 @@ const unusualPlaces: ReadonlyMap<string, number> = new Map(
 );
 
 /** How many digits a currency has after the point, as ISO 4217 says; two for codes that nobody knows. */
-export function currencyPlaces(code: string): number {
-  return unusualPlaces.get(code.toUpperCase()) ?? 2;
+export function currencyDigits(code: string): number {
+  return unusualDigits.get(code.toUpperCase()) ?? 2;
 }
 
 function placesOf(places: number, codes: string): Record<string, number> {
@@ -49,7 +49,7 @@ function placesOf(places: number, codes: string): Record<string, number> {
 
 /** An amount in the minor unit of its currency: `1,234.50 USD`. */
 export function money(minor: bigint, code: string): string {
-  const places = currencyPlaces(code);
+  const places = currencyDigits(code);
   const digits = String(minor < 0n ? -minor : minor).padStart(places + 1, '0');
   const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',');
   const fraction = places === 0 ? '' : `.${digits.slice(-places)}`;

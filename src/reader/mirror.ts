@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { sleep, systemClock, systemRandom } from '../domain/clock.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { latestCursor, whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
-import { isPlace } from '../store/feed/feed-place.ts';
+import { isCursor } from '../store/feed/cursor-text.ts';
 import { mirrorOptions } from '../store/files/mirror-options.ts';
 import { readTimeline } from '../store/reports/change-feed.ts';
 import { changePage, withValues } from '../store/reports/change-page.ts';
@@ -11,7 +11,7 @@ import { freeQuery } from '../store/sqlite/free-query.ts';
 import { storedDetails } from '../store/reports/vendor-detail.ts';
 import { vendorDocument } from '../store/reports/vendor-document.ts';
 import { inState } from '../store/reports/vendor-list.ts';
-import { vendorPage, type VendorPlace } from '../store/reports/vendor-page.ts';
+import { vendorPage, type VendorKey } from '../store/reports/vendor-page.ts';
 import { Database } from '../store/sqlite/database.ts';
 import type { Sqlite } from '../store/sqlite/driver.ts';
 import { asReaderError, ReaderError } from './reader-error.ts';
@@ -139,7 +139,7 @@ export class Mirror {
    * `latest` from it, read all vendors, and go on from there.
    */
   async changes({ since, account, vendorid, limit }: ChangeFilter = {}): Promise<ChangePage> {
-    if (since !== undefined && !isPlace(since))
+    if (since !== undefined && !isCursor(since))
       throw new ReaderError('usage', '`since` should be a cursor of this mirror, such as the cursor of a page.');
     const filter = { account, vendorid, since, limit: rows(limit, 200) };
     const found = await this.#reading((query) => changePage(query, systemClock, filter));
@@ -200,7 +200,7 @@ function rows(limit: number | undefined, usual: number): number {
   throw new ReaderError('usage', `\`limit\` should be a whole number from 1 to ${mostRows}.`);
 }
 
-function placeOf(after: string): VendorPlace {
+function placeOf(after: string): VendorKey {
   const [, account_id, vendorid] = /^(.{1,64}):(\d{1,16})$/.exec(after) ?? [];
   if (account_id !== undefined) return { account_id, vendorid: Number(vendorid) };
   throw new ReaderError('usage', '`after` should be the `next` of the page before.');

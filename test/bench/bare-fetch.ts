@@ -1,4 +1,4 @@
-/** The floor of a pull that finds nothing new: the same bytes fetched and parsed, nothing else. */
+/** The baseline of a pull that finds nothing new: the same bytes fetched and parsed, nothing else. */
 import { eachPage } from './bare-get.ts';
 import type { Place } from './installation.ts';
 import type { JobResult } from './job.ts';

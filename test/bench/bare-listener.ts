@@ -1,5 +1,5 @@
 /**
- * The floor of accepting deliveries: bare node:http, the same check of the signature, and one durable commit for all that
+ * The baseline of accepting deliveries: bare node:http, the same check of the signature, and one durable commit for all that
  * arrived in a turn of the event loop, with the same rows.
  */
 import { createServer, type ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * The floor of a first pull: the same bytes fetched and parsed, and the same rows written with bare prepared statements in
+ * The baseline of a first pull: the same bytes fetched and parsed, and the same rows written with bare prepared statements in
  * the same transactions: one before each request, which numbers it, and one for each page.
  */
 import type Driver from 'better-sqlite3';

@@ -1,4 +1,4 @@
-/** The floor of following a delivery: one vendor read by its number with node:http, and one durable commit. */
+/** The baseline of following a delivery: one vendor read by its number with node:http, and one durable commit. */
 import { bareGet, vendorPath, type WireVendor } from './bare-get.ts';
 import { bareMirror } from './bare-mirror.ts';
 import { account, type Place } from './installation.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { deliveryRows } from './deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
 import { measureGrowth, rises, type Curve } from './growth.ts';
-import { longLifeRows } from './long-lives.ts';
+import { longLifeRows } from './long-running.ts';
 import { operatorRows } from './operators.ts';
 import { growthPicture } from './picture.ts';
 import { programRows } from './programs.ts';
@@ -42,19 +42,19 @@ export async function bench({ only, json, picture, sizes, print, printNotice }: 
 }
 
 function lineOf(row: Row, figures: Figures): string {
-  const { ours, floor, unit } = figures;
+  const { ours, baseline, unit } = figures;
   return [
     `${row.name}: ${row.work}`,
-    `  ${amount(median(ours))} ${unit} against ${amount(median(floor))} ${unit} (${row.floor})`,
+    `  ${amount(median(ours))} ${unit} against ${amount(median(baseline))} ${unit} (${row.baseline})`,
     ...conditions(row, figures).map(({ what, goal, met }) => `  ${what}, goal ${goal}: ${met ? 'met' : 'missed'}`),
-    `  noise: floor ±${percent(spread(floor) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
+    `  noise: baseline ±${percent(spread(baseline) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
   ].join('\n');
 }
 
 function documentOf(row: Row, figures: Figures): object {
-  const { name, work, floor, goal } = row;
+  const { name, work, baseline, goal } = row;
   const met = conditions(row, figures).every((condition) => condition.met);
-  return { name, work, floor, goal, met, ratio: ratio(figures), figures };
+  return { name, work, baseline, goal, met, ratio: ratio(figures), figures };
 }
 
 function conditions({ goal }: Row, figures: Figures): NonNullable<Figures['also']> {

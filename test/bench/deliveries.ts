@@ -27,7 +27,7 @@ export const deliveryRows: readonly Row[] = [
   {
     name: 'deliveries',
     work: `deliveries accepted a second, durable, ${connections} connections`,
-    floor: 'bare node:http, the same signature check, the same grouped commit',
+    baseline: 'bare node:http, the same signature check, the same grouped commit',
     goal: { atLeast: 0.8 },
     async measure(sizes) {
       const sample = (job: 'listener' | 'bare-listener') => () =>
@@ -47,14 +47,14 @@ export const deliveryRows: readonly Row[] = [
   {
     name: 'acknowledgement',
     work: `p99 of an acknowledgement during a first full pull, ${steady} deliveries a second`,
-    floor: 'p99 without the pull',
+    baseline: 'p99 without the pull',
     goal: { atMost: 3 },
     measure: acknowledgements,
   },
   {
     name: 'visible',
     work: 'delivery to row visible to a reader',
-    floor: 'one read by number and one commit, bare',
+    baseline: 'one read by number and one commit, bare',
     goal: { atMost: 2 },
     measure: visibility,
   },
@@ -85,19 +85,19 @@ function acknowledgements(sizes: Sizes): Promise<Figures> {
         0.99,
       );
     const ours: number[] = [];
-    const floor: number[] = [];
+    const baseline: number[] = [];
     for (let sample = 0; sample < sizes.samples; sample += 1)
       await withListener(sizes.host, 'listener', params, async (listener) => {
         // Begun cold, neither would be what a daemon of some minutes shows.
         await p99(listener.told, () => pause(1_000));
-        floor.push(await p99(listener.told, () => pause((sizes.deliveries / steady) * 25)));
+        baseline.push(await p99(listener.told, () => pause((sizes.deliveries / steady) * 25)));
         ours.push(await p99(listener.told, () => listener.ask({})));
       });
     const longest = Math.max(...ours);
     return {
       unit: 'ms',
       ours,
-      floor,
+      baseline,
       also: [
         {
           what: `${longest.toFixed(1)} ms at the longest`,
@@ -157,7 +157,7 @@ function visibility({ host, perPage, samples }: Sizes): Promise<Figures> {
         reader.close();
         await bare.end();
         // The first of each warmed up.
-        return { unit: 'ms', ours: taken.ours.slice(1), floor: taken.floor.slice(1) };
+        return { unit: 'ms', ours: taken.ours.slice(1), baseline: taken.baseline.slice(1) };
       }),
     );
   });

@@ -3,11 +3,11 @@ import type { Host } from './host.ts';
 
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
-/** One row of the table: samples of the program and of its floor, taken in turn. */
+/** One row of the table: samples of the program and of its baseline, taken in turn. */
 export interface Figures {
   readonly unit: 'ms' | '/s' | 'MB';
   readonly ours: readonly number[];
-  readonly floor: readonly number[];
+  readonly baseline: readonly number[];
   /** What else was measured, and what it should be. */
   readonly also?: readonly { readonly what: string; readonly goal: string; readonly met: boolean }[];
 }
@@ -15,7 +15,7 @@ export interface Figures {
 export interface Row {
   readonly name: string;
   readonly work: string;
-  readonly floor: string;
+  readonly baseline: string;
   readonly goal: Goal;
   readonly measure: (sizes: Sizes) => Promise<Figures>;
 }
@@ -49,8 +49,8 @@ export function spread(samples: readonly number[]): number {
   return (Math.max(...samples) - Math.min(...samples)) / median(samples);
 }
 
-export function ratio({ ours, floor }: Figures): number {
-  return median(ours) / median(floor);
+export function ratio({ ours, baseline }: Figures): number {
+  return median(ours) / median(baseline);
 }
 
 export function isMet(goal: Goal, figures: Figures): boolean {
@@ -58,15 +58,15 @@ export function isMet(goal: Goal, figures: Figures): boolean {
   return 'atMost' in goal ? reached <= goal.atMost : reached >= goal.atLeast;
 }
 
-/** Takes samples of both sides in turn, so that both meet the same weather. */
+/** Takes samples of both sides in turn, so that both meet the same conditions. */
 export async function inTurn(
   samples: number,
   ours: () => Promise<number>,
-  floor: () => Promise<number>,
-): Promise<{ ours: number[]; floor: number[] }> {
-  const taken = { ours: [] as number[], floor: [] as number[] };
+  baseline: () => Promise<number>,
+): Promise<{ ours: number[]; baseline: number[] }> {
+  const taken = { ours: [] as number[], baseline: [] as number[] };
   for (let sample = 0; sample < samples; sample += 1) {
-    taken.floor.push(await floor());
+    taken.baseline.push(await baseline());
     taken.ours.push(await ours());
   }
   return taken;

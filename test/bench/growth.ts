@@ -25,7 +25,7 @@ export function rises({ points }: Pick<Curve, 'points'>): number[] {
   });
 }
 
-/** Samples go round all sizes, so that all meet the same weather. */
+/** Samples go round all sizes, so that all meet the same conditions. */
 export async function measureGrowth(sizes: Sizes, printNotice: (text: string) => void): Promise<Curve[]> {
   const vendors = { first: new Samples(), newborn: new Samples(), again: new Samples() };
   const accounts = new Samples();

@@ -21,7 +21,7 @@ const {
   picture,
   ...sizes
 } = new Command('npm run bench --')
-  .description('Measures what the program does against a floor that does the same with nothing around it.')
+  .description('Measures what the program does against a baseline that does the same with nothing around it.')
   .addOption(
     new Option('--only <row...>', 'what to measure')
       .choices([...rows.map(({ name }) => name), 'growth'])

@@ -13,7 +13,7 @@ export const operatorRows: readonly Row[] = [
   {
     name: 'pages',
     work: 'longest turn of the event loop while the dashboard, status, metrics and readiness of a large mirror are asked for',
-    floor: 'in as long a time, while nobody asks',
+    baseline: 'in as long a time, while nobody asks',
     goal: { atMost: 20 },
     measure: ({ host, vendors, deliveries, accounts, samples }) =>
       withFolder(async (folder) => {
@@ -21,7 +21,7 @@ export const operatorRows: readonly Row[] = [
         const job = await host.standing('pages', size);
         await job.end();
         const told = job.told as PagesTold;
-        const more = median(told.ours) - median(told.floor);
+        const more = median(told.ours) - median(told.baseline);
         return {
           unit: 'ms',
           ...told,
@@ -32,7 +32,7 @@ export const operatorRows: readonly Row[] = [
   {
     name: 'accounts',
     work: 'start of ten times as many accounts, until the listener answers',
-    floor: 'of one account',
+    baseline: 'of one account',
     goal: { atMost: 100 },
     async measure({ host, accounts, samples }) {
       const start = (count: number): Promise<number> =>

@@ -16,7 +16,7 @@ import { fillMirror, type LargeMirror } from './large-mirror.ts';
 export interface PagesTold {
   /** The longest turn in milliseconds, of each sample. */
   readonly ours: readonly number[];
-  readonly floor: readonly number[];
+  readonly baseline: readonly number[];
 }
 
 export interface PagesParams extends LargeMirror {
@@ -78,14 +78,14 @@ export async function job(params: PagesParams): Promise<JobResult> {
       thread.once('message', () => resolve());
       thread.postMessage(urls);
     });
-  const told = { ours: [] as number[], floor: [] as number[] };
+  const told = { ours: [] as number[], baseline: [] as number[] };
   await ask();
   for (let sample = 0; sample < params.samples; sample += 1) {
     await pause(rest);
     const begun = performance.now();
     told.ours.push(await longestTurn(ask()));
     const took = performance.now() - begun;
-    told.floor.push(await longestTurn(pause(took)));
+    told.baseline.push(await longestTurn(pause(took)));
   }
   await thread.terminate();
   await admin.stop();

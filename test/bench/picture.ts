@@ -27,10 +27,10 @@ function panelOf({ name, unit, points }: Curve): string {
     panel.height - panel.bottom - (cost / top) * (panel.height - panel.top - panel.bottom);
   const at = ({ size, costs }: Point): string =>
     `${right(Math.log10(size)).toFixed(1)},${up(median(costs)).toFixed(1)}`;
-  const floor = up(0).toFixed(1);
+  const baseline = up(0).toFixed(1);
   return [
     `<text x="8" y="18" font-size="12">${name} (${unit})</text>`,
-    `<path d="M${panel.left},${panel.top} V${floor} H${panel.width - panel.right}" fill="none" stroke="#999"/>`,
+    `<path d="M${panel.left},${panel.top} V${baseline} H${panel.width - panel.right}" fill="none" stroke="#999"/>`,
     ...[0, middle, top].map(
       (cost) =>
         `<text x="${panel.left - 6}" y="${(up(cost) + 4).toFixed(1)}" text-anchor="end">${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}</text>`,

@@ -20,7 +20,7 @@ export const programRows: readonly Row[] = [
   {
     name: 'memory',
     work: 'memory of a first pull of ten times as many vendors',
-    floor: 'of as many vendors',
+    baseline: 'of as many vendors',
     goal: { atMost: 1.2 },
     async measure(sizes) {
       const { vendors } = sizes;
@@ -40,7 +40,7 @@ export const programRows: readonly Row[] = [
   {
     name: 'status',
     work: '`status`, from start to exit',
-    floor: '`node -e 0`',
+    baseline: '`node -e 0`',
     goal: { atMost: 4 },
     measure: (sizes) =>
       withService({ ...sizes, vendors: 2_000 }, ({ told }) =>
@@ -54,7 +54,7 @@ export const programRows: readonly Row[] = [
   {
     name: 'help',
     work: '`--help`, from start to exit',
-    floor: '`node -e 0`',
+    baseline: '`node -e 0`',
     goal: { atMost: 4 },
     measure: () => startTimes([program, '--help']),
   },

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../src/sandbox/account/churn.ts';
-import { balance } from '../support/bookkeeping.ts';
+import { auditLosses } from '../support/loss-audit.ts';
 import { account } from '../support/names.ts';
 import { testbed } from '../support/testbed.ts';
 
@@ -39,7 +39,7 @@ it.each(process.env['NIGHTLY'] ? [1, 2, 3, 4, 5] : [1])(
     await at.untilQuiet();
     await at.untilRuns();
 
-    const { detectable, missing, invented, delivered } = balance(at);
+    const { detectable, missing, invented, delivered } = auditLosses(at);
     expect(missing).toEqual([]);
     expect(invented).toEqual([]);
     expect(detectable.length).toBeGreaterThan(500);

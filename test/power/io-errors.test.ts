@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom, seedOf } from '../../src/sandbox/core/random.ts';
 import { asked } from '../support/test-size.ts';
 
-import { countKinds, daemonLife, expectHeals, pullLife, stageOf, twoAtATime } from './processes.ts';
+import { countKinds, runDaemon, expectHeals, runPull, tapSetup, twoAtATime } from './processes.ts';
 import { untappable, type Failure } from './tap.ts';
 import { isMissing } from '../support/needed.ts';
 import { testbed } from '../support/testbed.ts';
@@ -44,11 +44,11 @@ describe.skipIf(isMissing(untappable))(
     it(
       `F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`,
       async () => {
-        const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
-        const quiet = await daemonLife(stage);
+        const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
+        const quiet = await runDaemon(setup);
         expect([quiet.status, quiet.answers.filter(({ status }) => status !== 200)]).toEqual([0, []]);
         await twoAtATime(spread(countKinds(quiet.notes), 'daemon'), async (fail) => {
-          const life = await daemonLife(stage, { fail });
+          const life = await runDaemon(setup, { fail });
           const where = `${nameOf(fail)}: ${life.stderr}`;
           expect([0, 74], where).toContain(life.status);
           for (const { status } of life.answers) expect([200, 503, undefined], where).toContain(status);
@@ -56,7 +56,7 @@ describe.skipIf(isMissing(untappable))(
             (note) => note.kind === 'failed' && note.what === 's' && isFile(note.path),
           );
           if (failedSync) expect(life.status, where).toBe(74);
-          await expectHeals(stage, life, where);
+          await expectHeals(setup, life, where);
         });
       },
       240_000 + failures * 20_000,
@@ -65,14 +65,14 @@ describe.skipIf(isMissing(untappable))(
     it(
       `F3 leaves a pull whole pages and an honest end, in ${failures} places`,
       async () => {
-        const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
-        const quiet = await pullLife(stage);
+        const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
+        const quiet = await runPull(setup);
         expect(quiet.status).toBe(0);
         await twoAtATime(spread(countKinds(quiet.notes), 'pull'), async (fail) => {
-          const life = await pullLife(stage, { fail });
+          const life = await runPull(setup, { fail });
           const where = `${nameOf(fail)}: ${life.stdout} ${life.stderr}`;
           expect([0, 74], where).toContain(life.status);
-          await expectHeals(stage, life, where);
+          await expectHeals(setup, life, where);
         });
       },
       240_000 + failures * 20_000,

@@ -11,7 +11,7 @@ import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
 import { activeDifferences } from '../support/differences.ts';
 import { inspect } from './inspection.ts';
-import { countKinds, daemonLife, expectHeals, stageOf, twoAtATime, type Life } from './processes.ts';
+import { countKinds, runDaemon, expectHeals, tapSetup, twoAtATime, type TappedRun } from './processes.ts';
 import { readNotes, type Note } from './notes.ts';
 import { untappable, type Trap } from './tap.ts';
 import { startTapped } from './tapped.ts';
@@ -31,7 +31,7 @@ const everything = 'wstuor';
 const nameOf = ({ kinds, nth }: Trap): string => `seed ${seed}, ${kinds}:${nth}`;
 
 /** Where a life ended. */
-function phaseOf(life: Life): string {
+function phaseOf(life: TappedRun): string {
   if (life.stage !== 'starting') return life.stage;
   return isMigrated(life.at.database) ? 'starting' : 'migrating';
 }
@@ -50,8 +50,8 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   it(
     `F2 F10 C5 at ${kills} operations of a daemon's life loses nothing, and the next pull heals`,
     async () => {
-      const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
-      const quiet = await daemonLife(stage);
+      const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
+      const quiet = await runDaemon(setup);
       const counts = countKinds(quiet.notes);
       const all = quiet.notes.length - counts.a;
       const random = seededRandom(seedOf(seed, 'kills'));
@@ -62,10 +62,10 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
       const met = new Map<string, number>();
       const killAt = async (nth: number): Promise<void> => {
         const kill = { kinds: everything, nth };
-        const life = await daemonLife(stage, { kill });
+        const life = await runDaemon(setup, { kill });
         const phase = phaseOf(life);
         met.set(phase, (met.get(phase) ?? 0) + 1);
-        await expectHeals(stage, life, `${nameOf(kill)}, ${phase}: ${life.stderr}`);
+        await expectHeals(setup, life, `${nameOf(kill)}, ${phase}: ${life.stderr}`);
       };
       await twoAtATime(spread, killAt);
       // Deliveries share commits as they happen to come: a life may have more operations than the quiet one had.
@@ -76,12 +76,12 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F2 C5 between a commit and its answers loses nothing', async () => {
-    const stage = stageOf(await testbed({ level: 'sandbox', vendors: 40 }));
+    const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
     await twoAtATime([1, 2, 3, 7, 13, 20], async (nth) => {
       const kill = { kinds: 'a', nth };
-      const life = await daemonLife(stage, { kill });
+      const life = await runDaemon(setup, { kill });
       expect([life.status, life.stage], nameOf(kill)).toEqual([null, 'serving']);
-      await expectHeals(stage, life, nameOf(kill));
+      await expectHeals(setup, life, nameOf(kill));
       // What was committed and not answered is there, too: the service sends it again, and it is one mark more.
       const journalled = life.at.query<{ count: number }>('SELECT count(*) AS count FROM deliveries')[0]!.count;
       expect(journalled, nameOf(kill)).toBeGreaterThanOrEqual(nth);
@@ -91,7 +91,7 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   it(
     'F2 D1 D5 D6 inside the handshake leaves one verified callback after the next start',
     async () => {
-      const { library } = stageOf(await testbed({ level: 'sandbox', vendors: 100 }));
+      const { library } = tapSetup(await testbed({ level: 'sandbox', vendors: 100 }));
       const isVerified = ({ sandbox, account }: EmbeddedSandbox) =>
         sandbox
           .callbacks(account)
@@ -134,19 +134,19 @@ describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : 
   );
 
   it('F20 while a copy is written leaves the old copy or the new one', async () => {
-    const stage = stageOf(await testbed({ level: 'sandbox', vendors: 200 }));
-    const at = await testbed({ level: 'program', service: stage.sandbox });
+    const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 200 }));
+    const at = await testbed({ level: 'program', service: setup.sandbox });
     expect((await at.run('sync')).status).toBe(0);
     const copy = join(at.folder, 'copy.db');
     expect((await at.run('export', copy)).status).toBe(0);
     const old = join(at.folder, 'old.db');
     copyFileSync(copy, old);
     const log = join(temporaryFolder(), 'notes');
-    await ended(startTapped(at, ['export', copy], { library: stage.library, log }));
+    await ended(startTapped(at, ['export', copy], { library: setup.library, log }));
     const all = readNotes(log).length;
     for (let nth = 1; nth <= all; nth += Math.ceil(all / 6)) {
       const kill = { kinds: everything, nth };
-      const child = startTapped(at, ['export', copy], { ...stage, log, kill });
+      const child = startTapped(at, ['export', copy], { ...setup, log, kill });
       await once(child, 'exit');
       const sqlite = new Driver(copy, { readonly: true });
       expect(sqlite.pragma('integrity_check', { simple: true }), nameOf(kill)).toBe('ok');

@@ -17,7 +17,7 @@ export interface Trouble {
   readonly kill?: Trap;
 }
 
-export interface Life {
+export interface TappedRun {
   readonly at: Testbed<'program'>;
   /** Exit status; null where a signal ended it. */
   readonly status: number | null;
@@ -28,13 +28,13 @@ export interface Life {
   readonly stage: 'starting' | 'serving' | 'stopping';
 }
 
-export interface Stage {
+export interface TapSetup {
   readonly library: string;
   readonly sandbox: EmbeddedSandbox;
 }
 
 /** A daemon from its first start on: deliveries come, and then it is asked to stop. */
-export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble = {}, count = 30): Promise<Life> {
+export async function runDaemon({ library, sandbox }: TapSetup, trouble: Trouble = {}, count = 30): Promise<TappedRun> {
   const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
   const path = await introduce(at);
   const log = join(temporaryFolder(), 'notes');
@@ -61,7 +61,7 @@ export async function daemonLife({ library, sandbox }: Stage, trouble: Trouble =
 }
 
 /** A first pull. */
-export async function pullLife({ library, sandbox }: Stage, trouble: Trouble = {}): Promise<Life & Ended> {
+export async function runPull({ library, sandbox }: TapSetup, trouble: Trouble = {}): Promise<TappedRun & Ended> {
   const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
   const log = join(temporaryFolder(), 'notes');
   const end = await ended(startTapped(at, ['sync', '--json'], { library, log, ...trouble }));
@@ -69,7 +69,11 @@ export async function pullLife({ library, sandbox }: Stage, trouble: Trouble = {
 }
 
 /** The file is sound, all that was acknowledged is in it, and a pull makes it equal to the source. */
-export async function expectHeals({ sandbox }: Pick<Stage, 'sandbox'>, life: Life, where: string): Promise<void> {
+export async function expectHeals(
+  { sandbox }: Pick<TapSetup, 'sandbox'>,
+  life: TappedRun,
+  where: string,
+): Promise<void> {
   const acknowledged = life.answers.filter(({ status }) => status === 200).map(({ delivery }) => delivery);
   expect(await inspect(life.at.folder, { acknowledged, isWhole: () => undefined }), where).toEqual([]);
   const { status, stderr } = await life.at.run('sync', '--json');
@@ -99,6 +103,6 @@ export async function twoAtATime<T>(items: readonly T[], work: (item: T) => Prom
   await Promise.all([lane(), lane()]);
 }
 
-export function stageOf(sandbox: EmbeddedSandbox): Stage {
+export function tapSetup(sandbox: EmbeddedSandbox): TapSetup {
   return { library: compileTap(), sandbox };
 }

@@ -32,15 +32,15 @@ export interface TappedOptions extends Omit<TapOptions, 'folder'> {
   readonly imports?: readonly string[];
 }
 
-/** Starts the compiled program in this place, tapped. */
-export function startTapped(place: Testbed<'program'>, argv: readonly string[], options: TappedOptions): ChildProcess {
+/** Starts the compiled program of a testbed, tapped. */
+export function startTapped(at: Testbed<'program'>, argv: readonly string[], options: TappedOptions): ChildProcess {
   const imports = (options.imports ?? []).flatMap((module) => ['--import', module]);
   const child = spawn(process.execPath, [...imports, join(packageRoot, 'dist/cmd/main.js'), ...argv], {
-    cwd: place.folder,
+    cwd: at.folder,
     env: {
       PATH: process.env['PATH'],
-      VENDOR_MIRROR_CONFIG: join(place.folder, 'mirror.yaml'),
-      ...tapEnvironment({ ...options, folder: place.folder }),
+      VENDOR_MIRROR_CONFIG: join(at.folder, 'mirror.yaml'),
+      ...tapEnvironment({ ...options, folder: at.folder }),
     },
   });
   onTestFinished(() => void child.kill('SIGKILL'));

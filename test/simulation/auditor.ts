@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts';
 import { Reader } from './reader.ts';
 import type { View } from './network.ts';
 import { epoch } from './timeline.ts';
-import { inconsistencies, type Known } from './whole.ts';
+import { inconsistencies, type Known } from './consistency.ts';
 
 export interface AuditorOptions {
   readonly account: string;

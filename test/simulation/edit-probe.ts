@@ -1,6 +1,6 @@
 /** Whether a change is told by webhook, and found where nobody was told (P1). */
 import type { CallbackRecord } from '../../src/sandbox/core/callback-record.ts';
-import type { Aftermath } from './aftermath.ts';
+import type { QuietPhase } from './quiet-phase.ts';
 import { interval } from './process.ts';
 import { publicUrl } from './accounts.ts';
 
@@ -20,20 +20,20 @@ const turn = 65_000;
 const ofEdits: ReadonlySet<string> = new Set(['bill_vendor', 'bill_vendor.update']);
 
 /** Whether the service tells us of edits, now, and signs with a code that we believe in. */
-export function isSubscribed(scene: Aftermath): boolean {
-  const telling = ourCallbacks(scene).filter(
+export function isSubscribed(phase: QuietPhase): boolean {
+  const telling = ourCallbacks(phase).filter(
     ({ event, verified, disabled }) => ofEdits.has(event) && verified && !disabled,
   );
-  return telling.length > 0 && telling.some(({ verifier }) => scene.auditor.provenCodes().includes(verifier));
+  return telling.length > 0 && telling.some(({ verifier }) => phase.auditor.provenCodes().includes(verifier));
 }
 
 /** How long it takes at most until a vendor that is to be read was read, in milliseconds. */
-export function reading({ plan }: Aftermath): number {
+export function reading({ plan }: QuietPhase): number {
   const lags = plan.world.listLag + plan.world.readLag > 0;
   return prompt + (lags ? settling : 0) + (plan.vendorsRate < 600 ? turn : 0);
 }
 
-function ourCallbacks({ account, sandbox }: Aftermath): CallbackRecord[] {
+function ourCallbacks({ account, sandbox }: QuietPhase): CallbackRecord[] {
   return sandbox
     .callbacks(account)
     .all()
@@ -41,10 +41,10 @@ function ourCallbacks({ account, sandbox }: Aftermath): CallbackRecord[] {
 }
 
 /** Whether a delivery would reach us; of a callback that is disabled and does not show it, nobody can know. */
-export async function isReachable(scene: Aftermath): Promise<boolean> {
-  const { plan, timeline, auditor, broken, trace } = scene;
-  if (await timeline.until(() => isSubscribed(scene), mended)) return true;
-  const ours = ourCallbacks(scene);
+export async function isReachable(phase: QuietPhase): Promise<boolean> {
+  const { plan, timeline, auditor, broken, trace } = phase;
+  if (await timeline.until(() => isSubscribed(phase), mended)) return true;
+  const ours = ourCallbacks(phase);
   trace.write('no callback', JSON.stringify(ours.map(({ verified, disabled }) => ({ verified, disabled }))));
   const hidden = plan.world.disabled === 'silent' && ours.some(({ disabled }) => disabled);
   if (!hidden && !auditor.registeredEnough()) broken('P1', 'the callback is not mended');
@@ -52,8 +52,8 @@ export async function isReachable(scene: Aftermath): Promise<boolean> {
 }
 
 /** An edit by somebody, that a delivery tells of. @returns whether there was one. */
-export async function probeEdit(scene: Aftermath): Promise<boolean> {
-  const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = scene;
+export async function probeEdit(phase: QuietPhase): Promise<boolean> {
+  const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = phase;
   if (plan.world.objectId === 'callback') return false;
   const vendorService = sandbox.vendors(account);
   /** The first that is alive and waits for nothing: one that could not be read, again and again, rests before it is read once more. */
@@ -66,16 +66,16 @@ export async function probeEdit(scene: Aftermath): Promise<boolean> {
   // Between two reconciliations, so that none of them brings it.
   const last = runs.length;
   const isNew = (): boolean => runs.length > last && runs.at(-1)!.trigger === 'schedule';
-  const isFar = (): boolean => (supervisor.daemon?.untilNextRun() ?? 0) > rest + reading(scene) + minute / 3;
+  const isFar = (): boolean => (supervisor.daemon?.untilNextRun() ?? 0) > rest + reading(phase) + minute / 3;
   await timeline.until(() => isNew() || (plan.world.readOne === 'yes' && isFar()), 2 * interval * minute);
   await timeline.pass(rest);
   const vendorid = free();
-  if (!isSubscribed(scene) || vendorid === undefined) return false;
+  if (!isSubscribed(phase) || vendorid === undefined) return false;
   vendorService.edit(vendorid, { phone: '+1 555 0100' });
   trace.write('probe', vendorid);
   const due = eventLog.at(vendorid, timeline.now);
   const before = runs.length;
-  await timeline.pass(reading(scene));
+  await timeline.pass(reading(phase));
   // Where no vendor is read by number, a whole sweep answers, and a second one where the first may have been shown an old copy. Much later,
   // the next reconciliation would bring it.
   if (plan.world.readOne !== 'yes') {

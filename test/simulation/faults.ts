@@ -8,7 +8,7 @@ import type { Network } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
-export interface Scene {
+export interface FaultSurroundings {
   readonly plan: Plan;
   readonly timeline: Timeline;
   readonly supervisor: Supervisor;
@@ -21,7 +21,7 @@ export interface Scene {
 const minute = 60_000;
 
 /** Plans all troubles of the safety phase. */
-export function planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace }: Scene): void {
+export function planFaults({ plan, timeline, supervisor, network, accounts, sandbox, trace }: FaultSurroundings): void {
   const random = seededRandom(seedOf(plan.seed, 'troubles'));
   const length = plan.minutes * minute;
   const sometime = (times: number, what: string, happen: () => void): void => {

@@ -1,7 +1,7 @@
 /** The phase without faults: everything comes right within one reconciliation, and a change is told by webhook (P1). */
 import type { RunReport } from '../../src/sync/run/run.ts';
 import type { RunSummary } from '../../src/app/installation.ts';
-import type { Aftermath } from './aftermath.ts';
+import type { QuietPhase } from './quiet-phase.ts';
 import { probeEdit, isReachable, settling } from './edit-probe.ts';
 import { rowsOnPage, type Plan } from './plan.ts';
 import { renewed } from './renewal.ts';
@@ -24,8 +24,8 @@ export interface Convergence {
 
 const nothing: Convergence = { told: false, renewed: false };
 
-export async function converge(scene: Aftermath): Promise<Convergence> {
-  const { plan, timeline, auditor, follower, broken, supervisor, trace } = scene;
+export async function converge(phase: QuietPhase): Promise<Convergence> {
+  const { plan, timeline, auditor, follower, broken, supervisor, trace } = phase;
   const runsAgain = (): boolean => supervisor.daemon !== undefined && supervisor.clock.paused === 0;
   if (!(await timeline.until(runsAgain, 15 * minute))) {
     broken('P1', 'the process does not start again');
@@ -36,19 +36,19 @@ export async function converge(scene: Aftermath): Promise<Convergence> {
   trace.write('calm');
   auditor.look();
   const begun = timeline.now;
-  const report = await wholeRun(scene);
+  const report = await wholeRun(phase);
   if (!report) {
     broken('P1', `no run began and ended within ${longest / minute} minutes`);
     return nothing;
   }
   if (report.error?.code === 'paging_ignored' && looksBlind(plan)) return nothing;
-  if (isBlind(scene)) {
+  if (isBlind(phase)) {
     if (report.error?.code !== 'paging_ignored' && report.outcome === 'complete' && follower.behind(begun).length > 0)
       broken('P1', 'a list that ignores its page parameter was called complete');
     return nothing;
   }
   if (report.error?.code === 'breaker_tripped') {
-    if (!(await approve(scene))) return nothing;
+    if (!(await approve(phase))) return nothing;
   } else if (report.outcome !== 'complete') {
     broken('P1', `a run without faults ended ${report.outcome}: ${report.error?.message ?? ''}`);
     return nothing;
@@ -56,9 +56,9 @@ export async function converge(scene: Aftermath): Promise<Convergence> {
   await timeline.pass(settling);
   auditor.look();
   for (const gap of follower.behind(timeline.now)) broken('P1', gap);
-  const heard = await isReachable(scene);
-  const result = { told: heard && (await probeEdit(scene)), renewed: heard && (await renewed(scene)) };
-  await nothingLeft(scene);
+  const heard = await isReachable(phase);
+  const result = { told: heard && (await probeEdit(phase)), renewed: heard && (await renewed(phase)) };
+  await nothingLeft(phase);
   return result;
 }
 
@@ -67,7 +67,7 @@ export async function converge(scene: Aftermath): Promise<Convergence> {
  * read are counted, a first walk of many unknown vendors may use up its passes, and the next run, which knows them, is whole. So is
  * the next one where the first says itself that it could not contradict all that was read before.
  */
-async function wholeRun({ plan, timeline, follower, auditor, runs }: Aftermath): Promise<RunReport | undefined> {
+async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
   const last = follower.lastRun;
   const mayNeedAnother = plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
   const telling = (): RunReport[] =>
@@ -92,7 +92,7 @@ function countsOthers({ world }: Plan): boolean {
 }
 
 /** Whether the service shows nothing past its first page. */
-function isBlind({ plan, eventLog }: Aftermath): boolean {
+function isBlind({ plan, eventLog }: QuietPhase): boolean {
   return plan.world.paging !== 'honoured' && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
 }
 
@@ -109,7 +109,7 @@ function looksBlind(plan: Plan): boolean {
  * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
  * parameter is ignored. @returns whether it said anything in the end.
  */
-async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: Aftermath): Promise<boolean> {
+async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: QuietPhase): Promise<boolean> {
   const { daemon } = supervisor;
   if (!daemon) return false;
   follower.allowed = true;
@@ -129,7 +129,7 @@ async function approve({ account, plan, supervisor, follower, timeline, broken, 
 }
 
 /** No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. */
-async function nothingLeft({ timeline, follower, auditor, runs, broken }: Aftermath): Promise<void> {
+async function nothingLeft({ timeline, follower, auditor, runs, broken }: QuietPhase): Promise<void> {
   const parked = new Set(auditor.parked());
   if (parked.size === 0) return;
   const last = follower.lastRun;

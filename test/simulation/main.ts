@@ -1,7 +1,7 @@
 /** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, where nobody found it. */
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options/option-values.ts';
-import { launch } from './seed-processes.ts';
+import { startSeedProcesses } from './seed-processes.ts';
 import { drawnFrom, planOf } from './plan.ts';
 import { account } from './report.ts';
 import { plantedFaults } from './planted-faults.ts';
@@ -41,10 +41,10 @@ if (trace) {
   console.log(hash, broken);
 } else {
   const fault = plantedFaults.find(({ name }) => name === asked.fault);
-  const fleet = launch(jobs);
+  const processes = startSeedProcesses(jobs);
   try {
-    process.exitCode = (await account({ fleet, from, seeds, knobs, fault })) ? 0 : 1;
+    process.exitCode = (await account({ processes, from, seeds, knobs, fault })) ? 0 : 1;
   } finally {
-    fleet.close();
+    processes.close();
   }
 }

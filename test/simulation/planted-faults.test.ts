@@ -1,6 +1,6 @@
 /** Whether the simulation finds what is wrong: faults that are planted in the program. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launch, outcomes, type Fleet } from './seed-processes.ts';
+import { startSeedProcesses, outcomes, type SeedProcesses } from './seed-processes.ts';
 import { drawnFrom } from './plan.ts';
 import { foundBy, plantedFaults } from './planted-faults.ts';
 
@@ -8,17 +8,17 @@ import { foundBy, plantedFaults } from './planted-faults.ts';
 const mostSeeds = 60;
 
 describe('planted faults', () => {
-  let fleet: Fleet;
-  beforeAll(() => void (fleet = launch(1)));
-  afterAll(() => fleet.close());
+  let processes: SeedProcesses;
+  beforeAll(() => void (processes = startSeedProcesses(1)));
+  afterAll(() => processes.close());
 
   it.each(plantedFaults)('$promise finds: $name', async ({ name, promise, seed, knobs }) => {
     const drawn = knobs === undefined ? undefined : drawnFrom(knobs);
     for (let one = seed; one < seed + mostSeeds; one += 1) {
-      const [faulty] = await outcomes(fleet, [{ seed: one, knobs: drawn, fault: name }]);
+      const [faulty] = await outcomes(processes, [{ seed: one, knobs: drawn, fault: name }]);
       if (!foundBy(promise, faulty?.broken ?? [])) continue;
       // What breaks without the fault, too, does not find it.
-      const [sound] = await outcomes(fleet, [{ seed: one, knobs: drawn }]);
+      const [sound] = await outcomes(processes, [{ seed: one, knobs: drawn }]);
       expect(sound?.broken).toEqual([]);
       return;
     }

@@ -436,7 +436,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     ...kept(16646),
     seed: 16125,
     replacements: [
-      replacing('sync/observe/accountant.ts', 'isNews', (isNews) => (verdict) => {
+      replacing('sync/observe/classify-change.ts', 'isNews', (isNews) => (verdict) => {
         return verdict.kind === 'stale' || isNews(verdict);
       }),
     ],

@@ -1,6 +1,6 @@
 /** Runs many seeds, and gives an account of them: what broke, made small, and what was reached. */
 import { Coverage, type Met } from './coverage.ts';
-import type { Fleet } from './seed-processes.ts';
+import type { SeedProcesses } from './seed-processes.ts';
 import { shortfalls } from './minimum-coverage.ts';
 import { drawnBy, wordsOf, type Drawn } from './plan.ts';
 import { joined, type Reach } from './reach.ts';
@@ -9,7 +9,7 @@ import { shrink } from './shrink.ts';
 import type { Outcome } from './simulate.ts';
 
 export interface Campaign {
-  readonly fleet: Fleet;
+  readonly processes: SeedProcesses;
   readonly from: number;
   readonly seeds: number;
   /** The knobs to turn, where the seeds shall not draw their own. */
@@ -23,7 +23,7 @@ const mostShrunk = 3;
 const noteEvery = 1_000;
 
 /** @returns whether all is well: nothing broke and enough was reached, or the planted fault was found. */
-export async function account({ fleet, from, seeds, knobs, fault }: Campaign): Promise<boolean> {
+export async function account({ processes, from, seeds, knobs, fault }: Campaign): Promise<boolean> {
   const tasks = Array.from({ length: seeds }, (_, index) => ({
     seed: from + index,
     knobs,
@@ -33,7 +33,7 @@ export async function account({ fleet, from, seeds, knobs, fault }: Campaign): P
   const failed: Outcome[] = [];
   let reach: Reach = {};
   let done = 0;
-  for await (const outcome of fleet.run(tasks)) {
+  for await (const outcome of processes.run(tasks)) {
     done += 1;
     reach = joined(reach, outcome.reach);
     if (!knobs) coverage.add(drawnBy(outcome.seed));
@@ -52,16 +52,16 @@ export async function account({ fleet, from, seeds, knobs, fault }: Campaign): P
   console.log(
     `${done} seeds, ${failed.length} failed; ${reach['requests'] ?? 0} requests, ${reach['runs complete'] ?? 0} complete runs`,
   );
-  for (const outcome of failed.slice(0, mostShrunk)) await small(fleet, outcome, knobs);
+  for (const outcome of failed.slice(0, mostShrunk)) await small(processes, outcome, knobs);
   const missing = knobs ? [] : shortfalls(reach, done, coverage);
   if (!knobs) console.log(`pairs of values met: ${shown(coverage.pairs)}; triples: ${shown(coverage.triples)}`);
   for (const what of missing) console.log(`TOO LITTLE: ${what}`);
   return failed.length === 0 && missing.length === 0;
 }
 
-async function small(fleet: Fleet, { seed, broken }: Outcome, knobs: Drawn | undefined): Promise<void> {
+async function small(processes: SeedProcesses, { seed, broken }: Outcome, knobs: Drawn | undefined): Promise<void> {
   const promise = broken[0]?.slice(0, 2) ?? '';
-  const words = wordsOf(await shrink(fleet, seed, promise, knobs));
+  const words = wordsOf(await shrink(processes, seed, promise, knobs));
   console.log(`${promise} again: npm run simulate -- --from ${seed} --knobs "${words}" --trace`);
 }
 

@@ -1,4 +1,4 @@
-/** One process of a fleet: runs what it is told to, one seed after the other, and tells what came of it. */
+/** One process of a processes: runs what it is told to, one seed after the other, and tells what came of it. */
 import { loadWith } from '../support/planted-fault.ts';
 import { planOf, type Drawn } from './plan.ts';
 import { list, plantedFaults } from './planted-faults.ts';

@@ -3,22 +3,22 @@ import { fork, type ChildProcess } from 'node:child_process';
 import type { Task } from './seed-process.ts';
 import type { Outcome } from './simulate.ts';
 
-export interface Fleet {
+export interface SeedProcesses {
   /** The outcomes of all tasks as they come, in any order; what is not taken is not begun. */
   run(tasks: Iterable<Task>): AsyncGenerator<Outcome>;
   close(): void;
 }
 
 const root = new URL('../..', import.meta.url).pathname;
-const crew = new URL('seed-process.ts', import.meta.url).pathname;
+const program = new URL('seed-process.ts', import.meta.url).pathname;
 
-interface Hand {
+interface SeedProcess {
   readonly child: ChildProcess;
   seeds: number;
 }
 
-/** Lives that were killed leave promises behind that nobody keeps; a process that simulated so many seeds makes room for a new one. */
-const stint = 800;
+/** Simulated processes that were killed leave unsettled promises behind: after so many seeds, a new process takes over. */
+const seedsPerProcess = 800;
 
 /**
  * With a process for each core, what helps one from aside is taken from another; most of what is made lives no longer than its
@@ -27,45 +27,45 @@ const stint = 800;
 const engine = ['--single-threaded', '--max-semi-space-size=64', '--max-inlined-bytecode-size-cumulative=300'];
 
 /** Starts `jobs` processes. */
-export function launch(jobs: number): Fleet {
+export function startSeedProcesses(jobs: number): SeedProcesses {
   const execArgv = [...engine, '--import', `${root}.config/typescript-loader.js`];
-  const hire = (): Hand => ({ child: fork(crew, { cwd: root, execArgv }), seeds: 0 });
-  const hands = Array.from({ length: jobs }, hire);
+  const start = (): SeedProcess => ({ child: fork(program, { cwd: root, execArgv }), seeds: 0 });
+  const seedProcesses = Array.from({ length: jobs }, start);
   return {
     async *run(tasks) {
       const waiting = tasks[Symbol.iterator]();
-      const under = new Map<number, Promise<{ place: number; outcome: Outcome }>>();
-      const begin = (place: number): void => {
+      const under = new Map<number, Promise<{ index: number; outcome: Outcome }>>();
+      const begin = (index: number): void => {
         const next = waiting.next();
-        if (next.done === true) return void under.delete(place);
-        const hand = hands[place]!;
-        const result = carryOut(hand.child, next.value).then((outcome) => ({ place, outcome }));
-        hand.seeds += 1;
-        // Nobody waits for it where the fleet is closed before its end.
+        if (next.done === true) return void under.delete(index);
+        const seedProcess = seedProcesses[index]!;
+        const result = carryOut(seedProcess.child, next.value).then((outcome) => ({ index, outcome }));
+        seedProcess.seeds += 1;
+        // Nobody waits for it if the processes are closed before its end.
         result.catch(() => undefined);
-        under.set(place, result);
+        under.set(index, result);
       };
-      hands.forEach((_, place) => begin(place));
+      seedProcesses.forEach((_, index) => begin(index));
       while (under.size > 0) {
-        const { place, outcome } = await Promise.race(under.values());
-        if (hands[place]!.seeds >= stint) {
-          hands[place]!.child.kill();
-          hands[place] = hire();
+        const { index, outcome } = await Promise.race(under.values());
+        if (seedProcesses[index]!.seeds >= seedsPerProcess) {
+          seedProcesses[index]!.child.kill();
+          seedProcesses[index] = start();
         }
-        begin(place);
+        begin(index);
         yield outcome;
       }
     },
     close() {
-      for (const { child } of hands) child.kill();
+      for (const { child } of seedProcesses) child.kill();
     },
   };
 }
 
 /** All outcomes, in any order. */
-export async function outcomes(fleet: Fleet, tasks: readonly Task[]): Promise<Outcome[]> {
+export async function outcomes(processes: SeedProcesses, tasks: readonly Task[]): Promise<Outcome[]> {
   const all: Outcome[] = [];
-  for await (const outcome of fleet.run(tasks)) all.push(outcome);
+  for await (const outcome of processes.run(tasks)) all.push(outcome);
   return all;
 }
 

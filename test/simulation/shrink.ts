@@ -1,14 +1,19 @@
 /** Makes a failing seed small: knobs go back to their plain values, and numbers down, as long as the same promise breaks. */
-import type { Fleet } from './seed-processes.ts';
+import type { SeedProcesses } from './seed-processes.ts';
 import { drawnBy, knobs, type Drawn } from './plan.ts';
 
 /** Fewer of these are easier to read, plain or not. */
 const smaller: Readonly<Record<string, readonly number[]>> = { vendors: [1, 3], changes: [1], minutes: [14] };
 
 /** The knobs that are left, none of which can be taken away alone. */
-export async function shrink(fleet: Fleet, seed: number, promise: string, from: Drawn = drawnBy(seed)): Promise<Drawn> {
+export async function shrink(
+  processes: SeedProcesses,
+  seed: number,
+  promise: string,
+  from: Drawn = drawnBy(seed),
+): Promise<Drawn> {
   const breaks = async (turned: Drawn): Promise<boolean> => {
-    for await (const { broken } of fleet.run([{ seed, knobs: turned }]))
+    for await (const { broken } of processes.run([{ seed, knobs: turned }]))
       return broken.some((words) => words.startsWith(promise));
     return false;
   };

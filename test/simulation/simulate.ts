@@ -162,8 +162,8 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     // What was sent by then arrives.
     if (plan.writes > 0) await timeline.pass(2 * plan.latency);
     for (const observer of observers) {
-      const scene = { ...observer, plan, timeline, supervisor, network, sandbox, trace, broken: report };
-      convergences.push(await converge(scene));
+      const phase = { ...observer, plan, timeline, supervisor, network, sandbox, trace, broken: report };
+      convergences.push(await converge(phase));
     }
 
     for (const [promise, what] of wrongRequests(network.arrivals, sandbox, plan)) report(promise, what);

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
 import { packageRoot } from '../support/mirror-file.ts';
-import { launch, outcomes, type Fleet } from './seed-processes.ts';
+import { startSeedProcesses, outcomes, type SeedProcesses } from './seed-processes.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { drawnFrom } from './plan.ts';
 
@@ -22,21 +22,21 @@ describe('simulated worlds', () => {
   });
 
   describe('seeds that are named', () => {
-    let fleet: Fleet;
-    beforeAll(() => void (fleet = launch(2)));
-    afterAll(() => fleet.close());
+    let processes: SeedProcesses;
+    beforeAll(() => void (processes = startSeedProcesses(2)));
+    afterAll(() => processes.close());
 
     it('have the same trace each time', { timeout: hang }, async () => {
       // In the last of them a run fails whose error names the file.
       const tasks = [11, 12, 13, 14, 15, 16, 17, 5040].map((seed) => ({ seed }));
       const traces = async (): Promise<Map<number, string>> =>
-        new Map((await outcomes(fleet, tasks)).map(({ seed, hash }) => [seed, hash]));
+        new Map((await outcomes(processes, tasks)).map(({ seed, hash }) => [seed, hash]));
       expect(await traces()).toEqual(await traces());
     });
 
     it('break no promise that they broke once', { timeout: hang }, async () => {
       const tasks = keptSeeds.map(({ seed, knobs }) => ({ seed, knobs: drawnFrom(knobs) }));
-      expect((await outcomes(fleet, tasks)).flatMap(({ broken }) => broken)).toEqual([]);
+      expect((await outcomes(processes, tasks)).flatMap(({ broken }) => broken)).toEqual([]);
     });
   });
 });

@@ -31,7 +31,7 @@ export function differences(at: Pick<AccountTestbed, 'query'>, source: readonly 
       found.push(`${vendorid} is not in the mirror`);
       continue;
     }
-    const say = (field: string, here: unknown, there: unknown): void => {
+    const compare = (field: string, here: unknown, there: unknown): void => {
       if (JSON.stringify(here) !== JSON.stringify(there))
         found.push(`${vendorid}.${field} is ${JSON.stringify(here)}, should be ${JSON.stringify(there)}`);
     };
@@ -42,13 +42,13 @@ export function differences(at: Pick<AccountTestbed, 'query'>, source: readonly 
         const held = (balances.get(vendorid) ?? [])
           .filter((balance) => balance.kind === kind)
           .map(({ amount, code }) => ({ amount, code }));
-        say(field, held, amountsOf(value));
+        compare(field, held, amountsOf(value));
       } else if (field === 'tax_defaults') {
         const held = (taxes.get(vendorid) ?? []).map((tax) => taxOf({ ...tax, enabled: tax['enabled'] === 1 }));
-        say(field, held, [...(value as Wire[])].sort((a, b) => Number(a['taxid']) - Number(b['taxid'])).map(taxOf));
-      } else if (field === 'is_1099') say(field, row[field], Number(value));
-      else if (field === 'vis_state') say(field, row[field], Number(value));
-      else say(field, row[field], value);
+        compare(field, held, [...(value as Wire[])].sort((a, b) => Number(a['taxid']) - Number(b['taxid'])).map(taxOf));
+      } else if (field === 'is_1099') compare(field, row[field], Number(value));
+      else if (field === 'vis_state') compare(field, row[field], Number(value));
+      else compare(field, row[field], value);
     }
   }
   return found;

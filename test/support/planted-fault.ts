@@ -16,7 +16,7 @@ import type * as verifiers from '../../src/store/secrets/verifiers.ts';
 import type * as markQueue from '../../src/store/transactions/mark-queue.ts';
 import type * as breaker from '../../src/sync/absence/breaker.ts';
 import type * as byId from '../../src/sync/absence/by-id.ts';
-import type * as accountant from '../../src/sync/observe/accountant.ts';
+import type * as classifyChange from '../../src/sync/observe/classify-change.ts';
 import type * as attempt from '../../src/sync/queue/attempt.ts';
 import type * as parkedMarks from '../../src/sync/queue/parked-marks.ts';
 import type * as retryPolicy from '../../src/sync/queue/retry-policy.ts';
@@ -53,7 +53,7 @@ interface Modules {
   'store/transactions/mark-queue.ts': typeof markQueue;
   'sync/absence/breaker.ts': typeof breaker;
   'sync/absence/by-id.ts': typeof byId;
-  'sync/observe/accountant.ts': typeof accountant;
+  'sync/observe/classify-change.ts': typeof classifyChange;
   'sync/queue/attempt.ts': typeof attempt;
   'sync/queue/parked-marks.ts': typeof parkedMarks;
   'sync/queue/retry-policy.ts': typeof retryPolicy;

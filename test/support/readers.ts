@@ -24,7 +24,7 @@ export async function shells(path: string, sql: string, over: AbortSignal): Prom
 }
 
 /** Opens the file, asks, and closes it; and asks through a connection that stays open. As fast as it goes. */
-const tireless = `
+const endlessReader = `
   const Driver = require('better-sqlite3');
   const [path, sql] = process.argv.slice(1);
   const open = () => new Driver(path, { readonly: true, timeout: 1000 });
@@ -43,7 +43,7 @@ const tireless = `
 
 /** The driver in a program of its own, until `over`. @returns every value that was shown. */
 export async function drivers(path: string, sql: string, over: AbortSignal): Promise<Set<string>> {
-  const child = spawn(process.execPath, ['-e', tireless, path, sql], { cwd: packageRoot });
+  const child = spawn(process.execPath, ['-e', endlessReader, path, sql], { cwd: packageRoot });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [printed, complaint] = [text(child.stdout), text(child.stderr)];
   over.addEventListener('abort', () => child.kill('SIGTERM'));

@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpTakeover } from '../../http/server.ts';
 import { changePage, type ChangePageFilter } from '../../store/reports/change-page.ts';
 import { lastSeq } from '../../store/feed/feed-cursor.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import { goneDocument } from './gone.ts';
+import { goneDocument } from './cursor-gone.ts';
 
 export interface ChangeStreamsOptions {
   readonly query: Query;

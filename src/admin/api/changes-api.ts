@@ -1,13 +1,13 @@
 /** `/api/changes`: the change feed, as one page of JSON, or as server-sent events that go on for as long as the reader stays. */
 import type { Clock } from '../../domain/clock.ts';
-import { isPlace } from '../../store/feed/feed-place.ts';
+import { isCursor } from '../../store/feed/cursor-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
-import { changePage, latestPlace } from '../../store/reports/change-page.ts';
+import { changePage, currentCursor } from '../../store/reports/change-page.ts';
 import type { HistoryGone } from '../../store/feed/feed-cursor.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
 import type { ChangeStreams } from './change-streams.ts';
-import { goneDocument } from './gone.ts';
+import { goneDocument } from './cursor-gone.ts';
 import { Parameters } from './parameters.ts';
 
 /** The largest page. */
@@ -39,8 +39,8 @@ function lastEventId({ headers }: HttpRequest): string | undefined {
 }
 
 async function begin(query: Query, since: string | undefined): Promise<string | undefined> {
-  if (since === 'latest') return latestPlace(query);
-  if (since !== undefined && !isPlace(since))
+  if (since === 'latest') return currentCursor(query);
+  if (since !== undefined && !isCursor(since))
     throw new BadQuestion('since should be a cursor of this feed, such as the cursor of an answer, or latest.');
   return since;
 }

@@ -5,7 +5,7 @@ import { readTimeline } from '../../store/reports/change-feed.ts';
 import { latestDeliveries } from '../../store/reports/delivery-list.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
 import { inState } from '../../store/reports/vendor-list.ts';
-import { vendorPage, type VendorPlace } from '../../store/reports/vendor-page.ts';
+import { vendorPage, type VendorKey } from '../../store/reports/vendor-page.ts';
 import { vendorDocument } from '../../store/reports/vendor-document.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
@@ -30,14 +30,14 @@ export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle
       search: asked.text('search'),
       ...inState(asked.word('state', states), asked.word('presence', presences)),
       limit: asked.whole('limit', 1, mostVendors) ?? 50,
-      after: after === undefined ? undefined : placeOf(after),
+      after: after === undefined ? undefined : keyIn(after),
     };
     const { vendors, next, total } = await vendorPage(query, clock, filter, request.signal);
     return jsonAnswer({ vendors, total, next: next && `${next.account_id}:${next.vendorid}` });
   });
 }
 
-function placeOf(text: string): VendorPlace {
+function keyIn(text: string): VendorKey {
   const [, account_id, vendorid] = /^([A-Za-z0-9_-]{1,64}):(\d{1,16})$/.exec(text) ?? [];
   if (account_id === undefined) throw new BadQuestion('after should be the next of the page before.');
   return { account_id, vendorid: Number(vendorid) };

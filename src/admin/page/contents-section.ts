@@ -1,5 +1,5 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
-import { currencyPlaces, money } from '../../domain/amounts.ts';
+import { currencyDigits, money } from '../../domain/amounts.ts';
 import type { CurrencyFigures, Figures } from '../../store/figures/figures.ts';
 import type { AccountFacts } from '../health/health.ts';
 import { vendorCounts } from '../health/vendor-counts.ts';
@@ -84,7 +84,7 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
 }
 
 function history({ code, days }: CurrencyFigures): Html {
-  const places = currencyPlaces(code);
+  const places = currencyDigits(code);
   const major = (minor: bigint): number => Number(minor) / 10 ** places;
   const ends = days.filter(
     ({ day }, index) => index === days.length - 1 || days[index + 1]?.day.slice(0, 7) !== day.slice(0, 7),

@@ -2,7 +2,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
-import { vendorPage, type VendorPlace } from '../../store/reports/vendor-page.ts';
+import { vendorPage, type VendorKey } from '../../store/reports/vendor-page.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import { page, type Page } from './page-frame.ts';
@@ -42,7 +42,7 @@ export async function findVendors(
   { wanted, limit, accounts, signal }: Wanted,
 ): Promise<Found> {
   const hits = /^\d{1,15}$/.test(wanted) ? await numbered(query, Number(wanted), accounts) : [];
-  let after: VendorPlace | null | undefined;
+  let after: VendorKey | null | undefined;
   do {
     const asked = { search: wanted, limit: limit - hits.length, after: after ?? undefined };
     const found = await vendorPage(query, clock, asked, signal);

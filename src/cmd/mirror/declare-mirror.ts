@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { exportFormats } from '../../store/export/formats.ts';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
-import { feedPlace, wholeFrom } from '../options/option-values.ts';
+import { feedCursor, wholeFrom } from '../options/option-values.ts';
 
 export function declareStatus(program: Command, does: Does): void {
   program
@@ -46,7 +46,7 @@ function declareChanges(program: Command, does: Does): void {
         'Each has a cursor, from which --since goes on. A cursor of a mirror that was made anew or put back from a copy, or from before what was removed, is refused, and told where to begin.',
       ),
     )
-    .option('--since <cursor>', 'only what came after this cursor, or after this seq', feedPlace)
+    .option('--since <cursor>', 'only what came after this cursor, or after this seq', feedCursor)
     .option('--limit <n>', 'no more than so many', wholeFrom(1))
     .option('--follow', 'wait for more until interrupted')
     .addHelpText('after', examples(['vendor-mirror changes --since 1042 --follow']))

@@ -19,7 +19,7 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { targetReports } from '../../store/outbox/outbox-report.ts';
 import { targetStatuses, type TargetStatus } from '../notify/target-status.ts';
 import { targetAdvice, targetsText } from '../notify/target-text.ts';
-import { silence } from './silence.ts';
+import { silence } from './delivery-silence.ts';
 import { reportText } from './status-text.ts';
 import { styled, verdictOf } from './status-verdict.ts';
 

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { MirrorError } from '../../domain/errors.ts';
 import { eventsInstead } from '../../domain/events.ts';
-import { isPlace } from '../../store/feed/feed-place.ts';
+import { isCursor } from '../../store/feed/cursor-text.ts';
 
 /** A whole number of at least `least`, and at most `most` if told. */
 export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -15,8 +15,8 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text:
 }
 
 /** Where the change feed goes on. */
-export function feedPlace(text: string): string {
-  if (isPlace(text)) return text;
+export function feedCursor(text: string): string {
+  if (isCursor(text)) return text;
   throw new InvalidArgumentError('It must be the cursor or the seq of a change.');
 }
 

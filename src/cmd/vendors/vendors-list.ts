@@ -11,7 +11,7 @@ import {
   type VendorsAlike,
   type WantedState,
 } from '../../store/reports/vendor-list.ts';
-import { following, placeOf } from '../../store/reports/vendor-page.ts';
+import { following, vendorKey } from '../../store/reports/vendor-page.ts';
 import type { Database } from '../../store/sqlite/database.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
@@ -93,7 +93,7 @@ async function* batches(mirror: Database, filter: VendorFilter): AsyncGenerator<
     yield found;
     const last = found.at(-1);
     if (!last || found.length < limit) return;
-    after = placeOf(last);
+    after = vendorKey(last);
     left -= found.length;
   }
 }

@@ -1,6 +1,6 @@
 /** Invents the vendors that an account begins with, each from its seed and number alone. */
 import { seededRandom, mix, type SeededRandom } from '../core/random.ts';
-import { places, type Place } from './places.ts';
+import { locales, type Locale } from './locales.ts';
 import type { Money, State, TaxRecord, VendorRecord, WritableText } from '../core/vendor-record.ts';
 
 const day = 86_400_000;
@@ -50,13 +50,13 @@ export function firstTimes(seed: number, index: number, count: number): { create
 
 export function inventVendor(seed: number, index: number, count: number): VendorRecord {
   const random = seededRandom(mix(seed ^ salt.rest, index));
-  const place = random.pick(places);
+  const locale = random.pick(locales);
   const times = firstTimes(seed, index, count);
-  const outstanding = inventBalance(random, place, 0.4);
+  const outstanding = inventBalance(random, locale, 0.4);
   return {
     vendorid: idOf(seed, index),
-    texts: inventTexts(random, place),
-    is1099: place.currency === 'USD' && random.happens(0.3),
+    texts: inventTexts(random, locale),
+    is1099: locale.currency === 'USD' && random.happens(0.3),
     state: firstState(seed, index),
     taxes: inventTaxes(random, times.created),
     outstanding,
@@ -68,27 +68,27 @@ export function inventVendor(seed: number, index: number, count: number): Vendor
 /** Texts for one vendor: some of them null, some empty. Only about a tenth have a note. */
 export function inventTexts(
   random: SeededRandom,
-  place: Place = random.pick(places),
+  locale: Locale = random.pick(locales),
 ): Readonly<Partial<Record<WritableText, string | null>>> {
-  const first = random.pick(place.firstNames);
-  const last = random.pick(place.lastNames);
+  const first = random.pick(locale.firstNames);
+  const last = random.pick(locale.lastNames);
   const sometimes = (text: string): string | null => (random.happens(0.75) ? text : random.happens(0.7) ? null : '');
   const texts = {
-    vendor_name: `${random.pick(place.firms)} ${random.pick(random.happens(0.5) ? place.trades : place.lastNames)}`,
+    vendor_name: `${random.pick(locale.firms)} ${random.pick(random.happens(0.5) ? locale.trades : locale.lastNames)}`,
     account_number: sometimes(random.text(8, '0123456789')),
     primary_contact_first_name: sometimes(first),
     primary_contact_last_name: sometimes(last),
     primary_contact_email: sometimes(`contact${random.below(10_000)}@vendor.example`),
     phone: sometimes(`+${1 + random.below(98)} ${random.text(3, '23456789')}-${random.text(7, '0123456789')}`),
-    street: sometimes(`${1 + random.below(400)} ${random.pick(place.streets)}`),
+    street: sometimes(`${1 + random.below(400)} ${random.pick(locale.streets)}`),
     street2: random.happens(0.15) ? `Unit #${1 + random.below(40)}` : null,
-    city: sometimes(random.pick(place.cities)),
-    province: sometimes(random.pick(place.provinces)),
+    city: sometimes(random.pick(locale.cities)),
+    province: sometimes(random.pick(locale.provinces)),
     postal_code: sometimes(random.text(5, '0123456789')),
-    country: sometimes(place.country),
+    country: sometimes(locale.country),
     website: sometimes(`vendor${random.below(10_000)}.example`),
-    currency_code: place.currency,
-    language: place.language,
+    currency_code: locale.currency,
+    language: locale.language,
   };
   if (!random.happens(0.1)) return texts;
   return {
@@ -97,17 +97,17 @@ export function inventTexts(
   };
 }
 
-/** Mostly none, often one amount in the currency of the place, now and then a second in another one. */
-function inventBalance(random: SeededRandom, place: Place, probability: number): Money[] {
+/** Mostly none, often one amount in the currency of the locale, now and then a second in another one. */
+function inventBalance(random: SeededRandom, locale: Locale, probability: number): Money[] {
   if (!random.happens(probability)) return [];
-  const codes = random.happens(0.1) && place.currency !== 'GBP' ? [place.currency, 'GBP'] : [place.currency];
+  const codes = random.happens(0.1) && locale.currency !== 'GBP' ? [locale.currency, 'GBP'] : [locale.currency];
   return codes.map((code) => inventMoney(random, code));
 }
 
-/** Currencies of `places` that have no smaller unit: the service writes their amounts with two places all the same. */
+/** Currencies of `locales` that have no smaller unit: the service writes their amounts with two decimals all the same. */
 const wholeCurrencies: ReadonlySet<string> = new Set(['JPY']);
 
-/** A decimal with two places, at times negative and at times large. */
+/** A decimal with two digits, at times negative and at times large. */
 export function inventMoney(random: SeededRandom, code: string): Money {
   const drawn = random.below(random.happens(0.02) ? 10 ** 11 : 10 ** 6);
   const cents = wholeCurrencies.has(code) ? drawn - (drawn % 100) : drawn;

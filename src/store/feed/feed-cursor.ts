@@ -2,7 +2,7 @@
  * Cursors of the change feed: `epoch:seq`. One of another file, of a history that was lost when a copy was put back, or from before what was
  * removed leads nowhere: whoever holds it may have missed changes, or seen some that never were here.
  */
-import { cursorParts } from './feed-place.ts';
+import { cursorParts } from './cursor-text.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 

@@ -17,7 +17,7 @@ import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack, withoutCompanions } from './copy-state.ts';
 import type { Database } from '../sqlite/database.ts';
-import { isNoFile, ownFileAt, realPlace, type OwnFiles } from './own-files.ts';
+import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
@@ -69,7 +69,7 @@ export async function swapIn(
   write: (path: string) => void | Promise<void>,
 ): Promise<void> {
   const refuse = (): void => refuseOthers(target, { ...own, database: mirror.path });
-  const place = realPlace(target);
+  const place = resolvedPath(target);
   const folder = dirname(place);
   const draft = join(folder, `.${basename(place)}.${Buffer.from(random.bytes(6)).toString('hex')}`);
   try {
@@ -127,7 +127,7 @@ function refuseOthers(target: string, own: OwnFiles): void {
   if (isNoFile(target)) no('is no regular file');
   if (!existsSync(target) || !isDatabase(target)) return;
   if (!isMirror(target)) no('is a database of something else');
-  if (existsSync(`${realPlace(target)}.lock`)) no('is a mirror that a daemon keeps');
+  if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon keeps');
 }
 
 function sync(path: string): void {

@@ -4,10 +4,10 @@ import type { Clock, Random } from '../../domain/clock.ts';
 import type { DatabaseOptions } from '../sqlite/database.ts';
 import { noteDamage } from './damage-note.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
-import { realPlace } from './own-files.ts';
+import { resolvedPath } from './own-files.ts';
 import { comesOfDamage } from '../sqlite/sqlite-errors.ts';
 
-export interface MirrorPlace {
+export interface MirrorFileOptions {
   readonly path: string;
   /** The folder that holds `mirror/` and `secrets/`, the migrations. */
   readonly migrations: string;
@@ -30,13 +30,13 @@ export function mirrorMigrations(folder: string): Migration[] {
 }
 
 /** Damage that is met leaves a note for the next daemon. */
-export function mirrorOptions(place: MirrorPlace): DatabaseOptions {
+export function mirrorOptions(place: MirrorFileOptions): DatabaseOptions {
   return {
     ...place,
     mode: mirrorMode,
     migrations: mirrorMigrations(place.migrations),
     onDistrust(error) {
-      if (comesOfDamage(error)) noteDamage(realPlace(place.path));
+      if (comesOfDamage(error)) noteDamage(resolvedPath(place.path));
       place.onDistrust?.(error);
     },
   };

@@ -20,8 +20,8 @@ export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefi
   const databases = [
     { base: own.database, name: 'the mirror' },
     { base: own.secrets, name: 'the file of secrets' },
-  ].flatMap(({ base, name }) => (base === undefined ? [] : [{ place: realPlace(base), name }]));
-  const [real, there] = [realPlace(path), stats(path)];
+  ].flatMap(({ base, name }) => (base === undefined ? [] : [{ place: resolvedPath(base), name }]));
+  const [real, there] = [resolvedPath(path), stats(path)];
   const isAt = (place: string): boolean => real === place || isSame(there, stats(place));
   for (const { place, name } of databases) {
     if (isAt(place)) return `${name} itself`;
@@ -29,25 +29,25 @@ export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefi
     if (isBeside || [...journals, '.lock', '.world'].some((suffix) => isAt(place + suffix)))
       return `a file that belongs to ${name}`;
   }
-  return own.readFrom?.some((file) => isAt(realPlace(file))) ? 'a file of the settings itself' : undefined;
+  return own.readFrom?.some((file) => isAt(resolvedPath(file))) ? 'a file of the settings itself' : undefined;
 }
 
 /** The settings file by its real path, under which the mirror notes who serves an account. */
 export function settingsFileOf({ readFrom: [file = ''] }: Pick<OwnFiles, 'readFrom'>): string {
-  return realPlace(file);
+  return resolvedPath(file);
 }
 
 /** A path with every symbolic link in it followed, those too that lead to what is not there yet. */
-export function realPlace(path: string, links = 0): string {
+export function resolvedPath(path: string, links = 0): string {
   const whole = resolve(path);
   try {
     return realpathSync(whole);
   } catch {
     const folder = dirname(whole);
     if (folder === whole) return whole;
-    const place = join(realPlace(folder, links), basename(whole));
+    const place = join(resolvedPath(folder, links), basename(whole));
     const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-    return isLink && links < mostLinks ? realPlace(resolve(dirname(place), readlinkSync(place)), links + 1) : place;
+    return isLink && links < mostLinks ? resolvedPath(resolve(dirname(place), readlinkSync(place)), links + 1) : place;
   }
 }
 

@@ -20,7 +20,7 @@ import { Marks } from '../rows/marks.ts';
 import { SqliteWrites } from '../transactions/writes.ts';
 import { receivedDeliveriesOf, type ReceivedDeliveries } from '../reports/received-deliveries.ts';
 import { identityRow, type IdentityRow } from '../files/identity.ts';
-import { mirrorOptions, type MirrorPlace } from '../files/mirror-options.ts';
+import { mirrorOptions, type MirrorFileOptions } from '../files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from '../files/process-lock.ts';
 import { rateLedger } from '../rows/rate-ledger.ts';
 import { SqliteRequestFailures } from '../transactions/failed-requests.ts';
@@ -54,7 +54,7 @@ import type { ReadStamp } from '../../domain/reading.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 
 /** The mirror file, and who works on it. */
-export interface MirrorFile extends MirrorPlace {
+export interface MirrorFile extends MirrorFileOptions {
   /** Gives this process its name among those that work on the file at that path. */
   readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }

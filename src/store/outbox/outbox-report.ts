@@ -1,7 +1,7 @@
 /** How far the targets of outgoing webhooks are, and what was given up. */
 import { parseInstant } from '../../domain/clock.ts';
 import { lastSeq } from '../feed/feed-cursor.ts';
-import { cursorParts } from '../feed/feed-place.ts';
+import { cursorParts } from '../feed/cursor-text.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 

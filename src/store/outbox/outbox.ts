@@ -4,7 +4,7 @@
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { changeBefore, cursorOf, lastSeq, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
-import { cursorParts } from '../feed/feed-place.ts';
+import { cursorParts } from '../feed/cursor-text.ts';
 import { readChanges } from '../reports/change-feed.ts';
 import { withValues, type FeedChange } from '../reports/change-page.ts';
 import type { Counter } from '../rows/reading-counter.ts';

@@ -22,12 +22,12 @@ export interface Evidence {
 }
 
 /** Says whether a change that a sweep met is a finding. Pure: it is asked inside a transaction. */
-export type Accountant = (vendorid: number, verdict: Verdict, evidence: Evidence) => Finding | undefined;
+export type ChangeClassifier = (vendorid: number, verdict: Verdict, evidence: Evidence) => Finding | undefined;
 
 /** A sweep's context: its run, and who accounts for the differences it meets. */
 export interface SweepContext extends ReadingContext {
   readonly run: Pick<Run, 'id'>;
-  readonly accountant: Accountant | undefined;
+  readonly changeClassifier: ChangeClassifier | undefined;
 }
 
 export type Verdicts = ReadonlyMap<number, Verdict>;

@@ -69,7 +69,7 @@ export async function changePage(
 }
 
 /** The cursor that goes on after all that there is. */
-export function latestPlace(query: Query): Promise<string> {
+export function currentCursor(query: Query): Promise<string> {
   return query(latestCursor);
 }
 

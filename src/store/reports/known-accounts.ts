@@ -1,7 +1,7 @@
 /** Accounts that a mirror holds, whether or not the settings still name them. */
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { mayDisown } from '../decide/served.ts';
+import { mayDisown } from '../decide/account-owner.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';

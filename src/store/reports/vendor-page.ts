@@ -8,18 +8,18 @@ import type { VendorTable } from '../tables/vendor-tables.ts';
 import { vendorsWith, type ListedVendor, type VendorFilter } from './vendor-list.ts';
 
 /** Where a vendor stands in the order of pages. */
-export type VendorPlace = Pick<VendorTable, 'account_id' | 'vendorid'>;
+export type VendorKey = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 export interface VendorPageFilter extends VendorFilter {
   /** Where the page before ended. */
-  readonly after?: VendorPlace | undefined;
+  readonly after?: VendorKey | undefined;
   readonly limit: number;
 }
 
 export interface VendorPage {
   readonly vendors: readonly ListedVendor[];
   /** Where the next page begins; null where there is none. */
-  readonly next: VendorPlace | null;
+  readonly next: VendorKey | null;
   /** How many there are on all pages; null where that would take a look at every vendor. */
   readonly total: number | null;
 }
@@ -41,10 +41,10 @@ export async function vendorPage(
   signal?: AbortSignal,
 ): Promise<VendorPage> {
   const vendors: ListedVendor[] = [];
-  let after: VendorPlace | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
+  let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
   for (let looked = 0; after && vendors.length < filter.limit && looked < mostLooked; looked += atOnce) {
     signal?.throwIfAborted();
-    const from: VendorPlace = after;
+    const from: VendorKey = after;
     const limit = filter.limit - vendors.length;
     const found = await query((sqlite) => slice(sqlite, { ...filter, limit }, from));
     vendors.push(...found.vendors);
@@ -59,9 +59,9 @@ export async function vendorPage(
 function slice(
   sqlite: Sqlite,
   filter: VendorPageFilter,
-  from: VendorPlace,
-): { vendors: ListedVendor[]; next: VendorPlace | undefined } {
-  const [end] = ask<VendorPlace>(
+  from: VendorKey,
+): { vendors: ListedVendor[]; next: VendorKey | undefined } {
+  const [end] = ask<VendorKey>(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
@@ -75,22 +75,22 @@ function slice(
   const range = end ? sql<SqlBool>`${following(filter, from)} AND ${upTo(filter, end)}` : following(filter, from);
   const vendors = vendorsWith(sqlite, filter, range);
   const last = vendors.at(-1);
-  if (last && vendors.length === filter.limit) return { vendors, next: placeOf(last) };
+  if (last && vendors.length === filter.limit) return { vendors, next: vendorKey(last) };
   return { vendors, next: end };
 }
 
 /** What comes after a place, in this order. Of one account by its number alone: SQLite would look through the account from its beginning for a pair. */
-export function following({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
+export function following({ account }: VendorFilter, { account_id, vendorid }: VendorKey): RawBuilder<SqlBool> {
   if (account !== undefined) return sql`v.account_id = ${account} AND v.vendorid > ${vendorid}`;
   return sql`(v.account_id, v.vendorid) > (${account_id}, ${vendorid})`;
 }
 
-function upTo({ account }: VendorFilter, { account_id, vendorid }: VendorPlace): RawBuilder<SqlBool> {
+function upTo({ account }: VendorFilter, { account_id, vendorid }: VendorKey): RawBuilder<SqlBool> {
   if (account !== undefined) return sql`v.vendorid <= ${vendorid}`;
   return sql`(v.account_id, v.vendorid) <= (${account_id}, ${vendorid})`;
 }
 
-export function placeOf({ account_id, vendorid }: ListedVendor): VendorPlace {
+export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
   return { account_id, vendorid };
 }
 

@@ -1,6 +1,6 @@
 /** The accounts of the mirror, and which settings file names each. */
 import { timestamp } from '../../domain/clock.ts';
-import { mayDisown } from '../decide/served.ts';
+import { mayDisown } from '../decide/account-owner.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';

@@ -1,7 +1,7 @@
 /** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
 import { sql } from 'kysely';
 import type { Source } from '../../domain/reading.ts';
-import { currencyPlaces, decimalAmount, minorUnits } from '../../domain/amounts.ts';
+import { currencyDigits, decimalAmount, minorUnits } from '../../domain/amounts.ts';
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
@@ -161,6 +161,6 @@ function noAmounts({ code }: Balance): Span {
     overdue_amount: 0,
     outstanding_units: 0,
     overdue_units: 0,
-    minor_digits: currencyPlaces(code),
+    minor_digits: currencyDigits(code),
   };
 }

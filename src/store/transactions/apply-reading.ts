@@ -103,13 +103,13 @@ export class SqliteReadings implements Readings {
     const oddities = verdict.kind === 'created' ? odditiesOf(verdict.vendor) : verdict.oddities;
     if (oddities)
       this.#findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { ...oddities } });
-    if (!context.accountant) return verdict;
+    if (!context.changeClassifier) return verdict;
     const key: Key = { account_id: context.accountId, vendorid };
     const evidence: Evidence = {
       marked: this.#marks.isAnnounced(key),
       unanswered: this.#deliveries.lastUnanswered(key),
     };
-    const finding = context.accountant(vendorid, verdict, evidence);
+    const finding = context.changeClassifier(vendorid, verdict, evidence);
     if (finding) this.#findings.add(context.run.id, context.accountId, finding);
     return verdict;
   }

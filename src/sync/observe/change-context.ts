@@ -1,6 +1,6 @@
 import type { RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { Engine } from '../account/engine.ts';
-import { accountant } from './accountant.ts';
+import { changeClassifier } from './classify-change.ts';
 import type { Sweeping } from '../../store/records/run-record.ts';
 import type { SweepContext } from '../../store/records/reading-record.ts';
 
@@ -13,7 +13,7 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
     runId: run.id,
     deliveryId: null,
     lag: sync.lag,
-    accountant: (await isToldOfChanges(engine, run.trigger)) ? accountant(() => clock.now()) : undefined,
+    changeClassifier: (await isToldOfChanges(engine, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };
 }
 

@@ -3,7 +3,7 @@ import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { FieldWatch, type ShownFields } from './field-watch.ts';
-import { isNews } from './accountant.ts';
+import { isNews } from './classify-change.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';

@@ -2,7 +2,7 @@
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
-import { isNews } from '../observe/accountant.ts';
+import { isNews } from '../observe/classify-change.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
 import type { Sighting } from '../account/read-vendor.ts';
 import { next, secondLookDelay, type Result } from './retry-policy.ts';

@@ -2,7 +2,7 @@
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Engine } from '../account/engine.ts';
-import { inFlightFor } from '../observe/accountant.ts';
+import { inFlightFor } from '../observe/classify-change.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import type { Complete } from '../sweep/passes.ts';
 import type { Run } from '../../store/records/run-record.ts';

@@ -7,7 +7,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
 import { readAgain } from './shown-vendor.ts';
-import { leftOut, notTaken } from './taken.ts';
+import { leftOut, notTaken } from './check-answer.ts';
 
 /** What became of a write that was carried out. */
 export interface WriteReport {

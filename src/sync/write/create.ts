@@ -10,7 +10,7 @@ import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { readAgain, sweep } from './shown-vendor.ts';
-import { notTaken } from './taken.ts';
+import { notTaken } from './check-answer.ts';
 import { when, type WriteOptions } from './write-options.ts';
 import type { OpenCreation } from '../../store/records/write-record.ts';
 

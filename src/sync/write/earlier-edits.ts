@@ -9,7 +9,7 @@ import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import type { WriteReport } from './answer.ts';
 import { shownVendor } from './shown-vendor.ts';
-import { notTaken } from './taken.ts';
+import { notTaken } from './check-answer.ts';
 import { when, type WriteOptions } from './write-options.ts';
 import type { OpenEdit } from '../../store/records/write-record.ts';
 

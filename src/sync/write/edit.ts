@@ -12,7 +12,7 @@ import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { resolveEarlier, nextTime } from './earlier-edits.ts';
 import { shownVendor } from './shown-vendor.ts';
-import { notTaken } from './taken.ts';
+import { notTaken } from './check-answer.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** Times that one edit is sent at most. */

@@ -10,7 +10,7 @@ export class DeliveryMonitor {
   /** When the wrong signatures since the last right one came, by account, as far as they matter. */
   readonly #wrong = new Map<string, number[]>();
 
-  /** `onDeaf` is told at most once an hour for each account. */
+  /** `onSilence` is called at most once an hour for each account. */
   constructor(clock: Clock, onSilence: (accountId: string) => void) {
     this.#clock = clock;
     this.#onSilence = onSilence;

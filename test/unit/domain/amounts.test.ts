@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currencyPlaces, decimalAmount, minorUnits, unreadableBalances } from '../../../src/domain/amounts.ts';
+import { currencyDigits, decimalAmount, minorUnits, unreadableBalances } from '../../../src/domain/amounts.ts';
 
 describe('an amount', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('an amount', () => {
   });
 
   it('has as many places as ISO 4217 says, whatever the version of Node.js', () => {
-    expect(['USD', 'JPY', 'ISK', 'IQD', 'CLF', 'COP', 'XXX'].map(currencyPlaces)).toEqual([2, 0, 0, 3, 4, 2, 2]);
+    expect(['USD', 'JPY', 'ISK', 'IQD', 'CLF', 'COP', 'XXX'].map(currencyDigits)).toEqual([2, 0, 0, 3, 4, 2, 2]);
   });
 
   it('is told of where it is no decimal number', () => {

@@ -79,9 +79,9 @@ describe('worlds of single points', () => {
     ['405', 405],
     ['yes', 200],
   ])('readCallback=%s', async (value, status) => {
-    const place = await testbed({ level: 'service', world: [`readCallback=${value}`] });
-    const id = await place.subscribe();
-    const told = await place.get(`${callbacksPath}/${id}`);
+    const service = await testbed({ level: 'service', world: [`readCallback=${value}`] });
+    const id = await service.subscribe();
+    const told = await service.get(`${callbacksPath}/${id}`);
     expect(told.status).toBe(status);
     if (status === 200) expect(told.json.response.result.callback).toMatchObject({ callbackid: id, verified: true });
   });
@@ -90,28 +90,28 @@ describe('worlds of single points', () => {
     ['state', { vis_state: 2, city: null }, ['bill_vendor.update']],
     ['all', { vis_state: 2, city: 'Oslo' }, ['bill_vendor.update']],
   ])('editState=%s', async (value, expected, told) => {
-    const place = await testbed({ level: 'service', world: [`editState=${value}`], vendors: 1 });
-    await place.subscribe();
-    const [{ vendorid } = { vendorid: 0 }] = place.sandbox.vendors(account).all();
-    place.sandbox.vendors(account).edit(Number(vendorid), { city: null });
-    await place.clock.advance(1_000);
-    place.arrivals.length = 0;
-    const { json } = await place.ask('PUT', `${vendorsPath}/${String(vendorid)}`, {
+    const service = await testbed({ level: 'service', world: [`editState=${value}`], vendors: 1 });
+    await service.subscribe();
+    const [{ vendorid } = { vendorid: 0 }] = service.sandbox.vendors(account).all();
+    service.sandbox.vendors(account).edit(Number(vendorid), { city: null });
+    await service.clock.advance(1_000);
+    service.arrivals.length = 0;
+    const { json } = await service.ask('PUT', `${vendorsPath}/${String(vendorid)}`, {
       bill_vendor: { vis_state: 2, city: 'Oslo' },
     });
     expect(json.response.result.bill_vendor).toMatchObject(expected);
-    await place.clock.advance(1_000);
-    expect(place.arrivals.map(({ form }) => form.get('name'))).toEqual(told);
+    await service.clock.advance(1_000);
+    expect(service.arrivals.map(({ form }) => form.get('name'))).toEqual(told);
   });
 
   it('attempts, retryAfter and retryGrowth: how often and when a delivery is tried', async () => {
-    const place = await testbed({ level: 'service', world: ['attempts=3', 'retryAfter=2', 'retryGrowth=10'] });
-    await place.subscribe();
-    place.answerWith(500);
-    const begun = place.clock.now();
-    place.sandbox.emit(account, 'bill_vendor.update', 1);
-    await place.clock.advance(60_000);
-    const tried = place.sandbox.deliveries().filter(({ kind }) => kind === 'event');
+    const service = await testbed({ level: 'service', world: ['attempts=3', 'retryAfter=2', 'retryGrowth=10'] });
+    await service.subscribe();
+    service.answerWith(500);
+    const begun = service.clock.now();
+    service.sandbox.emit(account, 'bill_vendor.update', 1);
+    await service.clock.advance(60_000);
+    const tried = service.sandbox.deliveries().filter(({ kind }) => kind === 'event');
     expect(tried.map(({ at, outcome }) => [at - begun, outcome])).toEqual([
       [0, 'failed'],
       [2_000, 'failed'],
@@ -122,26 +122,26 @@ describe('worlds of single points', () => {
 
 describe('tokens', () => {
   it('have the lifetime and the scopes that they are given', async () => {
-    const place = await testbed({
+    const service = await testbed({
       level: 'service',
       tokenLifetime: 60,
       scopes: ['user:bill_vendors:read'],
       refreshToken: 'once',
     });
-    expect((await place.get(vendorsPath)).status).toBe(200);
-    expect((await place.get(gatewaysPath)).status).toBe(403);
-    await place.clock.advance(60_000);
-    expect((await place.get(vendorsPath)).status).toBe(401);
-    const { text } = await place.ask('POST', '/auth/oauth/token', {
+    expect((await service.get(vendorsPath)).status).toBe(200);
+    expect((await service.get(gatewaysPath)).status).toBe(403);
+    await service.clock.advance(60_000);
+    expect((await service.get(vendorsPath)).status).toBe(401);
+    const { text } = await service.ask('POST', '/auth/oauth/token', {
       grant_type: 'refresh_token',
       refresh_token: 'once',
     });
     const pair = JSON.parse(text) as { access_token: string };
     expect(pair).toMatchObject({ expires_in: 60, scope: 'user:bill_vendors:read' });
     const read = async (path: string) =>
-      (await place.ask('GET', path, undefined, { authorization: `Bearer ${pair.access_token}` })).status;
+      (await service.ask('GET', path, undefined, { authorization: `Bearer ${pair.access_token}` })).status;
     expect([await read(vendorsPath), await read(gatewaysPath)]).toEqual([200, 403]);
-    await place.clock.advance(60_000);
+    await service.clock.advance(60_000);
     expect(await read(vendorsPath)).toBe(401);
   });
 });

@@ -6,8 +6,8 @@ import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { callbacksPath, type Arrival } from '../../../support/testbed/service.ts';
 
 const vendorService = ({ sandbox }: Testbed<'service'>) => sandbox.vendors(account);
-const someVendor = (place: Testbed<'service'>): number =>
-  vendorService(place).create({ vendor_name: 'A' })['vendorid'] as number;
+const someVendor = (service: Testbed<'service'>): number =>
+  vendorService(service).create({ vendor_name: 'A' })['vendorid'] as number;
 const told = ({ arrivals }: Testbed<'service'>): string[] =>
   arrivals.map(({ form }) => `${form.get('name') ?? ''} ${form.get('object_id') ?? ''}`);
 const outcomes = ({ sandbox }: Testbed<'service'>) =>
@@ -23,13 +23,13 @@ const code = ({ sandbox }: Testbed<'service'>, id: number) => sandbox.callbacks(
 
 describe('a delivery', () => {
   it('carries its parameters as a form, signed with the verifier, in an order that changes', async () => {
-    const place = await testbed({ level: 'service' });
-    const id = await place.subscribe();
-    for (let count = 0; count < 6; count += 1) someVendor(place);
-    await place.clock.advance(1_000);
-    const orders = new Set(place.arrivals.map(({ form }) => [...form.keys()].join()));
+    const service = await testbed({ level: 'service' });
+    const id = await service.subscribe();
+    for (let count = 0; count < 6; count += 1) someVendor(service);
+    await service.clock.advance(1_000);
+    const orders = new Set(service.arrivals.map(({ form }) => [...form.keys()].join()));
     expect(orders.size).toBeGreaterThan(1);
-    for (const arrival of place.arrivals) {
+    for (const arrival of service.arrivals) {
       expect([...arrival.form.keys()].sort()).toEqual([
         'account_id',
         'business_id',
@@ -39,22 +39,22 @@ describe('a delivery', () => {
         'user_id',
       ]);
       expect(arrival.headers['content-type']).toBe('application/x-www-form-urlencoded');
-      expect(signedWith(arrival, code(place, id))).toBe(true);
+      expect(signedWith(arrival, code(service, id))).toBe(true);
     }
   });
 
   it('goes to each verified callback that hears of the event', async () => {
-    const place = await testbed({ level: 'service' });
-    await place.subscribe('bill_vendor', 'https://a.example');
-    await place.subscribe('bill_vendor.update', 'https://b.example');
-    await place.subscribe('bill', 'https://c.example');
-    await place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri: 'https://d.example' } });
-    await place.clock.advance(1_000);
-    place.arrivals.length = 0;
-    place.sandbox.emit(account, 'bill_vendor.update', 7);
-    place.sandbox.emit(account, 'bill.create', 8);
-    await place.clock.advance(1_000);
-    expect(place.arrivals.map(({ uri, form }) => `${uri} ${form.get('object_id') ?? ''}`)).toEqual([
+    const service = await testbed({ level: 'service' });
+    await service.subscribe('bill_vendor', 'https://a.example');
+    await service.subscribe('bill_vendor.update', 'https://b.example');
+    await service.subscribe('bill', 'https://c.example');
+    await service.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri: 'https://d.example' } });
+    await service.clock.advance(1_000);
+    service.arrivals.length = 0;
+    service.sandbox.emit(account, 'bill_vendor.update', 7);
+    service.sandbox.emit(account, 'bill.create', 8);
+    await service.clock.advance(1_000);
+    expect(service.arrivals.map(({ uri, form }) => `${uri} ${form.get('object_id') ?? ''}`)).toEqual([
       'https://a.example 7',
       'https://b.example 7',
       'https://c.example 8',
@@ -62,35 +62,35 @@ describe('a delivery', () => {
   });
 
   it('C16 of an event that nobody documented can be sent too', async () => {
-    const place = await testbed({ level: 'service' });
-    await place.subscribe();
-    place.sandbox.emit(account, 'bill_vendor.merge', 7);
-    await place.clock.advance(1_000);
-    expect(told(place)).toEqual(['bill_vendor.merge 7']);
+    const service = await testbed({ level: 'service' });
+    await service.subscribe();
+    service.sandbox.emit(account, 'bill_vendor.merge', 7);
+    await service.clock.advance(1_000);
+    expect(told(service)).toEqual(['bill_vendor.merge 7']);
   });
 
   it.each([302, 404, 500, undefined])(
     'answered with %s failed, and is tried again until it is acknowledged',
     async (status) => {
-      const place = await testbed({ level: 'service' });
-      await place.subscribe();
-      place.answerWith(status);
-      someVendor(place);
-      await place.clock.advance(14_000);
-      place.answerWith(200);
-      await place.clock.advance(3_600_000);
-      expect(outcomes(place)).toEqual([`1 ${String(status)} failed`, '2 200 acknowledged']);
+      const service = await testbed({ level: 'service' });
+      await service.subscribe();
+      service.answerWith(status);
+      someVendor(service);
+      await service.clock.advance(14_000);
+      service.answerWith(200);
+      await service.clock.advance(3_600_000);
+      expect(outcomes(service)).toEqual([`1 ${String(status)} failed`, '2 200 acknowledged']);
     },
   );
 
   it('waits longer after each failure, and is dropped after several', async () => {
-    const place = await testbed({ level: 'service', world: ['attempts=4'] });
-    await place.subscribe();
-    place.answerWith(500);
-    someVendor(place);
-    await place.clock.advance(24 * 3_600_000);
-    expect(outcomes(place)).toEqual(['1 500 failed', '2 500 failed', '3 500 failed', '4 500 dropped']);
-    const times = place.sandbox
+    const service = await testbed({ level: 'service', world: ['attempts=4'] });
+    await service.subscribe();
+    service.answerWith(500);
+    someVendor(service);
+    await service.clock.advance(24 * 3_600_000);
+    expect(outcomes(service)).toEqual(['1 500 failed', '2 500 failed', '3 500 failed', '4 500 dropped']);
+    const times = service.sandbox
       .deliveries()
       .slice(-4)
       .map(({ at }) => at);
@@ -98,64 +98,64 @@ describe('a delivery', () => {
   });
 
   it('is dropped when its callback has been removed or asks for a new code', async () => {
-    const place = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
-    const id = await place.subscribe();
-    someVendor(place);
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
-    await place.clock.advance(10_000);
-    expect(outcomes(place)).toEqual(['0 undefined dropped']);
+    const service = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
+    const id = await service.subscribe();
+    someVendor(service);
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await service.clock.advance(10_000);
+    expect(outcomes(service)).toEqual(['0 undefined dropped']);
   });
 
   it('D8 is not made for what happened while the callback was unverified', async () => {
-    const place = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
-    const id = await place.subscribe();
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
-    someVendor(place);
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
-    await place.clock.advance(10_000);
-    expect(outcomes(place)).toEqual([]);
+    const service = await testbed({ level: 'service', deliveries: { delay: [5_000, 5_000] } });
+    const id = await service.subscribe();
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    someVendor(service);
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(service, id) } });
+    await service.clock.advance(10_000);
+    expect(outcomes(service)).toEqual([]);
   });
 
   it('tells listeners of each attempt', async () => {
-    const place = await testbed({ level: 'service' });
-    await place.subscribe();
+    const service = await testbed({ level: 'service' });
+    await service.subscribe();
     const heard: string[] = [];
-    const stop = place.sandbox.onDelivery(({ outcome }) => heard.push(outcome));
-    someVendor(place);
-    await place.clock.advance(1_000);
+    const stop = service.sandbox.onDelivery(({ outcome }) => heard.push(outcome));
+    someVendor(service);
+    await service.clock.advance(1_000);
     stop();
-    someVendor(place);
-    await place.clock.advance(1_000);
+    someVendor(service);
+    await service.clock.advance(1_000);
     expect(heard).toEqual(['acknowledged']);
   });
 
   it('never leaves after the sandbox has stopped', async () => {
-    const place = await testbed({ level: 'service' });
-    await place.subscribe();
-    someVendor(place);
-    place.sandbox.stop();
-    someVendor(place);
-    await place.clock.advance(1_000);
-    expect(place.arrivals).toEqual([]);
-    expect(place.clock.pending()).toEqual([]);
+    const service = await testbed({ level: 'service' });
+    await service.subscribe();
+    someVendor(service);
+    service.sandbox.stop();
+    someVendor(service);
+    await service.clock.advance(1_000);
+    expect(service.arrivals).toEqual([]);
+    expect(service.clock.pending()).toEqual([]);
   });
 });
 
 describe('disabling', () => {
   const fail = async (world: string[]) => {
-    const place = await testbed({ level: 'service', world: ['disableAfter=60', ...world] });
-    const id = await place.subscribe();
-    place.answerWith(500);
-    someVendor(place);
-    await place.clock.advance(3_600_000);
-    someVendor(place);
-    await place.clock.advance(1_000);
-    place.answerWith(200);
-    place.arrivals.length = 0;
-    someVendor(place);
-    await place.clock.advance(1_000);
-    const list = (await place.get(callbacksPath)).json.response.result.callbacks;
-    return { place, id, list };
+    const service = await testbed({ level: 'service', world: ['disableAfter=60', ...world] });
+    const id = await service.subscribe();
+    service.answerWith(500);
+    someVendor(service);
+    await service.clock.advance(3_600_000);
+    someVendor(service);
+    await service.clock.advance(1_000);
+    service.answerWith(200);
+    service.arrivals.length = 0;
+    someVendor(service);
+    await service.clock.advance(1_000);
+    const list = (await service.get(callbacksPath)).json.response.result.callbacks;
+    return { service, id, list };
   };
 
   it.each([
@@ -163,45 +163,48 @@ describe('disabling', () => {
     ['absent', []],
     ['silent', [{ verified: true }]],
   ])('after a long time of failures only: world disabled=%s', async (disabled, shown) => {
-    const { place, list } = await fail([`disabled=${disabled}`]);
-    expect(place.arrivals).toEqual([]);
+    const { service, list } = await fail([`disabled=${disabled}`]);
+    expect(service.arrivals).toEqual([]);
     expect(list).toMatchObject(shown);
   });
 
   it.each(['unverified', 'absent', 'silent'])('ends with a new code that is verified: %s', async (disabled) => {
-    const { place, id } = await fail([`disabled=${disabled}`]);
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
-    await place.clock.advance(1_000);
-    place.arrivals.length = 0;
-    someVendor(place);
-    await place.clock.advance(1_000);
-    expect(place.arrivals).toHaveLength(1);
+    const { service, id } = await fail([`disabled=${disabled}`]);
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(service, id) } });
+    await service.clock.advance(1_000);
+    service.arrivals.length = 0;
+    someVendor(service);
+    await service.clock.advance(1_000);
+    expect(service.arrivals).toHaveLength(1);
   });
 
   it('does not happen while anything is acknowledged', async () => {
-    const place = await testbed({ level: 'service', world: ['disableAfter=60'] });
-    const id = await place.subscribe();
+    const service = await testbed({ level: 'service', world: ['disableAfter=60'] });
+    const id = await service.subscribe();
     for (let hour = 0; hour < 4; hour += 1) {
-      place.answerWith(hour % 2 ? 200 : 500);
-      someVendor(place);
-      await place.clock.advance(3_600_000);
+      service.answerWith(hour % 2 ? 200 : 500);
+      someVendor(service);
+      await service.clock.advance(3_600_000);
     }
-    expect(place.sandbox.callbacks(account).get(id)?.disabled).toBe(false);
+    expect(service.sandbox.callbacks(account).get(id)?.disabled).toBe(false);
   });
 });
 
 describe('worlds of events', () => {
-  const eventsOf = async (world: string[], act: (place: Testbed<'service'>, id: number) => void): Promise<string[]> => {
-    const place = await testbed({ level: 'service', world });
-    const id = someVendor(place);
-    await place.subscribe();
-    act(place, id);
-    await place.clock.advance(1_000);
-    return place.arrivals.map(({ form }) => form.get('name')!.split('.')[1]!).sort();
+  const eventsOf = async (
+    world: string[],
+    act: (service: Testbed<'service'>, id: number) => void,
+  ): Promise<string[]> => {
+    const service = await testbed({ level: 'service', world });
+    const id = someVendor(service);
+    await service.subscribe();
+    act(service, id);
+    await service.clock.advance(1_000);
+    return service.arrivals.map(({ form }) => form.get('name')!.split('.')[1]!).sort();
   };
-  const remove = (place: Testbed<'service'>, id: number) => vendorService(place).delete(id);
-  const archive = (place: Testbed<'service'>, id: number) => vendorService(place).archive(id);
+  const remove = (service: Testbed<'service'>, id: number) => vendorService(service).delete(id);
+  const archive = (service: Testbed<'service'>, id: number) => vendorService(service).archive(id);
 
   it.each([
     ['update', ['update']],
@@ -227,19 +230,19 @@ describe('worlds of events', () => {
   ])('restoreEvent=%s', async (value, events) => {
     const world = [`restoreEvent=${value}`, 'archiveEvent=none'];
     expect(
-      await eventsOf(world, (place, id) => {
-        archive(place, id);
-        vendorService(place).restore(id);
+      await eventsOf(world, (service, id) => {
+        archive(service, id);
+        vendorService(service).restore(id);
       }),
     ).toEqual(events);
   });
 
   it('C7 objectId=callback', async () => {
-    const place = await testbed({ level: 'service', world: ['objectId=callback'] });
-    const id = await place.subscribe();
-    someVendor(place);
-    await place.clock.advance(1_000);
-    expect(told(place)).toEqual([`bill_vendor.create ${id}`]);
+    const service = await testbed({ level: 'service', world: ['objectId=callback'] });
+    const id = await service.subscribe();
+    someVendor(service);
+    await service.clock.advance(1_000);
+    expect(told(service)).toEqual([`bill_vendor.create ${id}`]);
   });
 
   it.each([
@@ -248,41 +251,41 @@ describe('worlds of events', () => {
     ['keyOrder=arrival', 'escaping=utf8'],
     ['keyOrder=sorted', 'escaping=utf8'],
   ])('E1 the signature in %s, %s, with a parameter beyond ASCII', async (...world) => {
-    const place = await testbed({ level: 'service', world: ['extraParameter=present', ...world] });
-    const id = await place.subscribe();
-    someVendor(place);
-    await place.clock.advance(1_000);
-    const [arrival] = place.arrivals;
+    const service = await testbed({ level: 'service', world: ['extraParameter=present', ...world] });
+    const id = await service.subscribe();
+    someVendor(service);
+    await service.clock.advance(1_000);
+    const [arrival] = service.arrivals;
     expect(arrival?.form.get('origin')).toContain('東京');
-    expect(signedWith(arrival!, code(place, id), ...world)).toBe(true);
+    expect(signedWith(arrival!, code(service, id), ...world)).toBe(true);
   });
 
   it('D9 signAt=event signs with the code of the event, even after a new one', async () => {
-    const place = await testbed({ level: 'service', world: ['signAt=event'], deliveries: { delay: [5_000, 5_000] } });
-    const id = await place.subscribe();
-    const old = code(place, id);
-    someVendor(place);
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
-    await place.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(place, id) } });
-    await place.clock.advance(10_000);
-    const arrival = place.arrivals.find(({ form }) => form.get('name') === 'bill_vendor.create');
+    const service = await testbed({ level: 'service', world: ['signAt=event'], deliveries: { delay: [5_000, 5_000] } });
+    const id = await service.subscribe();
+    const old = code(service, id);
+    someVendor(service);
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { resend: true } });
+    await service.ask('PUT', `${callbacksPath}/${id}`, { callback: { verifier: code(service, id) } });
+    await service.clock.advance(10_000);
+    const arrival = service.arrivals.find(({ form }) => form.get('name') === 'bill_vendor.create');
     expect(signedWith(arrival!, old)).toBe(true);
   });
 });
 
 describe('the plan of deliveries', () => {
   const planned = async (deliveries: object, minutes: number): Promise<Testbed<'service'>> => {
-    const place = await testbed({ level: 'service', deliveries: { delay: [0, 0], ...deliveries } });
-    await place.subscribe();
-    for (let count = 0; count < 20; count += 1) someVendor(place);
-    await place.clock.advance(minutes * 60_000);
-    return place;
+    const service = await testbed({ level: 'service', deliveries: { delay: [0, 0], ...deliveries } });
+    await service.subscribe();
+    for (let count = 0; count < 20; count += 1) someVendor(service);
+    await service.clock.advance(minutes * 60_000);
+    return service;
   };
 
   it('C10 lose', async () => {
-    const place = await planned({ lose: 1 }, 10);
-    expect(place.arrivals).toEqual([]);
-    expect(new Set(outcomes(place))).toEqual(new Set(['0 undefined lost']));
+    const service = await planned({ lose: 1 }, 10);
+    expect(service.arrivals).toEqual([]);
+    expect(new Set(outcomes(service))).toEqual(new Set(['0 undefined lost']));
   });
 
   it('C1 repeat, though all were acknowledged', async () => {
@@ -302,10 +305,10 @@ describe('the plan of deliveries', () => {
   });
 
   it('H1 forge sends others with a signature of nobody', async () => {
-    const place = await planned({ forge: 1 }, 1);
-    const [{ id } = { id: 0 }] = place.sandbox.callbacks(account).all();
-    expect(place.arrivals).toHaveLength(40);
-    expect(place.arrivals.filter((arrival) => signedWith(arrival, code(place, id)))).toHaveLength(20);
+    const service = await planned({ forge: 1 }, 1);
+    const [{ id } = { id: 0 }] = service.sandbox.callbacks(account).all();
+    expect(service.arrivals).toHaveLength(40);
+    expect(service.arrivals.filter((arrival) => signedWith(arrival, code(service, id)))).toHaveLength(20);
   });
 
   it('is the same for the same seed', async () => {

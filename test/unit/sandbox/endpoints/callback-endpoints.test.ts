@@ -20,12 +20,12 @@ const code = ({ sandbox }: Testbed<'service'>, id: number): string => sandbox.ca
 
 describe('states of a callback', () => {
   it('none → unverified: registering sends a code and the callback id to the uri', async () => {
-    const place = await testbed({ level: 'service' });
-    const { callbackid, id, verified } = await register(place);
+    const service = await testbed({ level: 'service' });
+    const { callbackid, id, verified } = await register(service);
     expect([id, verified]).toEqual([callbackid, false]);
-    expect(place.arrivals).toEqual([]);
-    await place.clock.advance(1_000);
-    const [arrival] = place.arrivals;
+    expect(service.arrivals).toEqual([]);
+    await service.clock.advance(1_000);
+    const [arrival] = service.arrivals;
     expect(arrival).toMatchObject({ uri, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
     expect(Object.fromEntries(arrival!.form)).toMatchObject({
       name: 'callback.verify',
@@ -44,49 +44,49 @@ describe('states of a callback', () => {
   });
 
   it('unverified → verified: only the code that was sent does it', async () => {
-    const place = await testbed({ level: 'service' });
-    const { callbackid } = await register(place);
-    expect((await put(place, callbackid, { verifier: 'wrong' })).status).toBe(422);
-    expect(await list(place)).toMatchObject([{ verified: false }]);
-    const told = await put(place, callbackid, { verifier: code(place, callbackid) });
+    const service = await testbed({ level: 'service' });
+    const { callbackid } = await register(service);
+    expect((await put(service, callbackid, { verifier: 'wrong' })).status).toBe(422);
+    expect(await list(service)).toMatchObject([{ verified: false }]);
+    const told = await put(service, callbackid, { verifier: code(service, callbackid) });
     expect([told.status, told.json.response.result.callback.verified]).toEqual([200, true]);
   });
 
   it('any → unverified: resend sends a new code', async () => {
-    const place = await testbed({ level: 'service' });
-    const id = await place.subscribe();
-    const old = code(place, id);
-    const told = await put(place, id, { resend: true });
+    const service = await testbed({ level: 'service' });
+    const id = await service.subscribe();
+    const old = code(service, id);
+    const told = await put(service, id, { resend: true });
     expect(told.json.response.result.callback.verified).toBe(false);
-    await place.clock.advance(1_000);
-    expect(place.arrivals[0]?.form.get('verifier')).toBe(code(place, id));
-    expect((await put(place, id, { verifier: old })).status).toBe(422);
+    await service.clock.advance(1_000);
+    expect(service.arrivals[0]?.form.get('verifier')).toBe(code(service, id));
+    expect((await put(service, id, { verifier: old })).status).toBe(422);
   });
 
   it('any → removed', async () => {
-    const place = await testbed({ level: 'service' });
-    const id = await place.subscribe();
-    expect((await place.ask('DELETE', `${callbacksPath}/${id}`)).json).toEqual({ response: {} });
-    expect(await list(place)).toEqual([]);
-    expect((await put(place, id, { resend: true })).status).toBe(404);
+    const service = await testbed({ level: 'service' });
+    const id = await service.subscribe();
+    expect((await service.ask('DELETE', `${callbacksPath}/${id}`)).json).toEqual({ response: {} });
+    expect(await list(service)).toEqual([]);
+    expect((await put(service, id, { resend: true })).status).toBe(404);
   });
 
   it('a code that is not acknowledged is sent again', async () => {
-    const place = await testbed({ level: 'service' });
-    place.answerWith(500);
-    await register(place);
-    await place.clock.advance(16_000);
-    expect(place.arrivals).toHaveLength(2);
+    const service = await testbed({ level: 'service' });
+    service.answerWith(500);
+    await register(service);
+    await service.clock.advance(16_000);
+    expect(service.arrivals).toHaveLength(2);
   });
 });
 
 describe('registering', () => {
   it('takes every event, and every noun alone', async () => {
-    const place = await testbed({ level: 'service' });
+    const service = await testbed({ level: 'service' });
     const nouns = [...new Set(eventNames.map((event) => event.split('.')[0]!))];
     expect(nouns).toHaveLength(15);
     expect(eventNames).toHaveLength(47);
-    for (const event of [...eventNames, ...nouns]) expect(await register(place, event)).toMatchObject({ event });
+    for (const event of [...eventNames, ...nouns]) expect(await register(service, event)).toMatchObject({ event });
   });
 
   it.each(['bill_vendor.sendByEmail', 'vendor.create', 'toString', ''])('refuses the event %j', async (event) => {
@@ -96,60 +96,60 @@ describe('registering', () => {
   });
 
   it('needs the scope of the event', async () => {
-    const place = await testbed({ level: 'service' });
-    place.sandbox.access.grant('a-token', ['user:bill_vendors:read']);
-    expect((await place.ask('POST', callbacksPath, { callback: { event: 'invoice', uri } })).status).toBe(403);
-    expect((await place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } })).status).toBe(200);
+    const service = await testbed({ level: 'service' });
+    service.sandbox.access.grant('a-token', ['user:bill_vendors:read']);
+    expect((await service.ask('POST', callbacksPath, { callback: { event: 'invoice', uri } })).status).toBe(403);
+    expect((await service.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } })).status).toBe(200);
   });
 
   it('of the same event and uri twice is refused, or a second one in world duplicate=second', async () => {
-    const twice = async (place: Testbed<'service'>) => {
-      await register(place);
-      return place.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } });
+    const twice = async (service: Testbed<'service'>) => {
+      await register(service);
+      return service.ask('POST', callbacksPath, { callback: { event: 'bill_vendor', uri } });
     };
     expect((await twice(await testbed({ level: 'service' }))).status).toBe(422);
-    const place = await testbed({ level: 'service', world: ['duplicate=second'] });
-    expect((await twice(place)).status).toBe(200);
-    expect(await list(place)).toHaveLength(2);
+    const service = await testbed({ level: 'service', world: ['duplicate=second'] });
+    expect((await twice(service)).status).toBe(200);
+    expect(await list(service)).toHaveLength(2);
   });
 });
 
 describe('listing callbacks', () => {
   it('filters by event and its noun, by uri, and by verified', async () => {
-    const place = await testbed({ level: 'service' });
-    const verified = await place.subscribe('bill_vendor.create');
-    for (const event of ['bill_vendor.update', 'bill.create', 'bill_vendor']) await register(place, event);
-    await register(place, 'bill_vendor', `${uri}/other`);
-    const events = async (query: string) => (await list(place, query)).map(({ event }) => event);
+    const service = await testbed({ level: 'service' });
+    const verified = await service.subscribe('bill_vendor.create');
+    for (const event of ['bill_vendor.update', 'bill.create', 'bill_vendor']) await register(service, event);
+    await register(service, 'bill_vendor', `${uri}/other`);
+    const events = async (query: string) => (await list(service, query)).map(({ event }) => event);
     expect(await events('search[event]=bill_vendor.create')).toEqual(['bill_vendor.create']);
     const all = ['bill_vendor.create', 'bill_vendor.update', 'bill_vendor', 'bill_vendor'];
     expect(await events('search[event]=bill_vendor')).toEqual(all);
     expect(await events('search[event]=bill_vendors')).toEqual(all);
-    expect(await list(place, `search[uri]=${uri}/other`)).toHaveLength(1);
-    expect(await list(place, 'search[verified]=true')).toMatchObject([{ callbackid: verified }]);
-    expect(await list(place, 'search[verified]=false')).toHaveLength(4);
+    expect(await list(service, `search[uri]=${uri}/other`)).toHaveLength(1);
+    expect(await list(service, 'search[verified]=true')).toMatchObject([{ callbackid: verified }]);
+    expect(await list(service, 'search[verified]=false')).toHaveLength(4);
   });
 
   it('D11 comes in pages', async () => {
-    const place = await testbed({ level: 'service' });
-    for (const event of eventNames.slice(0, 20)) await register(place, event);
-    expect(await list(place)).toHaveLength(15);
-    expect(await list(place, 'page=2')).toHaveLength(5);
-    expect(await list(place, 'per_page=100')).toHaveLength(20);
+    const service = await testbed({ level: 'service' });
+    for (const event of eventNames.slice(0, 20)) await register(service, event);
+    expect(await list(service)).toHaveLength(15);
+    expect(await list(service, 'page=2')).toHaveLength(5);
+    expect(await list(service, 'per_page=100')).toHaveLength(20);
   });
 });
 
 describe('worlds of callbacks', () => {
   it('D1 handshakeWhen=before sends the code before the answer', async () => {
-    const place = await testbed({ level: 'service', world: ['handshakeWhen=before'] });
-    await register(place);
-    expect(place.arrivals).toHaveLength(1);
+    const service = await testbed({ level: 'service', world: ['handshakeWhen=before'] });
+    await register(service);
+    expect(service.arrivals).toHaveLength(1);
   });
 
   it('D4 handshakeForm=json', async () => {
-    const place = await testbed({ level: 'service', world: ['handshakeForm=json', 'handshakeWhen=before'] });
-    const { callbackid } = await register(place);
-    const [arrival] = place.arrivals;
+    const service = await testbed({ level: 'service', world: ['handshakeForm=json', 'handshakeWhen=before'] });
+    const { callbackid } = await register(service);
+    const [arrival] = service.arrivals;
     expect(arrival?.headers['content-type']).toBe('application/json');
     expect(JSON.parse(arrival!.body)).toMatchObject({ name: 'callback.verify', object_id: String(callbackid) });
   });
@@ -159,35 +159,35 @@ describe('worlds of callbacks', () => {
       ['yes', true],
       ['no', false],
     ] as const) {
-      const place = await testbed({ level: 'service', world: [`handshakeSigned=${world}`, 'handshakeWhen=before'] });
-      await register(place);
-      expect('X-Service-Hmac-SHA256' in place.arrivals[0]!.headers).toBe(signed);
+      const service = await testbed({ level: 'service', world: [`handshakeSigned=${world}`, 'handshakeWhen=before'] });
+      await register(service);
+      expect('X-Service-Hmac-SHA256' in service.arrivals[0]!.headers).toBe(signed);
     }
   });
 
   it('D3 wrongVerifier=unverified answers 200 and stays unverified', async () => {
-    const place = await testbed({ level: 'service', world: ['wrongVerifier=unverified'] });
-    const { callbackid } = await register(place);
-    const told = await put(place, callbackid, { verifier: 'wrong' });
+    const service = await testbed({ level: 'service', world: ['wrongVerifier=unverified'] });
+    const { callbackid } = await register(service);
+    const told = await put(service, callbackid, { verifier: 'wrong' });
     expect([told.status, told.json.response.result.callback.verified]).toEqual([200, false]);
   });
 
   it('deleteStatus=204', async () => {
-    const place = await testbed({ level: 'service', world: ['deleteStatus=204'] });
-    const { callbackid } = await register(place);
-    const told = await place.ask('DELETE', `${callbacksPath}/${callbackid}`);
+    const service = await testbed({ level: 'service', world: ['deleteStatus=204'] });
+    const { callbackid } = await register(service);
+    const told = await service.ask('DELETE', `${callbacksPath}/${callbackid}`);
     expect([told.status, told.text]).toEqual([204, '']);
   });
 
   it('callbackTime=plain', async () => {
-    const place = await testbed({ level: 'service', world: ['callbackTime=plain'] });
-    await register(place);
-    expect(await list(place)).toMatchObject([{ updated_at: '2026-01-15 12:00:00' }]);
+    const service = await testbed({ level: 'service', world: ['callbackTime=plain'] });
+    await register(service);
+    expect(await list(service)).toMatchObject([{ updated_at: '2026-01-15 12:00:00' }]);
   });
 
   it('apiVersion=required', async () => {
-    const place = await testbed({ level: 'service', world: ['apiVersion=required'] });
-    expect((await place.get(callbacksPath)).status).toBe(400);
-    expect((await place.ask('GET', callbacksPath, undefined, { 'api-version': 'alpha' })).status).toBe(200);
+    const service = await testbed({ level: 'service', world: ['apiVersion=required'] });
+    expect((await service.get(callbacksPath)).status).toBe(400);
+    expect((await service.ask('GET', callbacksPath, undefined, { 'api-version': 'alpha' })).status).toBe(200);
   });
 });

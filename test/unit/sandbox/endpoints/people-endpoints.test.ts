@@ -9,14 +9,14 @@ const events = `/sandbox/account/${account}/events`;
 
 describe('events on request', () => {
   it('happen, every one that can be registered for', async () => {
-    const place = await testbed({ level: 'service' });
-    for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
+    const service = await testbed({ level: 'service' });
+    for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await service.subscribe(noun);
     for (const [index, name] of eventNames.entries()) {
-      const { status } = await place.ask('POST', events, { event: { name, object_id: index + 1 } });
+      const { status } = await service.ask('POST', events, { event: { name, object_id: index + 1 } });
       expect([name, status]).toEqual([name, 200]);
     }
-    await place.clock.advance(1_000);
-    expect(place.arrivals.map(({ form }) => [form.get('name'), form.get('object_id')])).toEqual(
+    await service.clock.advance(1_000);
+    expect(service.arrivals.map(({ form }) => [form.get('name'), form.get('object_id')])).toEqual(
       eventNames.map((name, index) => [name, String(index + 1)]),
     );
   });
@@ -45,34 +45,34 @@ describe('a gateway that was removed', () => {
     (await get(gatewaysPath)).json.response.result.gateways.map(({ sgid }) => sgid);
 
   it('comes back on request, as it was', async () => {
-    const place = await testbed({ level: 'service' });
-    const before = (await place.get(gatewaysPath)).json.response.result.gateways;
+    const service = await testbed({ level: 'service' });
+    const before = (await service.get(gatewaysPath)).json.response.result.gateways;
     const [{ sgid } = { sgid: 0 }] = before;
     const enable = `/sandbox/account/${account}/gateways/${sgid}`;
-    expect((await place.ask('POST', enable)).status).toBe(404);
-    await place.ask('DELETE', `${gatewaysPath}/${sgid}`);
-    expect(await listed(place)).toHaveLength(1);
-    expect((await place.ask('POST', enable)).status).toBe(200);
-    expect(new Set((await place.get(gatewaysPath)).json.response.result.gateways)).toEqual(new Set(before));
+    expect((await service.ask('POST', enable)).status).toBe(404);
+    await service.ask('DELETE', `${gatewaysPath}/${sgid}`);
+    expect(await listed(service)).toHaveLength(1);
+    expect((await service.ask('POST', enable)).status).toBe(200);
+    expect(new Set((await service.get(gatewaysPath)).json.response.result.gateways)).toEqual(new Set(before));
   });
 
   it('comes back by itself where life goes on', async () => {
-    const place = await testbed({ level: 'service', events: 10 });
-    const [sgid = 0] = await listed(place);
-    await place.ask('DELETE', `${gatewaysPath}/${sgid}`);
-    await place.clock.advance(60_000);
-    expect(await listed(place)).toContain(sgid);
+    const service = await testbed({ level: 'service', events: 10 });
+    const [sgid = 0] = await listed(service);
+    await service.ask('DELETE', `${gatewaysPath}/${sgid}`);
+    await service.clock.advance(60_000);
+    expect(await listed(service)).toContain(sgid);
   });
 });
 
 it('events about other things happen at a rate, each of them, and end with the sandbox', async () => {
-  const place = await testbed({ level: 'service', events: 20 });
-  for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await place.subscribe(noun);
-  await place.clock.advance(60_000);
-  const told = new Set(place.arrivals.map(({ form }) => form.get('name')));
+  const service = await testbed({ level: 'service', events: 20 });
+  for (const noun of new Set(eventNames.map((name) => name.split('.')[0]))) await service.subscribe(noun);
+  await service.clock.advance(60_000);
+  const told = new Set(service.arrivals.map(({ form }) => form.get('name')));
   expect([...told].sort()).toEqual(eventNames.filter((name) => !name.startsWith('bill_vendor.')).sort());
-  place.sandbox.stop();
-  place.arrivals.length = 0;
-  await place.clock.advance(60_000);
-  expect(place.arrivals).toEqual([]);
+  service.sandbox.stop();
+  service.arrivals.length = 0;
+  await service.clock.advance(60_000);
+  expect(service.arrivals).toEqual([]);
 });

@@ -21,28 +21,28 @@ const read = async ({ ask }: Testbed<'service'>, token: string) =>
 
 describe('refreshing tokens', () => {
   it('gives a new pair, as captured', async () => {
-    const place = await testbed({ level: 'service', refreshToken: 'once' });
-    const { status, json } = await refresh(place, 'once');
+    const service = await testbed({ level: 'service', refreshToken: 'once' });
+    const { status, json } = await refresh(service, 'once');
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(Object.keys(fixture('token-refresh-response.json')));
-    expect(await read(place, json.access_token)).toBe(200);
+    expect(await read(service, json.access_token)).toBe(200);
   });
 
   it('works once for each refresh token, and goes on with the new one', async () => {
-    const place = await testbed({ level: 'service', refreshToken: 'once' });
-    const first = await refresh(place, 'once');
-    const again = await refresh(place, 'once');
+    const service = await testbed({ level: 'service', refreshToken: 'once' });
+    const first = await refresh(service, 'once');
+    const again = await refresh(service, 'once');
     expect([again.status, again.json]).toEqual([400, fixture('token-refresh-invalid-grant.json')]);
-    expect((await refresh(place, first.json.refresh_token)).status).toBe(200);
+    expect((await refresh(service, first.json.refresh_token)).status).toBe(200);
   });
 
   it('gives access for twelve hours', async () => {
-    const place = await testbed({ level: 'service', refreshToken: 'once' });
-    const { json } = await refresh(place, 'once');
-    await place.clock.advance(43_199_000);
-    expect(await read(place, json.access_token)).toBe(200);
-    await place.clock.advance(1_000);
-    expect(await read(place, json.access_token)).toBe(401);
+    const service = await testbed({ level: 'service', refreshToken: 'once' });
+    const { json } = await refresh(service, 'once');
+    await service.clock.advance(43_199_000);
+    expect(await read(service, json.access_token)).toBe(200);
+    await service.clock.advance(1_000);
+    expect(await read(service, json.access_token)).toBe(401);
   });
 
   it('takes a form too, and nothing but a refresh token by POST', async () => {

@@ -20,14 +20,14 @@ describe('what a list leaves out', () => {
     ['no', [undefined, 'Net 30', undefined]],
     ['yes', ['Net 30', 'Net 30', 'Net 30']],
   ] as const)('noteInList=%s: a read by id shows the note, whatever was listed before', async (noteInList, shown) => {
-    const place = await testbed({ level: 'service', world: [`noteInList=${noteInList}`] });
-    const { vendorid } = await create(place, { note: 'Net 30' });
+    const service = await testbed({ level: 'service', world: [`noteInList=${noteInList}`] });
+    const { vendorid } = await create(service, { note: 'Net 30' });
     const listed = async (): Promise<unknown> => {
-      const { bill_vendors } = (await place.ask('GET', `${vendorsPath}?per_page=100`)).json.response.result;
+      const { bill_vendors } = (await service.ask('GET', `${vendorsPath}?per_page=100`)).json.response.result;
       return bill_vendors.find((row: VendorRow) => row.vendorid === vendorid)?.note;
     };
     const read = async (): Promise<unknown> =>
-      (await place.ask('GET', `${vendorsPath}/${vendorid}`)).json.response.result.bill_vendor.note;
+      (await service.ask('GET', `${vendorsPath}/${vendorid}`)).json.response.result.bill_vendor.note;
     expect([await listed(), await read(), await listed()]).toEqual(shown);
   });
 });
@@ -42,10 +42,10 @@ describe('states of a vendor', () => {
   });
 
   it('0 → 0: an edit changes only what is given, and updated_at', async () => {
-    const place = await testbed({ level: 'service' });
-    const made = await create(place, { city: 'Boise' });
-    await place.clock.advance(61_000);
-    expect(await edit(place, made.vendorid, { phone: '1' })).toEqual({
+    const service = await testbed({ level: 'service' });
+    const made = await create(service, { city: 'Boise' });
+    await service.clock.advance(61_000);
+    expect(await edit(service, made.vendorid, { phone: '1' })).toEqual({
       ...made,
       phone: '1',
       updated_at: '2026-01-15 12:01:01',
@@ -53,10 +53,10 @@ describe('states of a vendor', () => {
   });
 
   it('0 → 1 → 0 → 2 → 0: every move is possible, and drops the other keys of its body', async () => {
-    const place = await testbed({ level: 'service' });
-    const { vendorid } = await create(place);
+    const service = await testbed({ level: 'service' });
+    const { vendorid } = await create(service);
     for (const vis_state of [1, 0, 2, 0])
-      expect(await edit(place, vendorid, { vis_state, vendor_name: 'ignored' })).toMatchObject({
+      expect(await edit(service, vendorid, { vis_state, vendor_name: 'ignored' })).toMatchObject({
         vis_state,
         vendor_name: 'Northwind',
       });
@@ -97,9 +97,9 @@ describe('what a body may hold', () => {
     [{ tax_defaults: [{ system_taxid: 1 }] }, 1004, 'system_taxid'],
     [{ note: 'x'.repeat(2_000) }, 1017, 'note'],
   ])('%j is refused', async (bill_vendor, errno, field) => {
-    const place = await testbed({ level: 'service' });
-    const { vendorid } = await create(place);
-    const told = await place.ask('PUT', `${vendorsPath}/${vendorid}`, { bill_vendor });
+    const service = await testbed({ level: 'service' });
+    const { vendorid } = await create(service);
+    const told = await service.ask('PUT', `${vendorsPath}/${vendorid}`, { bill_vendor });
     expect([told.status, errorOf(told).errno, errorOf(told).field]).toEqual([422, errno, field]);
   });
 
@@ -113,52 +113,52 @@ describe('what a body may hold', () => {
   });
 
   it('a note shows up once it was set, and stays as null when it is cleared', async () => {
-    const place = await testbed({ level: 'service' });
-    const made = await create(place);
+    const service = await testbed({ level: 'service' });
+    const made = await create(service);
     expect(made).not.toHaveProperty('note');
-    expect(await edit(place, made.vendorid, { note: 'Net 30' })).toHaveProperty('note', 'Net 30');
-    expect(await edit(place, made.vendorid, { note: null })).toHaveProperty('note', null);
+    expect(await edit(service, made.vendorid, { note: 'Net 30' })).toHaveProperty('note', 'Net 30');
+    expect(await edit(service, made.vendorid, { note: null })).toHaveProperty('note', null);
   });
 });
 
 describe('one vendor by id', () => {
   it('answers, a deleted one too, and 404 with errno 1012 for an unknown id', async () => {
-    const place = await testbed({ level: 'service' });
-    const made = await create(place);
-    await edit(place, made.vendorid, { vis_state: 1 });
-    const told = await place.get(`${vendorsPath}/${made.vendorid}`);
+    const service = await testbed({ level: 'service' });
+    const made = await create(service);
+    await edit(service, made.vendorid, { vis_state: 1 });
+    const told = await service.get(`${vendorsPath}/${made.vendorid}`);
     expect(told.json.response.result.bill_vendor.vis_state).toBe(1);
     for (const id of ['1', 'abc', '99999999999999999999']) {
-      const unknown = await place.get(`${vendorsPath}/${id}`);
+      const unknown = await service.get(`${vendorsPath}/${id}`);
       expect([unknown.status, errorOf(unknown).errno]).toEqual([404, 1012]);
     }
-    expect((await place.ask('PUT', `${vendorsPath}/1`, { bill_vendor: {} })).status).toBe(404);
+    expect((await service.ask('PUT', `${vendorsPath}/1`, { bill_vendor: {} })).status).toBe(404);
   });
 
   it.each(['404', '405'])('world readOne=%s', async (status) => {
-    const place = await testbed({ level: 'service', world: [`readOne=${status}`] });
-    const { vendorid } = await create(place);
-    expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(Number(status));
+    const service = await testbed({ level: 'service', world: [`readOne=${status}`] });
+    const { vendorid } = await create(service);
+    expect((await service.get(`${vendorsPath}/${vendorid}`)).status).toBe(Number(status));
   });
 
   it('world readDeleted=404', async () => {
-    const place = await testbed({ level: 'service', world: ['readDeleted=404'] });
-    const { vendorid } = await create(place);
-    place.sandbox.vendors(account).delete(vendorid);
-    expect((await place.get(`${vendorsPath}/${vendorid}`)).status).toBe(404);
+    const service = await testbed({ level: 'service', world: ['readDeleted=404'] });
+    const { vendorid } = await create(service);
+    service.sandbox.vendors(account).delete(vendorid);
+    expect((await service.get(`${vendorsPath}/${vendorid}`)).status).toBe(404);
   });
 
   it('world readLag: copies are behind by at most so many seconds, and not longer', async () => {
-    const place = await testbed({ level: 'service', world: ['readLag=10'] });
-    const { vendorid } = await create(place, { city: 'old' });
-    await place.clock.advance(10_000);
-    await edit(place, vendorid, { city: 'new' });
+    const service = await testbed({ level: 'service', world: ['readLag=10'] });
+    const { vendorid } = await create(service, { city: 'old' });
+    await service.clock.advance(10_000);
+    await edit(service, vendorid, { city: 'new' });
     const cities = async () => {
-      const answers = Array.from({ length: 40 }, () => place.get(`${vendorsPath}/${vendorid}`));
+      const answers = Array.from({ length: 40 }, () => service.get(`${vendorsPath}/${vendorid}`));
       return new Set((await Promise.all(answers)).map(({ json }) => json.response.result.bill_vendor.city));
     };
     expect(await cities()).toEqual(new Set(['old', 'new']));
-    await place.clock.advance(10_000);
+    await service.clock.advance(10_000);
     expect(await cities()).toEqual(new Set(['new']));
   });
 });
@@ -181,13 +181,13 @@ describe('worlds of the record', () => {
   });
 
   it('B3 serviceTime=local falls back in autumn', async () => {
-    const place = await testbed({ level: 'service', world: ['serviceTime=local'] });
-    const { vendorid } = await create(place);
-    const november = Date.UTC(2026, 10, 1, 5, 30) - place.clock.now();
-    await place.clock.advance(november);
-    const before = await edit(place, vendorid, { city: 'a' });
-    await place.clock.advance(3_600_000);
-    const after = await edit(place, vendorid, { city: 'b' });
+    const service = await testbed({ level: 'service', world: ['serviceTime=local'] });
+    const { vendorid } = await create(service);
+    const november = Date.UTC(2026, 10, 1, 5, 30) - service.clock.now();
+    await service.clock.advance(november);
+    const before = await edit(service, vendorid, { city: 'a' });
+    await service.clock.advance(3_600_000);
+    const after = await edit(service, vendorid, { city: 'b' });
     expect([before.updated_at, after.updated_at]).toEqual(['2026-11-01 01:30:00', '2026-11-01 01:30:00']);
   });
 
@@ -204,16 +204,16 @@ describe('worlds of the record', () => {
 
 describe('a hand in the service itself', () => {
   it('moves balances without updated_at and without an event', async () => {
-    const place = await testbed({ level: 'service' });
-    const made = await create(place);
-    await place.subscribe();
-    await place.clock.advance(5_000);
-    const moved = place.sandbox
+    const service = await testbed({ level: 'service' });
+    const made = await create(service);
+    await service.subscribe();
+    await service.clock.advance(5_000);
+    const moved = service.sandbox
       .vendors(account)
       .setBalance(made.vendorid, 'outstanding', [{ amount: '1.00', code: 'USD' }]);
-    await place.clock.advance(5_000);
+    await service.clock.advance(5_000);
     expect(moved).toEqual({ ...made, outstanding_balance: [{ amount: { amount: '1.00', code: 'USD' } }] });
-    expect(place.arrivals).toEqual([]);
+    expect(service.arrivals).toEqual([]);
   });
 
   it('counts the versions of a vendor and tells listeners', async () => {

@@ -6,9 +6,9 @@ import { testbed } from '../../../support/testbed.ts';
 import { vendorsPath } from '../../../support/testbed/service.ts';
 
 const meet = async (kind: FaultKind, retryAfter?: string) => {
-  const place = await testbed({ level: 'service', vendors: 20 });
-  place.sandbox.faults.next({ kind, ...(retryAfter ? { retryAfter } : {}) });
-  return { ...place, told: await place.get(vendorsPath) };
+  const service = await testbed({ level: 'service', vendors: 20 });
+  service.sandbox.faults.next({ kind, ...(retryAfter ? { retryAfter } : {}) });
+  return { ...service, told: await service.get(vendorsPath) };
 };
 
 describe('faults', () => {

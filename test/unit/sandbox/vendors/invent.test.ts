@@ -104,13 +104,13 @@ describe('churn', () => {
   });
 
   it('does everything that happens to vendors', async () => {
-    const place = await testbed({ level: 'service', world: ['restoreEvent=create'], vendors: 30 });
-    await place.subscribe();
-    const vendorService = place.sandbox.vendors(account);
+    const service = await testbed({ level: 'service', world: ['restoreEvent=create'], vendors: 30 });
+    await service.subscribe();
+    const vendorService = service.sandbox.vendors(account);
     const random = seededRandom(1);
     for (let count = 0; count < 300; count += 1) changeSomething(vendorService, random);
-    await place.clock.advance(1_000);
-    const events = new Set(place.arrivals.map(({ form }) => form.get('name')));
+    await service.clock.advance(1_000);
+    const events = new Set(service.arrivals.map(({ form }) => form.get('name')));
     expect(events).toEqual(new Set(['bill_vendor.create', 'bill_vendor.update']));
     expect(new Set(vendorService.all().map(({ vis_state }) => vis_state))).toEqual(new Set([0, 1, 2]));
     expect(vendorService.all().length).toBeGreaterThan(30);

@@ -17,18 +17,18 @@ const page = async ({ get }: Testbed<'service'>, query: string): Promise<Result>
 
 describe('pages of the vendor list', () => {
   it('show every vendor that is not deleted, once', async () => {
-    const place = await testbed({ level: 'service', vendors });
-    const walked = await walk(place);
-    expect(walked.ids).toEqual(states(place, 0, 2));
+    const service = await testbed({ level: 'service', vendors });
+    const walked = await walk(service);
+    expect(walked.ids).toEqual(states(service, 0, 2));
     expect(walked.pages[0]!.total).toBe(walked.ids.length);
-    expect(states(place, 1).length).toBeGreaterThan(0);
+    expect(states(service, 1).length).toBeGreaterThan(0);
   });
 
   it('have 15 rows by default and at most 100', async () => {
-    const place = await testbed({ level: 'service', vendors });
-    expect(await page(place, '')).toMatchObject({ per_page: 15, page: 1 });
-    expect(await page(place, 'per_page=1000')).toMatchObject({ per_page: 100 });
-    expect(idsOf(await page(place, 'per_page=7'))).toHaveLength(7);
+    const service = await testbed({ level: 'service', vendors });
+    expect(await page(service, '')).toMatchObject({ per_page: 15, page: 1 });
+    expect(await page(service, 'per_page=1000')).toMatchObject({ per_page: 100 });
+    expect(idsOf(await page(service, 'per_page=7'))).toHaveLength(7);
   });
 
   it('an empty list has no pages', async () => {
@@ -53,15 +53,15 @@ describe('pages of the vendor list', () => {
 
 describe('worlds of paging', () => {
   it('A4 paging=ignored answers every page as the first', async () => {
-    const place = await testbed({ level: 'service', world: ['paging=ignored'], vendors });
-    expect(await page(place, 'page=2')).toEqual(await page(place, 'page=1'));
+    const service = await testbed({ level: 'service', world: ['paging=ignored'], vendors });
+    expect(await page(service, 'page=2')).toEqual(await page(service, 'page=1'));
   });
 
   it('A4 paging=echoed shows the first page under the asked number', async () => {
-    const place = await testbed({ level: 'service', world: ['paging=echoed'], vendors });
-    const second = await page(place, 'page=2');
+    const service = await testbed({ level: 'service', world: ['paging=echoed'], vendors });
+    const second = await page(service, 'page=2');
     expect(second.page).toBe(2);
-    expect(idsOf(second)).toEqual(idsOf(await page(place, 'page=1')));
+    expect(idsOf(second)).toEqual(idsOf(await page(service, 'page=1')));
   });
 
   it('A5 perPage=honoured, ignored', async () => {
@@ -74,9 +74,9 @@ describe('worlds of paging', () => {
   });
 
   it('A6 perPage=all shows everything at once', async () => {
-    const place = await testbed({ level: 'service', world: ['perPage=all'], vendors });
-    const result = await page(place, 'per_page=10');
-    expect(idsOf(result)).toEqual(states(place, 0, 2));
+    const service = await testbed({ level: 'service', world: ['perPage=all'], vendors });
+    const result = await page(service, 'per_page=10');
+    expect(idsOf(result)).toEqual(states(service, 0, 2));
     expect(result.pages).toBe(1);
   });
 
@@ -87,46 +87,46 @@ describe('worlds of paging', () => {
       (await (await testbed({ level: 'service', world: ['pastEnd=404'], vendors })).get(`${vendorsPath}?${past}`))
         .status,
     ).toBe(404);
-    const place = await testbed({ level: 'service', world: ['pastEnd=last'], vendors });
-    const last = await page(place, past);
+    const service = await testbed({ level: 'service', world: ['pastEnd=last'], vendors });
+    const last = await page(service, past);
     expect(last.page).toBe(last.pages);
-    expect(idsOf(last)).toEqual(idsOf(await page(place, `per_page=100&page=${last.pages}`)));
+    expect(idsOf(last)).toEqual(idsOf(await page(service, `per_page=100&page=${last.pages}`)));
   });
 });
 
 describe('worlds of order', () => {
   it('id and newest', async () => {
-    const place = await testbed({ level: 'service', world: ['order=newest'], vendors });
-    expect((await walk(place)).ids).toEqual(states(place, 0, 2).reverse());
+    const service = await testbed({ level: 'service', world: ['order=newest'], vendors });
+    expect((await walk(service)).ids).toEqual(states(service, 0, 2).reverse());
   });
 
   it('updated moves what is edited to the end, and what has only a new balance not at all', async () => {
-    const place = await testbed({ level: 'service', world: ['order=updated'], vendors });
-    const vendorService = place.sandbox.vendors(account);
-    const before = (await walk(place)).ids;
+    const service = await testbed({ level: 'service', world: ['order=updated'], vendors });
+    const vendorService = service.sandbox.vendors(account);
+    const before = (await walk(service)).ids;
     const times = new Map(vendorService.all().map((row) => [row['vendorid'], row['updated_at'] as string]));
     expect(before.map((id) => times.get(id))).toEqual(before.map((id) => times.get(id)).sort());
     const [first, second] = before as [number, number];
     vendorService.edit(first, { city: 'Boise' });
     vendorService.setBalance(second, 'overdue', []);
     const created = vendorService.create({ vendor_name: 'New' })['vendorid'];
-    expect((await walk(place)).ids).toEqual([...before.slice(1), first, created]);
+    expect((await walk(service)).ids).toEqual([...before.slice(1), first, created]);
   });
 
   it('updated stays whole however often vendors are edited', async () => {
-    const place = await testbed({ level: 'service', world: ['order=updated_newest'], vendors: 20 });
-    const vendorService = place.sandbox.vendors(account);
-    const [first = 0, second = 0] = states(place, 0);
+    const service = await testbed({ level: 'service', world: ['order=updated_newest'], vendors: 20 });
+    const vendorService = service.sandbox.vendors(account);
+    const [first = 0, second = 0] = states(service, 0);
     for (let round = 0; round < 300; round += 1)
       vendorService.edit(round % 2 ? first : second, { city: String(round) });
-    const { ids: shown } = await walk(place);
+    const { ids: shown } = await walk(service);
     expect(shown.slice(0, 2)).toEqual([first, second]);
-    expect(shown.toSorted((a, b) => a - b)).toEqual(states(place, 0, 2));
+    expect(shown.toSorted((a, b) => a - b)).toEqual(states(service, 0, 2));
   });
 
   it('A3 shuffled is another order each time, of the same rows', async () => {
-    const place = await testbed({ level: 'service', world: ['order=shuffled', 'perPage=all'], vendors });
-    const [one, two] = [idsOf(await page(place, '')), idsOf(await page(place, ''))];
+    const service = await testbed({ level: 'service', world: ['order=shuffled', 'perPage=all'], vendors });
+    const [one, two] = [idsOf(await page(service, '')), idsOf(await page(service, ''))];
     expect(one).not.toEqual(two);
     expect(one.toSorted((a, b) => a - b)).toEqual(two.toSorted((a, b) => a - b));
   });
@@ -134,36 +134,38 @@ describe('worlds of order', () => {
 
 describe('worlds of what a list shows', () => {
   it('listDeleted=shown', async () => {
-    const place = await testbed({ level: 'service', world: ['listDeleted=shown'], vendors });
-    expect((await walk(place)).ids).toEqual(states(place, 0, 1, 2));
+    const service = await testbed({ level: 'service', world: ['listDeleted=shown'], vendors });
+    expect((await walk(service)).ids).toEqual(states(service, 0, 1, 2));
   });
 
   it('visStateFilter=honoured, ignored; unknown filters are always ignored', async () => {
-    const place = await testbed({ level: 'service', vendors });
+    const service = await testbed({ level: 'service', vendors });
     for (const state of [0, 1, 2])
-      expect((await walk(place, `per_page=100&search[vis_state]=${state}`)).ids).toEqual(states(place, state));
-    expect((await walk(place, 'per_page=100&search[updated_since]=2026-01-01')).ids).toEqual(states(place, 0, 2));
+      expect((await walk(service, `per_page=100&search[vis_state]=${state}`)).ids).toEqual(states(service, state));
+    expect((await walk(service, 'per_page=100&search[updated_since]=2026-01-01')).ids).toEqual(states(service, 0, 2));
     const withoutFilter = await testbed({ level: 'service', world: ['visStateFilter=ignored'], vendors });
     expect((await walk(withoutFilter, 'per_page=100&search[vis_state]=1')).ids).toEqual(states(withoutFilter, 0, 2));
   });
 
   it('A9 total=counts_hidden counts deleted rows and leaves holes', async () => {
-    const place = await testbed({ level: 'service', world: ['total=counts_hidden'], vendors });
-    const walked = await walk(place, 'per_page=10');
+    const service = await testbed({ level: 'service', world: ['total=counts_hidden'], vendors });
+    const walked = await walk(service, 'per_page=10');
     expect(walked.pages[0]!.total).toBe(vendors);
-    expect(walked.ids).toEqual(states(place, 0, 2));
+    expect(walked.ids).toEqual(states(service, 0, 2));
     expect(walked.pages.some(({ bill_vendors }) => bill_vendors.length < 10)).toBe(true);
   });
 
   it('A9 unlistedIds are counted, never shown, and refused by id', async () => {
-    const place = await testbed({ level: 'service', world: ['unlistedIds=5'], vendors });
-    const walked = await walk(place);
+    const service = await testbed({ level: 'service', world: ['unlistedIds=5'], vendors });
+    const walked = await walk(service);
     expect(walked.pages[0]!.total).toBe(walked.ids.length + 5);
-    expect(walked.ids).toEqual(states(place, 0, 2));
+    expect(walked.ids).toEqual(states(service, 0, 2));
     const known = (await testbed({ level: 'service', vendors })).sandbox.vendors(account).all();
-    const hidden = known.map(({ vendorid }) => vendorid as number).filter((id) => !states(place, 0, 1, 2).includes(id));
+    const hidden = known
+      .map(({ vendorid }) => vendorid as number)
+      .filter((id) => !states(service, 0, 1, 2).includes(id));
     expect(hidden).toHaveLength(5);
-    const told = await place.get(`${vendorsPath}/${hidden[0]}`);
+    const told = await service.get(`${vendorsPath}/${hidden[0]}`);
     expect([told.status, told.json.response.errors[0].errno]).toEqual([403, 1003]);
   });
 
@@ -177,20 +179,20 @@ describe('worlds of what a list shows', () => {
   });
 
   it('the truth as lists word it is what a list shows', async () => {
-    const place = await testbed({ level: 'service', world: ['perPage=all', 'listDeleted=shown'], vendors });
-    expect((await page(place, '')).bill_vendors).toEqual(place.sandbox.vendors(account).listed());
+    const service = await testbed({ level: 'service', world: ['perPage=all', 'listDeleted=shown'], vendors });
+    expect((await page(service, '')).bill_vendors).toEqual(service.sandbox.vendors(account).listed());
   });
 
   it('B2 listLag: a list may be behind by so many seconds, and not longer', async () => {
-    const place = await testbed({ level: 'service', world: ['listLag=4', 'perPage=all'], vendors });
-    const vendorService = place.sandbox.vendors(account);
-    await place.clock.advance(60_000);
+    const service = await testbed({ level: 'service', world: ['listLag=4', 'perPage=all'], vendors });
+    const vendorService = service.sandbox.vendors(account);
+    await service.clock.advance(60_000);
     const created = vendorService.create({ vendor_name: 'New' })['vendorid'] as number;
-    const [deleted = 0, edited = 0] = states(place, 0);
+    const [deleted = 0, edited = 0] = states(service, 0);
     vendorService.delete(deleted);
     vendorService.edit(edited, { city: 'Newtown' });
     const seen = async () => {
-      const answers = await Promise.all(Array.from({ length: 40 }, () => page(place, '')));
+      const answers = await Promise.all(Array.from({ length: 40 }, () => page(service, '')));
       return new Set(
         answers.map((result) => {
           const row = result.bill_vendors.find(({ vendorid }) => vendorid === edited);
@@ -199,24 +201,24 @@ describe('worlds of what a list shows', () => {
       );
     };
     expect(await seen()).toEqual(new Set(['true false true', 'false true false']));
-    await place.clock.advance(2_000);
+    await service.clock.advance(2_000);
     expect(await seen()).toEqual(new Set(['true false true', 'false true false']));
-    await place.clock.advance(2_000);
+    await service.clock.advance(2_000);
     expect(await seen()).toEqual(new Set(['true false true']));
   });
 
   it('rows can move between two pages', async () => {
-    const place = await testbed({ level: 'service', vendors });
-    const vendorService = place.sandbox.vendors(account);
-    const all = states(place, 0, 2);
+    const service = await testbed({ level: 'service', vendors });
+    const vendorService = service.sandbox.vendors(account);
+    const all = states(service, 0, 2);
     let asked = 0;
-    const stop = place.sandbox.onRequest(() => {
+    const stop = service.sandbox.onRequest(() => {
       asked += 1;
       if (asked === 2) vendorService.delete(all[0]!);
     });
-    expect((await walk(place)).ids).toEqual(all.filter((id) => id !== all[100]));
+    expect((await walk(service)).ids).toEqual(all.filter((id) => id !== all[100]));
     stop();
-    expect((await walk(place)).ids).toEqual(all.slice(1));
+    expect((await walk(service)).ids).toEqual(all.slice(1));
     expect(asked).toBe(3);
   });
 });

@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { currencyPlaces, decimalAmount, minorUnits } from '../../../../src/domain/amounts.ts';
+import { currencyDigits, decimalAmount, minorUnits } from '../../../../src/domain/amounts.ts';
 import { ask, migrations, openDatabase, temporaryFolder } from '../../../support/mirror-file.ts';
 
 /** Currencies that counted as having no digits after the point. */
@@ -68,7 +68,7 @@ it('of every currency and form', async () => {
       const [number, units] = [decimalAmount(balance), minor === null ? null : Number(minor)];
       return {
         ...balance,
-        ...{ balance: units, span: units, units, number, none: 0, digits: currencyPlaces(balance.code) },
+        ...{ balance: units, span: units, units, number, none: 0, digits: currencyDigits(balance.code) },
         ...{ late: units, late_units: units, late_number: number, none_too: 0 },
       };
     }),

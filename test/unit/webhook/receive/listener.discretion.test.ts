@@ -15,21 +15,21 @@ describe('secrets', () => {
       log,
       mirror: () => ({ acceptDeliveries: () => Promise.reject(new Error('The disk is gone.')) }),
     };
-    const place = await testbed({ level: 'listener', ...options });
+    const at = await testbed({ level: 'listener', ...options });
     const sent = signed(delivery);
-    await post(place.address, sent);
-    await post(place.address, signed(delivery, 'wrong'));
-    await place.secrets.verifiers.expect(account, 'bill_vendor', 77);
+    await post(at.address, sent);
+    await post(at.address, signed(delivery, 'wrong'));
+    await at.secrets.verifiers.expect(account, 'bill_vendor', 77);
     const code = 'canary-code-9876543210';
-    await post(place.address, {
+    await post(at.address, {
       method: 'POST',
       body: new URLSearchParams({ name: 'callback.verify', verifier: code }),
     });
-    expect(place.outcomes).toEqual(['unavailable', 'wrong_signature', 'verification']);
+    expect(at.outcomes).toEqual(['unavailable', 'wrong_signature', 'verification']);
     expect(lines).toHaveLength(1);
     const everything =
-      lines.join('') + readFileSync(place.mirror.path, 'latin1') + readFileSync(`${place.mirror.path}-wal`, 'latin1');
-    const token = place.address.slice(place.address.lastIndexOf('/') + 1);
+      lines.join('') + readFileSync(at.mirror.path, 'latin1') + readFileSync(`${at.mirror.path}-wal`, 'latin1');
+    const token = at.address.slice(at.address.lastIndexOf('/') + 1);
     for (const secret of [token, knownVerifier.reveal(), code, sent.headers['x-service-hmac-sha256'] ?? ''])
       expect(everything).not.toContain(secret);
   });

@@ -1,4 +1,4 @@
-/** Books of what the service sent and lost, kept by the sandbox, and what of it a ledger can know. */
+/** What the service sent and lost, as the sandbox knows it, held against what the mirror can know of it. */
 import { parseInstant } from '../../src/domain/clock.ts';
 import type { DaemonTestbed } from './testbed/daemon.ts';
 
@@ -22,7 +22,7 @@ interface Journalled {
   readonly settled_at: string;
 }
 
-export interface Books {
+export interface LossAudit {
   /** Events that were never sent, as `vendor at moment`, where a sweep met the change while no delivery about the vendor was open. */
   readonly detectable: readonly string[];
   /** Those of them that no finding tells of. */
@@ -37,10 +37,10 @@ export interface Books {
  * A vendor is looked at once more so long after a delivery, in milliseconds; a change that is met meanwhile counts as told. Half a
  * minute, and as much again where the service refuses the look.
  */
-const afterglow = 60_000;
+const secondLookWindow = 60_000;
 
-/** Balances the books, once every delivery has come or been lost. */
-export function balance({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'query'>): Books {
+/** Compares both, once every delivery has come or been lost. */
+export function auditLosses({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'query'>): LossAudit {
   const deliveries = sandbox.deliveries().filter(({ kind }) => kind === 'event' || kind === 'repeat');
   const lost = deliveries.filter(({ outcome }) => outcome === 'lost');
   const journal = byVendor(
@@ -65,7 +65,7 @@ export function balance({ sandbox, query }: Pick<DaemonTestbed, 'sandbox' | 'que
     const met = moment(learned.valid_from);
     const told = journal
       .get(objectId)
-      ?.some((entry) => moment(entry.received_at) <= met && moment(entry.settled_at) + afterglow >= met);
+      ?.some((entry) => moment(entry.received_at) <= met && moment(entry.settled_at) + secondLookWindow >= met);
     if (told) continue;
     const words = `${objectId} at ${at}`;
     if (detectable.includes(words)) continue;

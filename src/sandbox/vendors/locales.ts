@@ -1,6 +1,6 @@
 /** Where invented vendors come from: names in many scripts, and with all that breaks naive programs. */
 
-export interface Place {
+export interface Locale {
   readonly country: string;
   readonly currency: string;
   readonly language: string;
@@ -16,7 +16,7 @@ export interface Place {
 
 const words = (text: string): string[] => text.split(' | ');
 
-const place = (
+const locale = (
   [country, currency, language]: readonly [string, string, string],
   cities: string,
   provinces: string,
@@ -25,7 +25,7 @@ const place = (
   lastNames: string,
   firms: string,
   trades: string,
-): Place => ({
+): Locale => ({
   country,
   currency,
   language,
@@ -38,8 +38,8 @@ const place = (
   trades: words(trades),
 });
 
-export const places: readonly Place[] = [
-  place(
+export const locales: readonly Locale[] = [
+  locale(
     ['United States', 'USD', 'en'],
     'San Francisco | Palo Alto | Boise | St. Paul | Coeur d’Alene',
     'California | Idaho | Minnesota | New York',
@@ -49,7 +49,7 @@ export const places: readonly Place[] = [
     'Northwind | Orchard & Sons | "Quick" Quality | Acme, | A/B | <Best> | Dollar $mart | 50% Off',
     'Supply | Parts, Inc. | Catering; Events | Staples | Hardware, LLC | Print & Copy',
   ),
-  place(
+  locale(
     ['Canada', 'CAD', 'fr'],
     'Montréal | Québec | Trois-Rivières | Sault Ste. Marie',
     'Québec | Ontario | Île-du-Prince-Édouard',
@@ -59,7 +59,7 @@ export const places: readonly Place[] = [
     'Épicerie | Café | Boulangerie « Chez nous » | Œuvres',
     'du Nord | Côté & Fils | générale inc. | à la carte',
   ),
-  place(
+  locale(
     ['Germany', 'EUR', 'de'],
     'München | Köln | Düsseldorf | Weißenfels',
     'Bayern | Nordrhein-Westfalen | Thüringen',
@@ -69,7 +69,7 @@ export const places: readonly Place[] = [
     'Bäckerei | Spedition | Müller & Söhne | Büro',
     'GmbH & Co. KG | Süd | „Zum Löwen“ | Straßenbau',
   ),
-  place(
+  locale(
     ['Poland', 'PLN', 'pl'],
     'Łódź | Kraków | Gdańsk',
     'łódzkie | małopolskie',
@@ -79,7 +79,7 @@ export const places: readonly Place[] = [
     'Piekarnia | Usługi | Zakład',
     'Źródło | sp. z o.o. | Ślusarski',
   ),
-  place(
+  locale(
     ['Russia', 'RUB', 'ru'],
     'Санкт-Петербург | Екатеринбург | Тверь',
     'Тверская область | Урал',
@@ -89,7 +89,7 @@ export const places: readonly Place[] = [
     'ООО «Рога и Копыта» | Ёлочка | Подъём',
     'Строй | Сервис | и Партнёры',
   ),
-  place(
+  locale(
     ['Greece', 'EUR', 'el'],
     'Αθήνα | Θεσσαλονίκη | Ηράκλειο',
     'Αττική | Κρήτη',
@@ -99,7 +99,7 @@ export const places: readonly Place[] = [
     'Αφοί | Φούρνος | Ναυτιλιακή',
     'ΑΕ | ο Ήλιος | Πειραιώς',
   ),
-  place(
+  locale(
     ['United Arab Emirates', 'AED', 'ar'],
     'دبي | أبو ظبي | الشارقة',
     'إمارة دبي | العين',
@@ -109,7 +109,7 @@ export const places: readonly Place[] = [
     'شركة النور | مؤسسة الخليج | مخبز',
     'للتجارة | والأبناء | ش.م.م',
   ),
-  place(
+  locale(
     ['Israel', 'ILS', 'he'],
     'תל אביב-יפו | ירושלים | חיפה',
     'מחוז המרכז | הגליל',
@@ -119,7 +119,7 @@ export const places: readonly Place[] = [
     'מאפיית | דפוס | קפה',
     'בע״מ | השלום | ובניו',
   ),
-  place(
+  locale(
     ['Japan', 'JPY', 'ja'],
     '東京 | 大阪市 | 札幌',
     '東京都 | 北海道',
@@ -129,7 +129,7 @@ export const places: readonly Place[] = [
     '株式会社 | (有)みどり | ㈱サンプル',
     '商店 | ハーフ | 運輸',
   ),
-  place(
+  locale(
     ['China', 'CNY', 'zh'],
     '北京 | 上海 | 深圳',
     '广东省 | 江苏省',
@@ -139,7 +139,7 @@ export const places: readonly Place[] = [
     '北方 | 永兴 | 龙腾',
     '有限公司 | 五金 | 印刷厂',
   ),
-  place(
+  locale(
     ['India', 'INR', 'hi'],
     'मुंबई | दिल्ली | जयपुर',
     'महाराष्ट्र | राजस्थान',
@@ -149,7 +149,7 @@ export const places: readonly Place[] = [
     'श्री गणेश | भारत | ज्ञान',
     'ट्रेडर्स | एंड कंपनी | मिठाई',
   ),
-  place(
+  locale(
     ['Kuwait', 'KWD', 'en'],
     'Kuwait City | Al Aḩmadī',
     'Al Asimah',

@@ -22,7 +22,7 @@ export const longLifeRows: readonly Row[] = [
   {
     name: 'start',
     work: 'start of `serve` until both ports are open, after a daemon that was killed',
-    floor: `the same with ${fewVendors} vendors`,
+    baseline: `the same with ${fewVendors} vendors`,
     goal: { atMost: 1.5 },
     measure: async (sizes) => ({
       unit: 'ms',
@@ -36,16 +36,16 @@ export const longLifeRows: readonly Row[] = [
   {
     name: 'removal',
     work: 'the longest delay while old rows are removed',
-    floor: 'of an idle process',
+    baseline: 'of an idle process',
     goal: { atMost: 50 },
     async measure({ host, samples, vendors, perPage }) {
-      const taken = { ours: [] as number[], floor: [] as number[] };
+      const taken = { ours: [] as number[], baseline: [] as number[] };
       while (taken.ours.length < samples)
         await withFolder(async (folder) => {
           const place = { baseUrl: 'http://127.0.0.1:1', folder, perPage };
           const { removing, idle } = (await finished(host, 'old-rows', { ...place, vendors })) as OldRowsTold;
           taken.ours.push(removing);
-          taken.floor.push(idle);
+          taken.baseline.push(idle);
         });
       const most = Math.max(...taken.ours);
       return {

@@ -4,7 +4,7 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { balanceFields } from '../../domain/vendor.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
-import type { Accountant, Evidence } from '../../store/records/reading-record.ts';
+import type { ChangeClassifier, Evidence } from '../../store/records/reading-record.ts';
 
 /** A delivery may take several minutes; in milliseconds. */
 export const inFlightFor = 5 * 60_000;
@@ -15,7 +15,7 @@ const grain = 1_000;
 const balances: ReadonlySet<string> = new Set(balanceFields);
 
 /** Accounts for what a sweep meets at the time `now`, milliseconds since 1970. */
-export function accountant(now: () => number): Accountant {
+export function changeClassifier(now: () => number): ChangeClassifier {
   return (vendorid, verdict, evidence) => {
     if (verdict.kind !== 'created' && verdict.kind !== 'updated') return undefined;
     const changed = verdict.kind === 'created' ? [] : verdict.changed;

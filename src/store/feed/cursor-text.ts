@@ -9,6 +9,6 @@ export function cursorParts(text: string): { readonly epoch: string; readonly se
 }
 
 /** Whether a text says where to go on. */
-export function isPlace(text: string): boolean {
+export function isCursor(text: string): boolean {
   return cursorParts(text) !== undefined || /^\d{1,15}$/.test(text);
 }

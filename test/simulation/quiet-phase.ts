@@ -10,7 +10,7 @@ import type { Network } from './network.ts';
 import type { Timeline } from './timeline.ts';
 import type { Trace } from './trace.ts';
 
-export interface Aftermath {
+export interface QuietPhase {
   readonly account: string;
   readonly plan: Plan;
   readonly timeline: Timeline;
