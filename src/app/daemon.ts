@@ -111,7 +111,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     metrics,
     query: mirror.query,
     clock,
-    onFault: (error) => log.error({ err: error }, 'a page of the operator could not be made'),
+    onFault: (error) => log.error({ err: error }, 'a page of the admin port could not be rendered'),
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });

@@ -24,14 +24,14 @@ export function createIntegrityCheck({ path, reason, log, onFatal }: IntegrityCh
   let passed = reason === undefined;
 
   const check = async (signal: AbortSignal): Promise<void> => {
-    log.info({ reason }, 'looking through the mirror');
+    log.info({ reason }, 'checking the integrity of the mirror');
     try {
       const faults = await checkWholeFile(path, signal);
       passed = faults.length === 0;
-      if (passed) log.info('the mirror is sound');
+      if (passed) log.info('the mirror passed the integrity check');
       else onFatal(new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the mirror was not looked through');
+      if (!signal.aborted) log.warn({ err: asMirrorError(error) }, 'the integrity check could not be finished');
     }
   };
 

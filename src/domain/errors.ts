@@ -38,7 +38,7 @@ export const catalogue = {
 
   service_unreachable: entry(unavailable, true, 'Check service.baseUrl, the network and the name server.'),
   service_timeout: entry(unavailable, true, 'The service is slow or hangs; try later, or raise service.timeout.'),
-  service_unavailable: entry(unavailable, true, 'The service has a fault of its own; try later.'),
+  service_unavailable: entry(unavailable, true, 'The service reports an error of its own; try again later.'),
   rate_limited: entry(unavailable, true, 'Too many requests; lower service.rateLimit, or try later.'),
   answer_unreadable: entry(
     unavailable,
@@ -116,7 +116,7 @@ export const catalogue = {
   already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
   secrets_taken: entry(locked, false, 'Give each mirror secrets of its own: name another file in `secrets`.'),
 
-  bug: entry(bug, false, 'This is a fault of vendor-mirror; please report it with the lines above.'),
+  bug: entry(bug, false, 'This is a bug in vendor-mirror; please report it with the lines above.'),
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof catalogue;

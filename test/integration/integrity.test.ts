@@ -33,7 +33,9 @@ function forgetStop(path: string): void {
 }
 
 const looked = ({ log }: Testbed<'daemon'>): string[] =>
-  log.map(({ msg }) => msg).filter((msg) => msg.startsWith('looking') || msg === 'the mirror is sound');
+  log
+    .map(({ msg }) => msg)
+    .filter((msg) => msg.startsWith('checking') || msg === 'the mirror passed the integrity check');
 
 /** Waits for another process, for which no clock of ours moves. */
 async function until(at: Testbed<'daemon'>, isSo: () => boolean): Promise<void> {
@@ -55,10 +57,10 @@ describe('K50 a daemon on a mirror that', () => {
     forgetStop(at.settings.database);
     await at.reopen();
     await at.start();
-    expect(looked(at)[0]).toBe('looking through the mirror');
+    expect(looked(at)[0]).toBe('checking the integrity of the mirror');
     expect((await at.look('/healthz')).status).toBe(200);
     await until(at, () => looked(at).length > 1);
-    expect([looked(at)[1], at.fatal]).toEqual(['the mirror is sound', []]);
+    expect([looked(at)[1], at.fatal]).toEqual(['the mirror passed the integrity check', []]);
     await at.reopen();
     await at.start();
     await at.untilRuns();
@@ -73,7 +75,7 @@ describe('K50 a daemon on a mirror that', () => {
     await at.reopen();
     await at.start();
     await until(at, () => looked(at).length > 1);
-    expect(looked(at)).toEqual(['looking through the mirror', 'the mirror is sound']);
+    expect(looked(at)).toEqual(['checking the integrity of the mirror', 'the mirror passed the integrity check']);
   });
 
   it('is being looked through is let go at once where it stops', async () => {

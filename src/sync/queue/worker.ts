@@ -7,6 +7,7 @@ import type { Service } from '../../domain/lifecycle.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
+import { changeMessage } from './change-message.ts';
 import { queueRest } from '../../domain/async/backoff.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
@@ -86,16 +87,13 @@ export class Worker implements Service {
     await attend(this.#engine, mark, {
       context: await this.#contextOf(mark),
       signal,
-      onVerdict: (verdict) => this.#tell(mark, verdict),
+      onVerdict: (verdict) => this.#logChange(mark, verdict),
     });
   }
 
-  /** Logs ids and field names, never vendor data. */
-  #tell({ account_id, vendorid }: Mark, verdict: Verdict): void {
-    const { log } = this.#engine;
-    if (verdict.kind === 'created') log.info({ account: account_id, vendorid }, `vendor ${vendorid} is new`);
-    if (verdict.kind === 'updated')
-      log.info({ account: account_id, vendorid }, `vendor ${vendorid} changed: ${verdict.changed.join(', ')}`);
+  #logChange({ account_id, vendorid }: Mark, verdict: Verdict): void {
+    const message = changeMessage(vendorid, verdict);
+    if (message !== undefined) this.#engine.log.info({ account: account_id, vendorid }, message);
   }
 
   /** What a sweep met, and could not believe yet, is the sweep's to account for; everything else goes back to the delivery. */

@@ -67,7 +67,7 @@ export class SweepRun {
       claims = await this.#answerRequest();
     } catch (caught) {
       error = this.#options.signal.aborted ? interrupted(this.#counter) : asMirrorError(caught);
-      if (error.code === 'bug') this.#engine.log.error({ err: caught }, 'a run met a fault of ours');
+      if (error.code === 'bug') this.#engine.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
     return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, claims, error };

@@ -113,7 +113,7 @@ export class DeliveryReceiver {
   #report(problem: MirrorError | undefined): void {
     if (this.#ailing === (problem !== undefined)) return;
     this.#ailing = problem !== undefined;
-    if (problem) this.#options.log.error({ code: problem.code }, `Deliveries are refused: ${problem.message}`);
-    else this.#options.log.info('Deliveries are accepted again.');
+    if (problem) this.#options.log.error({ code: problem.code }, `deliveries are refused: ${problem.message}`);
+    else this.#options.log.info('deliveries are accepted again');
   }
 }

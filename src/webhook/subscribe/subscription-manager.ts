@@ -59,7 +59,7 @@ export class SubscriptionManager implements Service {
   /** Begins a first look, and does not wait for it: `check` does. */
   start(): Promise<void> {
     const { publicUrl, log, accountId } = this.#options;
-    if (publicUrl === null) log.info({ account: accountId }, 'No listener.publicUrl: no webhooks, only sweeps.');
+    if (publicUrl === null) log.info({ account: accountId }, 'listener.publicUrl is not set: no webhooks, only sweeps');
     else void this.check();
     return Promise.resolve();
   }
@@ -155,7 +155,8 @@ export class SubscriptionManager implements Service {
       return { subscription: verified ? 'verified' : 'unverified', missed };
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);
-      if (!signal.aborted) log.warn({ account: accountId, code }, `The callback is not in order: ${message} ${hint}`);
+      if (!signal.aborted)
+        log.warn({ account: accountId, code }, `the callback could not be checked: ${message} ${hint}`);
       return { subscription: 'unverified', missed: false };
     } finally {
       onVendorsCovered();
@@ -164,4 +165,4 @@ export class SubscriptionManager implements Service {
 }
 
 const unheard = (publicUrl: string): string =>
-  `The callback waits for its verification code. If none comes, the service cannot reach ${publicUrl}: check listener.publicUrl.`;
+  `the callback waits for its verification code; if none comes, the service cannot reach ${publicUrl}: check listener.publicUrl`;

@@ -95,7 +95,7 @@ describe('the process', () => {
       ]),
     );
     expect(status).toBe(70);
-    expect(stderr).toMatch(/vendor-mirror: boom\n {2}This is a fault of vendor-mirror/);
+    expect(stderr).toMatch(/vendor-mirror: boom\n {2}This is a bug in vendor-mirror/);
   });
 });
 
