@@ -4,13 +4,14 @@ import { createMetrics } from '../admin/metrics/metrics.ts';
 import type { HealthFacts } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
+import { MirrorError } from '../domain/errors.ts';
 import { healthSource } from './health-source.ts';
 import { createIntegrityCheck } from './integrity-check.ts';
 import { outgoingWebhooks } from './outgoing-webhooks.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
 import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
+import { badPublicationSchedules, Publications, refuseBadSources } from './publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
 import { checkCron } from '../schedule/scheduler.ts';
@@ -75,9 +76,9 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       { account: accountId, callbackid },
       `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
     );
-  const publish = publisher(installation, dependencies);
+  const publications = new Publications({ settings, mirror, clock, random, log });
   const onRun = (id: string, report: RunReport): void => {
-    if (report.counts.created + report.counts.updated > 0) publish();
+    if (report.counts.created + report.counts.updated > 0) publications.changed();
     dependencies.onRun(id, report);
   };
   const accounts = await accountServices({ installation, metrics, clock, random, log, onRun });
@@ -116,7 +117,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
-  const services: Service[] = [figures, admin, listener, integrity, webhooks, ...accounts.services];
+  const services: Service[] = [figures, admin, listener, integrity, publications, webhooks, ...accounts.services];
   const stopping = new SingleFlight<void>(() => true);
 
   return {
@@ -150,11 +151,12 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   };
 }
 
-function refuseBadSchedules({ schedule }: Settings): void {
+function refuseBadSchedules({ schedule, publish }: Settings): void {
   const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
     const problem = checkCron(schedule[kind]);
     return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
   });
+  problems.push(...badPublicationSchedules(publish));
   if (problems.length > 0)
     throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
 }
@@ -202,6 +204,7 @@ async function begun(settings: Settings, dependencies: InstallationDependencies)
   const installation = await openInstallation(settings, dependencies);
   try {
     const { mirror, secrets } = installation;
+    await refuseBadSources(settings.publish, mirror);
     const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
     await secrets.beginDaemon(epoch);
     return { installation, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
@@ -220,26 +223,4 @@ async function quarantineDamaged(path: string, { clock, log, migrations }: Insta
       `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
     );
   return damaged !== undefined;
-}
-
-/** Writes the published copy after a change, one at a time; changes that come meanwhile share the next one. */
-function publisher({ settings, mirror }: Installation, { log }: DaemonDependencies): () => void {
-  const { path } = settings.publish;
-  if (path === null) return () => undefined;
-  let wanted = false;
-  let writing = false;
-  const write = async (): Promise<void> => {
-    writing = true;
-    while (wanted) {
-      wanted = false;
-      await mirror.publish(path, settings).catch((error: unknown) => {
-        log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
-      });
-    }
-    writing = false;
-  };
-  return () => {
-    wanted = true;
-    if (!writing) void write();
-  };
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
+import { publicationProblems } from './publish-list.ts';
 import { isLoopback, settingsShape, type Settings, type Shaped } from './shape.ts';
 import { readSettingsYaml, type SettingsYaml } from './yaml.ts';
 
@@ -65,12 +66,19 @@ function invalid(name: string, problems: readonly string[]): MirrorError {
   );
 }
 
-function place({ path, hideKey }: Problem, { lineOf }: SettingsYaml): string {
+function place({ path: inList, hideKey }: Problem, { lineOf, value }: SettingsYaml): string {
+  const path = asWritten(inList, value);
   const at = lineOf(path);
   const line = at === undefined ? '' : `line ${at}, `;
   const names = path.map(keyName);
   if (hideKey) names[names.length - 1] = hidden;
   return `${line}${names.join('.') || 'the file'}: `;
+}
+
+/** `publish` may be one object, which is read as a list of one. */
+function asWritten([first, second, ...rest]: readonly PropertyKey[], value: unknown): readonly PropertyKey[] {
+  const isOne = first === 'publish' && second === 0 && isMap(value) && isMap(value['publish']);
+  return [first, ...(isOne ? [] : [second]), ...rest].filter((key) => key !== undefined);
 }
 
 const hidden = '(a key that is not shown)';
@@ -84,7 +92,7 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       path: [...issue.path, key],
-      hideKey: valueAt(given, [...issue.path, key]) === null,
+      hideKey: valueAt(given, [...asWritten(issue.path, given), key]) === null,
       remedy: 'unknown key; remove it or fix its spelling',
     }));
   const remedy =
@@ -114,15 +122,15 @@ function contradictions(settings: Shaped): Problem[] {
     problems.push({ path: ['sandbox'], remedy: 'should be null where service.baseUrl or service.auth is set' });
   if (!isLoopback(admin.host) && admin.token === null)
     problems.push({ path: ['admin', 'token'], remedy: 'should be set where admin.host is not this machine' });
-  return problems;
+  return [...problems, ...publicationProblems(settings.publish)];
 }
 
 /** Paths of the settings that depend on where the command is run. */
 function relativePaths({ database, secrets, publish, service: { auth } }: Shaped): Problem[] {
-  const paths: readonly (readonly [readonly string[], string | null | undefined])[] = [
+  const paths: readonly (readonly [readonly PropertyKey[], string | null | undefined])[] = [
     [['database'], database],
     [['secrets'], secrets],
-    [['publish', 'path'], publish.path],
+    ...publish.map(({ path }, index) => [['publish', index, 'path'], path] as const),
     [['service', 'auth', 'accessTokenFile'], auth && 'accessTokenFile' in auth ? auth.accessTokenFile : null],
   ];
   return paths

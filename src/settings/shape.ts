@@ -1,8 +1,10 @@
 /** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
 import { z } from 'zod';
 import { eventsInstead } from '../domain/events.ts';
+import { exportFormats } from '../domain/export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
+import { publicationList } from './publish-list.ts';
 
 /** A duration in human form, as milliseconds. */
 const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
@@ -106,6 +108,16 @@ const auth = z.union(
   },
 );
 
+const publication = z.strictObject({
+  path,
+  when: text
+    .regex(/^change$|^\S+(\s+\S+){4,5}$/, 'change, or a cron schedule in quotes, such as "0 6 * * *"')
+    .default('change'),
+  format: z.enum(exportFormats, { error: `one of ${exportFormats.join(', ')}` }).optional(),
+  view: text.optional(),
+  query: z.string({ error: 'one SELECT' }).min(1, 'one SELECT').optional(),
+});
+
 export const settingsShape = z.strictObject({
   accounts: z
     .array(text.regex(/^[A-Za-z0-9_-]{1,64}$/, 'an account id: up to 64 letters, digits, - and _'))
@@ -153,7 +165,10 @@ export const settingsShape = z.strictObject({
     }),
   }),
   retention: z.strictObject({ deliveries: duration.nullable(), versions: duration.nullable() }),
-  publish: z.strictObject({ path: path.nullable() }),
+  publish: z.preprocess(
+    publicationList,
+    z.array(publication, { error: 'a list of {path, when, format, view or query}' }),
+  ),
   notify: z
     .array(notifyTarget, { error: 'a list of {url, secretFile}' })
     .max(20, 'at most 20 targets')

@@ -1,5 +1,6 @@
 /** The mirror as everything above `store/` sees it. */
 import type { MirrorError } from '../domain/errors.ts';
+import type { Publication } from '../domain/export-format.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReserveRequest } from '../domain/rate-reservation.ts';
 import type { DaemonEpoch } from './files/daemon-claim.ts';
@@ -81,8 +82,10 @@ export interface Store {
   unwritable(): MirrorError | undefined;
   /** Bytes that are free beside the file. */
   freeBytes(): number;
-  /** Writes a consistent copy for readers, swapped in whole. */
-  publish(path: string, own: CopyOptions['own']): Promise<void>;
+  /** Writes a file for readers, of one state of the mirror, and swaps it in whole; gives up when the signal is aborted. */
+  publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void>;
+  /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
+  publishedAt(path: string): number | undefined;
 
   close(): Promise<void>;
 }

@@ -55,9 +55,11 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
     { key: 'database', path: database, own: { readFrom } },
     { key: 'secrets', path: secrets, own: { readFrom, database } },
     { key: 'database', path: database, own: { secrets } },
-    ...(publish.path === null
-      ? []
-      : [{ key: 'publish.path', path: publish.path, own: { readFrom, database, secrets } }]),
+    ...publish.map(({ path }, index) => ({
+      key: publish.length === 1 ? 'publish.path' : `publish.${index}.path`,
+      path,
+      own: { readFrom, database, secrets },
+    })),
   ];
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);

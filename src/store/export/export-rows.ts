@@ -39,6 +39,12 @@ export function exportedRows(
   };
 }
 
+/** @throws MirrorError `usage` as `exportedRows`, without reading any. */
+export function assertRowSource(sqlite: Sqlite, { view, query }: RowSource): void {
+  if (view !== undefined) knownView(sqlite, view);
+  if (query !== undefined) readingStatement(sqlite, query);
+}
+
 async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {
   try {
     for await (const row of reading.rows())

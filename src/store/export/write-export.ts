@@ -5,12 +5,12 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { formatByEnding, type ExportFormat } from '../../domain/export-format.ts';
 import type { Database } from '../sqlite/database.ts';
 import { csvOf } from './csv.ts';
 import { copyMirror, swapIn, type CopyOptions } from '../files/export.ts';
 import { exportedRows, type ExportedRows, type RowSource } from './export-rows.ts';
 import { jsonOf, ndjsonOf } from './json-rows.ts';
-import type { ExportFormat } from './formats.ts';
 
 const streams: Readonly<Record<Exclude<ExportFormat, 'db'>, (rows: ExportedRows) => Readable>> = {
   csv: csvOf,
@@ -23,21 +23,11 @@ export interface Export extends RowSource {
   readonly format?: ExportFormat | undefined;
 }
 
-const endings: Readonly<Record<string, ExportFormat>> = {
-  '.db': 'db',
-  '.sqlite': 'db',
-  '.sqlite3': 'db',
-  '.csv': 'csv',
-  '.json': 'json',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-};
-
 /** The form of a file by its ending. @throws MirrorError `usage` for another one. */
 function formatOf(file: string): ExportFormat {
-  const ending = extname(file).toLowerCase();
-  const format = endings[ending];
+  const format = formatByEnding(file);
   if (format) return format;
+  const ending = extname(file).toLowerCase();
   const told = ending === '' ? 'has no ending' : `ends in ${ending}`;
   throw new MirrorError('usage', `${file} ${told}; a file is .db, .csv, .json or .ndjson, or its --format is told.`);
 }

@@ -1,4 +1,5 @@
 /** The mirror file and its transactions; nothing outside opens one. */
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Random } from '../../domain/clock.ts';
 import { accountStates, type AccountState } from '../reports/account-state.ts';
@@ -11,7 +12,9 @@ import { clockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { answerSoon, Database } from '../sqlite/database.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
-import { copyMirror, type CopyOptions } from '../files/export.ts';
+import { exportToFile } from '../export/write-export.ts';
+import type { CopyOptions } from '../files/export.ts';
+import type { Publication } from '../../domain/export-format.ts';
 import { freeBytes } from '../sqlite/file-systems.ts';
 import { SqliteFindings } from '../rows/findings.ts';
 import { SqliteGateways } from '../transactions/gateway-rows.ts';
@@ -202,8 +205,12 @@ class SqliteStore implements Store {
     return freeBytes(dirname(this.path));
   }
 
-  publish(path: string, own: CopyOptions['own']): Promise<void> {
-    return copyMirror(this.#database, path, { random: this.#random, own });
+  publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void> {
+    return exportToFile(this.#database, publication.path, publication, { random: this.#random, own, signal });
+  }
+
+  publishedAt(path: string): number | undefined {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   }
 
   async close(): Promise<void> {

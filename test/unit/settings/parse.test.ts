@@ -188,3 +188,39 @@ describe('a secret in the settings', () => {
     },
   );
 });
+
+describe('publish', () => {
+  const publish = (text: string): unknown => read({ ...usual, publish: parse(text) as unknown }).publish;
+  const one = { path: 'copy.db', when: 'change' };
+
+  it.each([
+    ['[]', []],
+    ['{ path: null }', []],
+    ['{ path: copy.db }', [one]],
+    ['{ path: copy }', [{ ...one, path: 'copy', format: 'db' }]],
+    ['[{ path: copy.db }]', [one]],
+    [
+      '[{ path: a.csv, view: payables, when: "0 6 * * *" }, { path: b, format: ndjson, query: SELECT 1 }]',
+      [
+        { path: 'a.csv', view: 'payables', when: '0 6 * * *' },
+        { path: 'b', format: 'ndjson', query: 'SELECT 1', when: 'change' },
+      ],
+    ],
+  ])('%s is a list of files', (text, expected) => {
+    expect(publish(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['null', 'publish: should be a list of {path, when, format, view or query}'],
+    ['{ path: 5 }', 'publish.path: should be text'],
+    ['[{ path: a.db }, { path: a.txt }]', 'publish.1.path: should end in .db'],
+    ['[{ path: a.db, when: weekly }]', 'publish.0.when: should be change, or a cron schedule in quotes'],
+    ['[{ path: a.db, form: csv }]', 'publish.0.form: unknown key'],
+    ['[{ path: a.db, format: xls }]', 'publish.0.format: should be one of db, csv, json, ndjson'],
+    ['[{ path: a.db, view: payables }]', 'publish.0.view: should be left out for a .db'],
+    ['[{ path: a.csv, view: payables, query: SELECT 1 }]', 'publish.0.query: should be left out where a view is named'],
+    ['[{ path: a.csv }, { path: a.csv }]', 'publish.1.path: should be another file: it is named twice'],
+  ])('%s is refused', (text, problem) => {
+    expect(() => publish(text)).toThrow(problem);
+  });
+});

@@ -128,9 +128,10 @@ describe('a mirror that was put back from a copy', () => {
       ).map(({ cursor }) => cursor);
     const write = async (vendorid: number): Promise<unknown> => store.page(await store.ask(), row(vendorid, 'a'));
 
+    const own = { secrets: `${path}.secrets`, readFrom: [] };
     await write(1);
     await store.reopen();
-    await store.mirror.publish(`${path}.copy`, { secrets: `${path}.secrets`, readFrom: [] });
+    await store.mirror.publish({ path: `${path}.copy`, format: 'db' }, own, new AbortController().signal);
     await write(2);
     const before = cursors();
     expect(before).toHaveLength(2);

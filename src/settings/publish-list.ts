@@ -1,0 +1,31 @@
+/** Copies for readers, as the settings name them: what no single key shows. */
+import { exportFormats, formatByEnding, type Publication } from '../domain/export-format.ts';
+
+/** Settings of before 0.2.0 name one copy, whatever its ending, or `{path: null}` for none, where a list is now. */
+export function publicationList(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  if (!('path' in given) || typeof given.path !== 'string')
+    return 'path' in given && given.path === null ? [] : [given];
+  return [formatByEnding(given.path) === undefined ? { format: 'db', ...given } : given];
+}
+
+/** Where in `publish` something is wrong, and what would be right. */
+export function publicationProblems(
+  publish: readonly Publication[],
+): { path: readonly PropertyKey[]; remedy: string }[] {
+  return publish.flatMap((publication, index) => {
+    const { path, format, view, query } = publication;
+    const problem = (key: keyof Publication, remedy: string) => [{ path: ['publish', index, key], remedy }];
+    const form = format ?? formatByEnding(path);
+    if (form === undefined) return problem('path', `should end in .${exportFormats.join(', .')}, or have a format`);
+    if (form === 'db' && (view !== undefined || query !== undefined))
+      return problem(
+        view === undefined ? 'query' : 'view',
+        'should be left out for a .db, which holds the whole mirror',
+      );
+    if (view !== undefined && query !== undefined) return problem('query', 'should be left out where a view is named');
+    return publish.findIndex((other) => other.path === path) < index
+      ? problem('path', 'should be another file: it is named twice')
+      : [];
+  });
+}

@@ -1,0 +1,132 @@
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Driver from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { badPublicationSchedules, Publications, refuseBadSources } from '../../../src/app/publications.ts';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { createLog } from '../../../src/domain/log.ts';
+import { ask, temporaryFolder } from '../../support/mirror-file.ts';
+import { until } from '../../support/testbed/daemon-process.ts';
+import { row } from '../../support/testbed/store.ts';
+import { testbed } from '../../support/testbed.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+type Publish = ConstructorParameters<typeof Publications>[0]['settings']['publish'];
+
+/** Publications of a mirror with one vendor, in a folder of their own; `at` makes them from names of files. */
+async function publishing(at: (folder: string) => Publish) {
+  const store = await testbed({ level: 'store' });
+  await store.page(await store.ask(), row(1, 'Huber'));
+  const folder = temporaryFolder();
+  const clock = virtualClock();
+  const lines: string[] = [];
+  const publish = at(folder);
+  const publications = new Publications({
+    settings: { publish, secrets: join(folder, 'secrets.db'), readFrom: [], schedule: { timezone: 'UTC' } },
+    mirror: store.mirror,
+    clock,
+    random: { ...systemRandom, fraction: () => 0 },
+    log: createLog('info', { write: (line) => void lines.push(line) }),
+  });
+  onTestFinished(() => publications.stop());
+  const [path = ''] = publish.map((publication) => publication.path);
+  return { store, folder, clock, lines, publications, path };
+}
+
+const whole = (path: string): Promise<void> => until(() => existsSync(path));
+
+describe('copies for readers', () => {
+  it('are written after a change in the form of their ending, while the mirror is written to', async () => {
+    const { store, folder, publications, lines } = await publishing((at) => [
+      { path: join(at, 'copy.db'), when: 'change' },
+      { path: join(at, 'vendors.csv'), when: 'change', query: 'SELECT vendorid, vendor_name FROM vendors' },
+      { path: join(at, 'rows'), when: 'change', format: 'ndjson', view: 'active_vendors' },
+    ]);
+    await publications.start();
+    publications.changed();
+    await store.page(await store.ask(), row(2, 'Meier'));
+    await whole(join(folder, 'rows'));
+    expect(ask(join(folder, 'copy.db'), 'SELECT count(*) AS vendors FROM vendors')).toEqual([{ vendors: 1 }]);
+    expect(readFileSync(join(folder, 'vendors.csv'), 'utf8')).toMatch(/^\ufeffvendorid,vendor_name\r\n1,Huber\r\n/);
+    publications.changed();
+    await until(() => readFileSync(join(folder, 'rows'), 'utf8').split('\n').length === 3);
+    expect(lines).toEqual([]);
+  });
+
+  it('on a schedule are written at each slot and at no change; one that was missed is made up', async () => {
+    const { clock, publications, path } = await publishing((at) => [{ path: join(at, 'a.csv'), when: '0 6 * * *' }]);
+    await publications.start();
+    await clock.waiting();
+    await whole(path);
+    const { ino } = statSync(path);
+    publications.changed();
+    await clock.advance(17 * 3_600_000);
+    expect(statSync(path).ino).toBe(ino);
+    await clock.advance(2 * 3_600_000);
+    await until(() => statSync(path).ino !== ino);
+  });
+
+  it('on a schedule are left alone by a start soon after they were written', async () => {
+    const { clock, publications, path } = await publishing((at) => {
+      writeFileSync(join(at, 'a.csv'), 'earlier');
+      const written = (virtualClock().now() - 60_000) / 1_000;
+      utimesSync(join(at, 'a.csv'), written, written);
+      return [{ path: join(at, 'a.csv'), when: '0 6 * * *' }];
+    });
+    await publications.start();
+    await clock.waiting();
+    await clock.advance(3_600_000);
+    expect(readFileSync(path, 'utf8')).toBe('earlier');
+  });
+
+  it('never take the place of a file of another program, and the others are written all the same', async () => {
+    const { folder, lines, publications } = await publishing((at) => {
+      const other = new Driver(join(at, 'other.csv'));
+      other.exec('CREATE TABLE invoices (id INTEGER)');
+      other.close();
+      return ['other.csv', 'own.csv'].map((name) => ({ path: join(at, name), when: 'change' }));
+    });
+    publications.changed();
+    await whole(join(folder, 'own.csv'));
+    expect(ask(join(folder, 'other.csv'), 'SELECT count(*) AS invoices FROM invoices')).toEqual([{ invoices: 0 }]);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('is a database of something else');
+  });
+
+  it('are given up by a stop, which leaves nothing beside them', async () => {
+    const { folder, publications, path } = await publishing((at) => [
+      {
+        path: join(at, 'a.csv'),
+        when: 'change',
+        query: 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n',
+      },
+    ]);
+    publications.changed();
+    await publications.stop();
+    expect(existsSync(path)).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('what cannot be published', () => {
+  it('is refused at the start: an impossible schedule, an unknown view, a query that does not only read', async () => {
+    const { store } = await publishing(() => []);
+    expect(badPublicationSchedules([{ path: 'a.csv', when: '0 0 30 2 *' }])).toEqual([
+      '  publish.0.when: an impossible day of the month',
+    ]);
+    const refused = refuseBadSources(
+      [
+        { path: 'a.csv', when: 'change', view: 'payables' },
+        { path: 'b.csv', when: 'change', view: 'payable' },
+        { path: 'c.csv', when: 'change', query: 'DELETE FROM vendors' },
+      ],
+      store.mirror,
+    );
+    await expect(refused).rejects.toMatchObject({
+      code: 'settings_invalid',
+      message: expect.stringMatching(
+        /publish\.1: The mirror has no view payable;[^]*publish\.2: The query cannot be used/,
+      ) as unknown,
+    });
+  });
+});
