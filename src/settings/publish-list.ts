@@ -1,5 +1,5 @@
 /** Copies for readers, as the settings name them: what no single key shows. */
-import { exportFormats, formatByEnding, type Publication } from '../domain/export-format.ts';
+import { exportFormats, formatByEnding, type Publication } from './export-format.ts';
 
 /** Settings of before 0.2.0 name one copy, whatever its ending, or `{path: null}` for none, where a list is now. */
 export function publicationList(given: unknown): unknown {

@@ -1,7 +1,7 @@
 /** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
 import { z } from 'zod';
 import { eventsInstead } from '../domain/events.ts';
-import { exportFormats } from '../domain/export-format.ts';
+import { exportFormats } from './export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
 import { publicationList } from './publish-list.ts';

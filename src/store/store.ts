@@ -1,6 +1,6 @@
 /** The mirror as everything above `store/` sees it. */
 import type { MirrorError } from '../domain/errors.ts';
-import type { Publication } from '../domain/export-format.ts';
+import type { Publication } from '../settings/export-format.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReserveRequest } from '../domain/rate-reservation.ts';
 import type { DaemonEpoch } from './files/daemon-claim.ts';

@@ -1,6 +1,6 @@
 /** The commands that look at the mirror as a whole, or hand it on. */
 import { Option, type Command } from 'commander';
-import { exportFormats } from '../../domain/export-format.ts';
+import { exportFormats } from '../../settings/export-format.ts';
 import type { Does } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { feedCursor, wholeFrom } from '../options/option-values.ts';

@@ -1,7 +1,7 @@
 /** `export FILE`: a copy of the mirror, or rows of it in another form, that nobody writes to any more. */
 import { statSync } from 'node:fs';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import type { ExportFormat } from '../../domain/export-format.ts';
+import type { ExportFormat } from '../../settings/export-format.ts';
 import { exportToFile, exportToStream } from '../../store/export/write-export.ts';
 import type { Run } from '../process/command.ts';
 import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { formatByEnding, type ExportFormat } from '../../domain/export-format.ts';
+import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
 import type { Database } from '../sqlite/database.ts';
 import { csvOf } from './csv.ts';
 import { copyMirror, swapIn, type CopyOptions } from '../files/export.ts';
