@@ -14,7 +14,7 @@ import { answerSoon, Database } from '../sqlite/database.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
 import type { CopyOptions } from '../files/export.ts';
-import type { Publication } from '../../domain/export-format.ts';
+import type { Publication } from '../../settings/export-format.ts';
 import { freeBytes } from '../sqlite/file-systems.ts';
 import { SqliteFindings } from '../rows/findings.ts';
 import { SqliteGateways } from '../transactions/gateway-rows.ts';
