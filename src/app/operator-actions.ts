@@ -6,7 +6,7 @@ import type { AccountSupervisor } from './account-supervisor.ts';
 
 export interface OperatorParts {
   readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'ask' | 'nudge'>>;
-  readonly mirror: Pick<Store, 'retryParked'>;
+  readonly mirror: Pick<Store, 'deliveries'>;
   readonly log: Log;
 }
 
@@ -18,7 +18,7 @@ export function operatorActions({ supervisors, mirror, log }: OperatorParts): Ac
       supervisors.get(account)?.ask(kind, approved);
     },
     async retry(account) {
-      const marked = await mirror.retryParked({ account });
+      const marked = await mirror.deliveries.retryParked({ account });
       log.info({ account, marked }, 'a person asked on the page to retry what was parked');
       supervisors.get(account)?.nudge();
       return marked;

@@ -51,7 +51,7 @@ import { AccountRows } from '../rows/account-rows.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { Identity } from '../records/identity-record.ts';
 import type { Keep } from '../records/retention-record.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
+import type { Query } from '../sqlite/query.ts';
 import type { ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { MirrorError } from '../../domain/errors.ts';
@@ -92,6 +92,8 @@ class SqliteStore implements Store {
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => ReceivedDeliveries;
+  /** Reports are handed on without the store. */
+  readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
   #states: ((accountId: string) => AccountState | undefined) | undefined;
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
@@ -140,10 +142,6 @@ class SqliteStore implements Store {
       for (const accountId of accountIds) this.#accounts.add(accountId, this.#clock.now());
       return this.#accounts.serve(served, this.#clock.now());
     });
-  }
-
-  query<T>(report: (sqlite: Sqlite) => T): Promise<T> {
-    return this.#database.read(() => report(this.#database.sqlite));
   }
 
   identity(): Promise<Identity> {

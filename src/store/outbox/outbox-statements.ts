@@ -20,15 +20,15 @@ interface TargetRow {
 
 interface TargetStatements {
   readonly find: Statement<OfTarget, TargetRow>;
-  readonly begin: Statement<OfTarget & { place: string; now: string }, unknown>;
+  readonly begin: Statement<OfTarget & { place: string; now: string }>;
   /** Moves its place, and adds a notice where one is given. */
-  readonly goOn: Statement<OfTarget & { place: string; notice: string | null }, unknown>;
-  readonly endNotice: Statement<OfTarget, unknown>;
-  readonly accepted: Statement<OfTarget & { now: string }, unknown>;
-  readonly failing: Statement<OfTarget & { error: string; now: string }, unknown>;
-  readonly disable: Statement<OfTarget & { now: string }, unknown>;
-  readonly enable: Statement<OfTarget, unknown>;
-  readonly forget: Statement<OfTarget, unknown>;
+  readonly goOn: Statement<OfTarget & { place: string; notice: string | null }>;
+  readonly endNotice: Statement<OfTarget>;
+  readonly accepted: Statement<OfTarget & { now: string }>;
+  readonly failing: Statement<OfTarget & { error: string; now: string }>;
+  readonly disable: Statement<OfTarget & { now: string }>;
+  readonly enable: Statement<OfTarget>;
+  readonly forget: Statement<OfTarget>;
 }
 
 interface QueueStatements {
@@ -36,16 +36,16 @@ interface QueueStatements {
   readonly ahead: Statement<{ before: number; most: number }, { last: number | null }>;
   readonly countWaiting: Statement<OfTarget, { vendors: number }>;
   /** Adds the vendors that changed, and wakes those among them that were given up. */
-  readonly takeIn: Statement<OfTarget & Due & { before: number; upTo: number }, unknown>;
+  readonly takeIn: Statement<OfTarget & Due & { before: number; upTo: number }>;
   /** Those that never failed first. */
   readonly due: Statement<OfTarget & { moment: number; limit: number }, DueVendor>;
   readonly nextDue: Statement<OfTarget, { next: number | null }>;
   /** Removes a vendor of which nothing is left after `seq`. */
-  readonly settle: Statement<NotifiedVendor & { seq: number; upTo: number }, unknown>;
-  readonly advance: Statement<NotifiedVendor & Due & { seq: number }, unknown>;
-  readonly putOff: Statement<NotifiedVendor & Due & { attempts: number; error: string }, unknown>;
-  readonly wake: Statement<OfTarget & Due, unknown>;
-  readonly emptyQueue: Statement<OfTarget, unknown>;
+  readonly settle: Statement<NotifiedVendor & { seq: number; upTo: number }>;
+  readonly advance: Statement<NotifiedVendor & Due & { seq: number }>;
+  readonly putOff: Statement<NotifiedVendor & Due & { attempts: number; error: string }>;
+  readonly wake: Statement<OfTarget & Due>;
+  readonly emptyQueue: Statement<OfTarget>;
 }
 
 export function targetStatements(sqlite: Sqlite): TargetStatements {

@@ -19,19 +19,19 @@ export interface VerifierRows {
   readonly find: Statement<OfCode, Found>;
   /** What waits to be tried, known or not: the newest first. */
   readonly candidates: Statement<OfAccount, Code>;
-  readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
+  readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }>;
   /** A code that was proven once came again; one whose callback is no more may have come for another. */
-  readonly comeAgain: Statement<OfCode & { callbackid: number | null; received_at: string }, unknown>;
-  readonly drop: Statement<OfCode, unknown>;
+  readonly comeAgain: Statement<OfCode & { callbackid: number | null; received_at: string }>;
+  readonly drop: Statement<OfCode>;
   /** A code that came again is not right any more for what it came for; as a key it is what it was. */
-  readonly tried: Statement<OfCode, unknown>;
+  readonly tried: Statement<OfCode>;
   /** Makes a code the proven one of a callback. */
-  readonly raise: Statement<OfCode & OfCallback & { received_at: string }, unknown>;
+  readonly raise: Statement<OfCode & OfCallback & { received_at: string }>;
   /** Lets the proven code of a callback expire. */
-  readonly retire: Statement<OfCallback & { expires_at: string }, unknown>;
+  readonly retire: Statement<OfCallback & { expires_at: string }>;
   /** Those of a callback, and the unnamed ones. */
-  readonly dropCandidates: Statement<OfCallback, unknown>;
-  readonly dropExpired: Statement<{ now: string }, unknown>;
+  readonly dropCandidates: Statement<OfCallback>;
+  readonly dropExpired: Statement<{ now: string }>;
 }
 
 export function verifierRows(sqlite: Sqlite): VerifierRows {
