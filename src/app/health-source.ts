@@ -44,6 +44,6 @@ export function healthSource(parts: HealthParts): HealthSource {
   };
 }
 
-function lostFile({ files, path }: HealthParts['secrets']): string | null {
-  return files() ? null : `${path} was moved or deleted while it was in use.`;
+function lostFile(secrets: HealthParts['secrets']): string | null {
+  return secrets.files() ? null : `${secrets.path} was moved or deleted while it was in use.`;
 }
