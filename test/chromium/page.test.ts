@@ -147,7 +147,11 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const before = await page.locator('#verdict time').first().textContent();
     await first.stop();
     await page.getByRole('alert').getByText('The daemon does not answer').waitFor();
-    await page.waitForFunction(`document.querySelector('#verdict time').textContent !== '${before}'`);
+    await page
+      .locator('#verdict time')
+      .first()
+      .filter({ hasNotText: new RegExp(`^${before}$`) })
+      .waitFor();
     expect(await page.evaluate(`getComputedStyle(document.querySelector('main')).filter`)).toBe('grayscale(1)');
     await picture(page, 'dead');
     const second = await showMirror(path, { port: Number(new URL(first.url).port) });

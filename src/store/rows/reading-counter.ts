@@ -12,10 +12,10 @@ import type { CounterTable } from '../tables/mirror-tables.ts';
 
 /** What is done about a clock that was set back. */
 export interface SetBacks {
-  /** The clock was set back, by so many milliseconds at least; by no more, if that is known. Runs inside a transaction. */
-  note(readSeq: number, ms: number, isKnown: boolean): void;
-  /** By how much it was set back since that number was taken; undefined where nobody knows. */
-  since(readSeq: number): number | undefined;
+  /** The clock was set back, by so many milliseconds at least: nobody knows how long the machine slept meanwhile. Runs inside a transaction. */
+  note(readSeq: number, ms: number): void;
+  /** Whether it was set back since that number was taken. */
+  wasSince(readSeq: number): boolean;
 }
 
 type Row = Pick<CounterTable, 'read_seq' | 'offset_ms' | 'mirror_ms' | 'wall_ms'>;
@@ -87,7 +87,7 @@ export class Counter {
     const wall = this.#clock.now();
     const taken = row(this.#advance.get({ now: this.#now(), wall, numbers }));
     const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
-    if (behind >= noticeable) this.#setBacks.note(taken.read_seq, behind, taken.offset_ms === last.offset_ms);
+    if (behind >= noticeable) this.#setBacks.note(taken.read_seq, behind);
     return taken;
   }
 }

@@ -1,4 +1,4 @@
-/** When runs began, by the clock of today, although that may have been set back since. */
+/** When runs began, where that is known by the clock of today: it may have been set back since. */
 import { parseInstant } from '../../domain/clock.ts';
 import type { Run } from '../records/run-record.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -7,10 +7,10 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SetBacks } from './reading-counter.ts';
 
 export class RunMoments {
-  readonly #setBacks: Pick<SetBacks, 'since'>;
+  readonly #setBacks: Pick<SetBacks, 'wasSince'>;
   readonly #before: Statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>;
 
-  constructor(sqlite: Sqlite, setBacks: Pick<SetBacks, 'since'>) {
+  constructor(sqlite: Sqlite, setBacks: Pick<SetBacks, 'wasSince'>) {
     this.#setBacks = setBacks;
     this.#before = statement(sqlite, (at) =>
       mirrorSql
@@ -28,20 +28,18 @@ export class RunMoments {
   /**
    * When the last run of an account began that was before the reading of that number; before all runs, when the account was added: in
    * milliseconds since 1970.
-   * Undefined where that is not known, or where it is later than `now`: the clock was set back by nobody knows how much.
+   * Undefined where the clock was set back since, by nobody knows how much.
    */
   before(account_id: string, read_seq: number, now: number): number | undefined {
     const found = this.#before.get({ account_id, read_seq });
     const moment = parseInstant(found?.began ?? '');
     // Nobody knows which number was the last when the account was added.
-    const setBack = this.#setBacks.since(found?.seq ?? -1);
-    if (moment === undefined || setBack === undefined) return undefined;
-    return moment - setBack <= now ? moment - setBack : undefined;
+    if (moment === undefined || moment > now || this.#setBacks.wasSince(found?.seq ?? -1)) return undefined;
+    return moment;
   }
 
   /** When a run began, in the same way. */
   began({ startedAt, beganSeq }: Pick<Run, 'startedAt' | 'beganSeq'>): number | undefined {
-    const setBack = this.#setBacks.since(beganSeq);
-    return setBack === undefined ? undefined : startedAt - setBack;
+    return this.#setBacks.wasSince(beganSeq) ? undefined : startedAt;
   }
 }

@@ -57,7 +57,7 @@ export class SqliteRuns implements Runs {
     clock: Clock,
     counter: Counter,
     process: Pick<ProcessLock, 'name' | 'isAlive'>,
-    setBacks: Pick<SetBacks, 'since'>,
+    setBacks: Pick<SetBacks, 'wasSince'>,
   ) {
     const { sqlite } = database;
     this.#database = database;

@@ -187,7 +187,7 @@ export interface MirrorTables {
   accounts: AccountTable;
   mirror_identity: IdentityTable;
   reading_counter: CounterTable;
-  _clock_set_back: { read_seq: number; noticed_at: string; ms: number | null };
+  _clock_set_back: { read_seq: number; noticed_at: string };
   vendors: VendorTable;
   vendor_balances: BalanceTable;
   vendor_tax_defaults: TaxDefaultTable;

@@ -1,9 +1,8 @@
 /**
- * What becomes of moments in the file when the clock was set back: by today's clock they were earlier than they say. Those on which
- * `freshness` rests are moved with the clock; for all others, by how much is written down. Nobody can tell how long a machine was off: a
- * clock that was set back meanwhile by less than that is not noticed.
+ * What becomes of moments in the file when the clock was set back: by today's clock they were earlier than they say. Marks and sweeps that
+ * are asked for move with it, by what is known of. By how much it was set back in truth nobody knows: mirror time stands still while the
+ * machine sleeps. So the last complete run claims nothing any more, and neither does what rests on an earlier run.
  */
-import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { SetBacks } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -16,17 +15,14 @@ interface By {
 }
 
 export function clockSetBacks(sqlite: Sqlite, clock: Pick<Clock, 'now'>): SetBacks {
-  const add = statement<{ read_seq: number; noticed_at: string; ms: number | null }>(sqlite, (at) =>
+  const add = statement<{ read_seq: number; noticed_at: string }>(sqlite, (at) =>
     mirrorSql
       .insertInto('_clock_set_back')
-      .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at'), ms: at('ms') })
-      .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ ms: sql`ms + excluded.ms` })),
+      .values({ read_seq: at('read_seq'), noticed_at: at('noticed_at') })
+      .onConflict((conflict) => conflict.doNothing()),
   );
-  const since = statement<{ read_seq: number }, { ms: number; unknown: number }>(sqlite, (at) =>
-    mirrorSql
-      .selectFrom('_clock_set_back')
-      .select([sql<number>`coalesce(sum(ms), 0)`.as('ms'), sql<number>`count(*) - count(ms)`.as('unknown')])
-      .where('read_seq', '>', at('read_seq')),
+  const since = statement<{ read_seq: number }, { read_seq: number }>(sqlite, (at) =>
+    mirrorSql.selectFrom('_clock_set_back').select('read_seq').where('read_seq', '>', at('read_seq')).limit(1),
   );
   const moveMarks = plainStatement<By>(
     sqlite,
@@ -37,27 +33,21 @@ export function clockSetBacks(sqlite: Sqlite, clock: Pick<Clock, 'now'>): SetBac
     sqlite,
     `UPDATE _sweep_requests SET asked_at = strftime('%Y-%m-%d %H:%M:%f', asked_at, :by) WHERE asked_at IS NOT NULL`,
   );
-  const lastComplete = `id IN (
-    SELECT (SELECT max(c.id) FROM runs c
-      WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
-    FROM accounts a)`;
-  const moved = `UPDATE runs SET safe_as_of = strftime('%Y-%m-%d %H:%M:%f', safe_as_of, :by),
-      listed_as_of = strftime('%Y-%m-%d %H:%M:%f', listed_as_of, :by) WHERE ${lastComplete}`;
-  const moveClaims = plainStatement<By>(sqlite, moved);
-  const dropped = `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE ${lastComplete}`;
-  const dropClaims = plainStatement<None>(sqlite, dropped);
+  const dropClaims = plainStatement<None>(
+    sqlite,
+    `UPDATE runs SET safe_as_of = NULL, listed_as_of = NULL WHERE id IN (
+      SELECT (SELECT max(c.id) FROM runs c
+        WHERE c.account_id = a.account_id AND c.outcome = 'complete' AND c.kind IN ('pull', 'reconcile'))
+      FROM accounts a)`,
+  );
   return {
-    note(readSeq, ms, isKnown) {
-      add.run({ read_seq: readSeq, noticed_at: timestamp(clock.now()), ms: isKnown ? ms : null });
+    note(readSeq, ms) {
+      add.run({ read_seq: readSeq, noticed_at: timestamp(clock.now()) });
       const by = `-${(ms / 1_000).toFixed(3)} seconds`;
       moveMarks.run({ by });
       moveRequests.run({ by });
-      if (isKnown) moveClaims.run({ by });
-      else dropClaims.run({});
+      dropClaims.run({});
     },
-    since(readSeq) {
-      const { ms = 0, unknown = 0 } = since.get({ read_seq: readSeq }) ?? {};
-      return unknown > 0 ? undefined : ms;
-    },
+    wasSince: (readSeq) => since.get({ read_seq: readSeq }) !== undefined,
   };
 }

@@ -58,6 +58,7 @@ describe('copies for readers', () => {
     await publications.start();
     await clock.waiting();
     await whole(path);
+    await clock.waiting();
     const { ino } = statSync(path);
     publications.changed();
     await clock.advance(17 * 3_600_000);

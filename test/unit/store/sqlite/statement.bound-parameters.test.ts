@@ -18,8 +18,6 @@ const written = new Set([
   "src/store/feed/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
   'src/store/figures/money-history.ts: steps',
   'src/store/outbox/outbox-statements.ts: text',
-  'src/store/transactions/clock-set-back.ts: moved',
-  'src/store/transactions/clock-set-back.ts: dropped',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/reading-statement.ts: text',
   'src/store/export/export-rows.ts: true',
