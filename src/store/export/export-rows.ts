@@ -20,7 +20,7 @@ export interface ExportedRows {
   /** Read while they are taken, against one state of the mirror. */
   readonly rows: AsyncIterable<readonly Cell[]>;
   /** Lets go of the mirror, wherever the reading stopped. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Rows that end with the `signal`. @throws MirrorError `usage` where there is no such view, or the query does not only read. */

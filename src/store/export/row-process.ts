@@ -53,6 +53,7 @@ const atOnce = 250;
 
 export class RowProcess {
   readonly #child: ChildProcess;
+  readonly #gone: Promise<void>;
   readonly #asked: { readonly path: string; readonly query: string };
   /** Set when the process ended before its last row. */
   #end: Error | undefined;
@@ -66,9 +67,15 @@ export class RowProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });
-    this.#child.on('error', (error) => (this.#end ??= error));
-    signal?.addEventListener('abort', () => this.close(), { once: true });
-    if (signal?.aborted) this.close();
+    this.#gone = new Promise((resolve) => {
+      this.#child.once('close', resolve);
+      this.#child.once('error', (error) => {
+        this.#end ??= error;
+        resolve();
+      });
+    });
+    signal?.addEventListener('abort', () => void this.close(), { once: true });
+    if (signal?.aborted) void this.close();
   }
 
   /** The rows, while they are taken. @throws SqliteError as SQLite says; MirrorError `interrupted` where the process was ended meanwhile. */
@@ -81,10 +88,11 @@ export class RowProcess {
     }
   }
 
-  /** Ends the process, wherever it is. */
-  close(): void {
+  /** Ends the process, wherever it is. @returns when it holds the mirror no more. */
+  close(): Promise<void> {
     this.#end ??= new MirrorError('interrupted', 'The rows were not read to their end.');
     this.#child.kill('SIGKILL');
+    return this.#gone;
   }
 
   #next(most: number): Promise<Answer> {

@@ -59,7 +59,7 @@ export async function exportToFile(
       pipeline(streams[format](rows), createWriteStream(draft), signal ? { signal } : {}),
     );
   } finally {
-    rows.close();
+    await rows.close();
   }
 }
 
@@ -80,7 +80,7 @@ export async function exportToStream(
       signal,
     });
   } finally {
-    rows.close();
+    await rows.close();
   }
 }
 

@@ -161,7 +161,7 @@ describe('a spreadsheet of the mirror', () => {
       yield* names.map((name, index) => ['6BApk', BigInt(index + 1), name, 0n]);
     }
     const columns = ['account_id', 'vendorid', 'vendor_name', 'vis_state'].map((name) => ({ name, type: null }));
-    return await text(csvOf({ columns, rows: rows(), close: () => undefined }));
+    return await text(csvOf({ columns, rows: rows(), close: () => Promise.resolve() }));
   }
 
   it('holds the view vendor_overview, with a heading and a byte order mark', async () => {
