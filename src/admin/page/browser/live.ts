@@ -53,10 +53,13 @@ async function ask(version: string): Promise<Answer> {
   }
 }
 
-/** Everything turns grey while the daemon is gone: what stands here is what it said last. */
+let shown: string | null = null;
+
+/** Everything turns grey while the daemon is gone: what stands here is what it said last. A daemon that stops may answer 503 before it is gone. */
 function showTrouble(trouble: string | null): void {
   const notice = document.querySelector<HTMLElement>('#notice');
-  if (!notice || document.body.classList.contains('dead') === (trouble !== null)) return;
+  if (!notice || trouble === shown) return;
+  shown = trouble;
   document.body.classList.toggle('dead', trouble !== null);
   notice.hidden = trouble === null;
   if (trouble === null) return;
