@@ -89,8 +89,9 @@ export async function accountServices(options: AccountServicesOptions): Promise<
       createClockJumpDetector({
         clock,
         onJump: (ms) => {
-          const why = `At ${timestamp(clock.now())} the time had strayed by ${Math.round(ms / 1_000)} s.`;
-          log.warn(`${why} Reconciling.`);
+          const seconds = Math.round(ms / 1_000);
+          const why = `At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`;
+          log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
           for (const supervisor of supervisors.values()) supervisor.lost(why);
         },
       }),

@@ -89,23 +89,22 @@ export class Publications implements Service {
 
   #write(publication: PublicationSettings): Promise<void> {
     this.#wanted.add(publication);
-    this.#working ??= this.#writeAll().finally(() => (this.#working = undefined));
-    return this.#working;
+    return (this.#working ??= this.#writeAll());
   }
 
   async #writeAll(): Promise<void> {
     const { mirror, settings, log } = this.#options;
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      const [publication] = this.#wanted;
-      if (!publication) return;
+    for (const publication of this.#wanted) {
       this.#wanted.delete(publication);
       try {
         await mirror.publish(publication, settings, signal);
       } catch (error) {
-        if (!this.#stopping.signal.aborted)
-          log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
+        if (signal.aborted) break;
+        log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
       }
     }
+    // In the same turn as the last look at what is wanted, so that nothing is asked for in between.
+    this.#working = undefined;
   }
 }

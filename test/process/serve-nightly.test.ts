@@ -28,7 +28,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
     // The run after the gap finds the service down; only the one after that can end the doubt.
     world.sandbox.faults.next({ kind: '401', match: ({ path }) => path.endsWith('/bill_vendors') });
     daemon.child.kill('SIGCONT');
-    await daemon.logged('Reconciling.');
+    await daemon.logged('the clock jumped');
     await until(() => at.query(`SELECT 1 FROM runs WHERE outcome = 'failed'`).length > 0);
     expect(await isFresh()).toBe(false);
     expect((await at.run('reconcile')).status).toBe(0);

@@ -16,6 +16,11 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
   return new Html(String.raw({ raw: texts }, ...parts.map(written)));
 }
 
+/** A sentence in which what stands between backticks is code. */
+export function sentence(text: string): Part {
+  return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece));
+}
+
 function written(part: Part): string {
   if (part === null) return '';
   if (part instanceof Html) return part.text;

@@ -8,7 +8,7 @@ import { contentsSection } from './contents-section.ts';
 import { page, type Page } from './page-frame.ts';
 import { eventSection } from './event-section.ts';
 import { ago, bytes, clockTime, count } from './format.ts';
-import { html, type Html } from './html.ts';
+import { html, sentence, type Html } from './html.ts';
 import { webhookSection } from './webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
@@ -98,7 +98,7 @@ function verdict({ tone, words, since, details }: Headline, { facts }: AccountHe
   return html`<section id="verdict" class="verdict ${tone}">
     <p class="account">Account <b>${facts.account}</b></p>
     <h1 aria-live="polite">${words}${when}</h1>
-    ${details.map((line) => html`<p class="detail">${line}</p>`)} ${meaning}
+    ${details.map((line) => html`<p class="detail">${sentence(line)}</p>`)} ${meaning}
   </section>`;
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
@@ -6,7 +7,6 @@ import { badPublicationSchedules, Publications, refuseBadSources } from '../../.
 import { systemRandom } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import { ask, temporaryFolder } from '../../support/mirror-file.ts';
-import { until } from '../../support/testbed/daemon-process.ts';
 import { row } from '../../support/testbed/store.ts';
 import { testbed } from '../../support/testbed.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
@@ -20,51 +20,66 @@ async function publishing(at: (folder: string) => Publish) {
   const folder = temporaryFolder();
   const clock = virtualClock();
   const lines: string[] = [];
+  const written = new EventEmitter();
   const publish = at(folder);
   const publications = new Publications({
     settings: { publish, secrets: join(folder, 'secrets.db'), readFrom: [], schedule: { timezone: 'UTC' } },
-    mirror: store.mirror,
+    mirror: {
+      publishedAt: (path) => store.mirror.publishedAt(path),
+      async publish(publication, own, signal) {
+        await store.mirror.publish(publication, own, signal);
+        written.emit(publication.path);
+      },
+    },
     clock,
     random: { ...systemRandom, fraction: () => 0 },
     log: createLog('info', { write: (line) => void lines.push(line) }),
   });
   onTestFinished(() => publications.stop());
   const [path = ''] = publish.map((publication) => publication.path);
-  return { store, folder, clock, lines, publications, path };
+  /** Resolves when a file is written next. */
+  const isWritten = async (file: string): Promise<void> => {
+    await once(written, file);
+  };
+  return { store, folder, clock, lines, publications, path, isWritten };
 }
-
-const whole = (path: string): Promise<void> => until(() => existsSync(path));
 
 describe('copies for readers', () => {
   it('are written after a change in the form of their ending, while the mirror is written to', async () => {
-    const { store, folder, publications, lines } = await publishing((at) => [
+    const { store, folder, publications, lines, isWritten } = await publishing((at) => [
       { path: join(at, 'copy.db'), when: 'change' },
       { path: join(at, 'vendors.csv'), when: 'change', query: 'SELECT vendorid, vendor_name FROM vendors' },
       { path: join(at, 'rows'), when: 'change', format: 'ndjson', view: 'active_vendors' },
     ]);
+    const rows = join(folder, 'rows');
     await publications.start();
+    const first = isWritten(rows);
     publications.changed();
     await store.page(await store.ask(), row(2, 'Meier'));
-    await whole(join(folder, 'rows'));
+    await first;
     expect(ask(join(folder, 'copy.db'), 'SELECT count(*) AS vendors FROM vendors')).toEqual([{ vendors: 1 }]);
     expect(readFileSync(join(folder, 'vendors.csv'), 'utf8')).toMatch(/^\ufeffvendorid,vendor_name\r\n1,Huber\r\n/);
+    const second = isWritten(rows);
     publications.changed();
-    await until(() => readFileSync(join(folder, 'rows'), 'utf8').split('\n').length === 3);
+    await second;
+    expect(readFileSync(rows, 'utf8').split('\n')).toHaveLength(3);
     expect(lines).toEqual([]);
   });
 
   it('on a schedule are written at each slot and at no change; one that was missed is made up', async () => {
-    const { clock, publications, path } = await publishing((at) => [{ path: join(at, 'a.csv'), when: '0 6 * * *' }]);
+    const { clock, publications, path, isWritten } = await publishing((at) => [
+      { path: join(at, 'a.csv'), when: '0 6 * * *' },
+    ]);
     await publications.start();
-    await clock.waiting();
-    await whole(path);
     await clock.waiting();
     const { ino } = statSync(path);
     publications.changed();
     await clock.advance(17 * 3_600_000);
     expect(statSync(path).ino).toBe(ino);
+    const again = isWritten(path);
     await clock.advance(2 * 3_600_000);
-    await until(() => statSync(path).ino !== ino);
+    await again;
+    expect(statSync(path).ino).not.toBe(ino);
   });
 
   it('on a schedule are left alone by a start soon after they were written', async () => {
@@ -81,14 +96,15 @@ describe('copies for readers', () => {
   });
 
   it('never take the place of a file of another program, and the others are written all the same', async () => {
-    const { folder, lines, publications } = await publishing((at) => {
+    const { folder, lines, publications, isWritten } = await publishing((at) => {
       const other = new Driver(join(at, 'other.csv'));
       other.exec('CREATE TABLE invoices (id INTEGER)');
       other.close();
       return ['other.csv', 'own.csv'].map((name) => ({ path: join(at, name), when: 'change' }));
     });
+    const own = isWritten(join(folder, 'own.csv'));
     publications.changed();
-    await whole(join(folder, 'own.csv'));
+    await own;
     expect(ask(join(folder, 'other.csv'), 'SELECT count(*) AS invoices FROM invoices')).toEqual([{ invoices: 0 }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('is a database of something else');
