@@ -137,5 +137,5 @@ function daemonText(database: string, now: number): string {
   const since = daemonSince(database);
   return since === undefined
     ? 'No daemon runs: the mirror is as fresh as the last sync made it.'
-    : `A daemon runs since ${timestamp(since).slice(0, 19)} UTC, ${agoInWords(now - since)}.`;
+    : `A daemon has been running since ${timestamp(since).slice(0, 19)} UTC (${agoInWords(now - since)}).`;
 }

@@ -67,13 +67,16 @@ describe('copies for readers', () => {
   });
 
   it('on a schedule are written at each slot and at no change; one that was missed is made up', async () => {
-    const { clock, publications, path, isWritten } = await publishing((at) => [
+    const { folder, clock, publications, path, isWritten } = await publishing((at) => [
       { path: join(at, 'a.csv'), when: '0 6 * * *' },
+      { path: join(at, 'b.csv'), when: 'change' },
     ]);
     await publications.start();
     await clock.waiting();
     const { ino } = statSync(path);
+    const other = isWritten(join(folder, 'b.csv'));
     publications.changed();
+    await other;
     await clock.advance(17 * 3_600_000);
     expect(statSync(path).ino).toBe(ino);
     const again = isWritten(path);

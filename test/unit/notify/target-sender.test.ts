@@ -1,5 +1,7 @@
 /** What one target is sent, and what becomes of a message that is not accepted. */
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/mirror-file.ts';
 import { notified, type Notified } from '../../support/receiver.ts';
 
 const minute = 60_000;
@@ -57,6 +59,24 @@ describe('a target of outgoing webhooks', () => {
     const ofOne = at.receiver.received.filter(({ vendorid }) => vendorid === 1);
     expect(ofOne[1]?.id).toBe(ofOne[0]?.id);
     expect(ofOne[1]!.at - ofOne[0]!.at).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it('is told that the history is gone where the mirror was put back from a copy, and goes on from there', async () => {
+    const at = await started();
+    await at.change(1, 'one');
+    await at.untilSent();
+    const copy = join(temporaryFolder(), 'copy.db');
+    await at.mirror.publish({ path: copy }, { secrets: '', readFrom: [] }, new AbortController().signal);
+    await at.change(1, 'two');
+    await at.untilSent();
+
+    const back = await notified({ file: copy });
+    for (const [target, place] of at.places.noted) back.places.noted.set(target, place);
+    await back.sender.start();
+    await back.clock.pass(1_000);
+    await back.change(1, 'three');
+    await back.untilSent();
+    expect(back.receiver.received.map(({ type }) => type)).toEqual(['history.gone', 'vendor.updated']);
   });
 
   it('gives a vendor up after twelve failures; its next change wakes it, and a person may', async () => {

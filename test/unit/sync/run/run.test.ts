@@ -95,6 +95,18 @@ describe('the ledger of runs', () => {
     expect(runs(at)[2]).toMatchObject({ safe_as_of: '2026-11-19 12:01:00.000' });
   });
 
+  it('B4 claims nothing where the clock was set back while the list was walked', async () => {
+    const at = await testbed({ level: 'account', vendors: 60, settings });
+    let requests = 0;
+    at.sandbox.onRequest(() => {
+      requests += 1;
+      if (requests === 2) at.clock.shiftWall(-24 * 3_600_000);
+    });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete' });
+    expect(requests).toBeGreaterThan(2);
+    expect(runs(at)[0]).toMatchObject({ safe_as_of: null, listed_as_of: null });
+  });
+
   it('keeps the freshness of the last complete sweep when a later one is not', async () => {
     const at = await testbed({ level: 'account', vendors: 60, settings });
     await at.pull();
