@@ -471,7 +471,9 @@ describe('status', () => {
   it('says first that a daemon runs, and since when, and breaks no word on a narrow terminal', async () => {
     await line.fill(rows);
     const lock = takeSideLock(line.database, line.clock.now() - 3_600_000);
-    expect((await line.run('status')).stdout).toContain('\nA daemon has been running since 2026-11-20 11:00:00 UTC (1 h ago).\n');
+    expect((await line.run('status')).stdout).toContain(
+      '\nA daemon has been running since 2026-11-20 11:00:00 UTC (1 h ago).\n',
+    );
     lock.release();
     expect((await line.run('status')).stdout).toContain('\nNo daemon runs');
     const narrow = await testbed({ level: 'command', columns: 44, env: { NO_COLOR: '1' } });
