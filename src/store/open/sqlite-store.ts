@@ -10,7 +10,8 @@ import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
 import { clockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
-import { answerSoon, Database } from '../sqlite/database.ts';
+import { Database } from '../sqlite/database.ts';
+import { answerSoon } from '../sqlite/lock-wait.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
 import type { CopyOptions } from '../files/export.ts';

@@ -9,7 +9,8 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SweepAsker } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 import type { NewDelivery, SettledOutcome, OpenDelivery, ParkedDeliveries } from '../records/delivery-record.ts';
-import { answerSoon, type Database } from '../sqlite/database.ts';
+import type { Database } from '../sqlite/database.ts';
+import { answerSoon } from '../sqlite/lock-wait.ts';
 import type { Deliveries } from '../areas/areas.ts';
 
 /** Most vendors of an account that may wait; each is one row, however many deliveries name it. */

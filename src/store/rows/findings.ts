@@ -1,7 +1,8 @@
 /** The ledger: one row per difference that a sweep met and nobody had announced. */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
-import { answerSoon, type Database } from '../sqlite/database.ts';
+import type { Database } from '../sqlite/database.ts';
+import { answerSoon } from '../sqlite/lock-wait.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';

@@ -8,7 +8,8 @@
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import { AwaitedCodes } from './awaited-codes.ts';
-import { answerSoon, type Database } from '../sqlite/database.ts';
+import type { Database } from '../sqlite/database.ts';
+import { answerSoon } from '../sqlite/lock-wait.ts';
 import { PathTokens } from './path-tokens.ts';
 import { verifierRows, type VerifierRows } from './verifier-rows.ts';
 

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
+import { untilNextTry, usualLockWait } from './lock-wait.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
@@ -21,11 +22,6 @@ export interface DatabaseOptions {
   /** Hears how far a long migration has come. */
   readonly onMigration?: OnMigration | undefined;
 }
-
-const usualLockWait = 30_000;
-
-/** Milliseconds to try where the service waits for an answer. */
-export const answerSoon = 2_000;
 
 /** What a daemon wrote into its file, so that it knows the file again; each tells what is wrong where it does not stand there any more. */
 export interface Claim {
@@ -221,13 +217,13 @@ export class Database {
    */
   async patiently<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
     const deadline = this.#clock.monotonic() + lockWait;
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       if (this.#distrust) throw this.#distrust;
       try {
         return attempt();
       } catch (error) {
         if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.#said(error);
-        await sleep(this.#clock, 10 + 40 * this.#random.fraction());
+        await sleep(this.#clock, untilNextTry(tries, this.#random));
       }
     }
   }

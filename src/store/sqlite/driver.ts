@@ -8,7 +8,7 @@ import { MirrorError } from '../../domain/errors.ts';
 export const SqliteError = Driver.SqliteError;
 export type Sqlite = Driver.Database;
 
-/** The longest that a statement may block the event loop while another connection holds the lock. */
+/** How long opening a file may block the event loop while another connection holds the lock, in milliseconds. */
 const lockWait = 100;
 
 /** Below it, two connections that checkpoint at once can corrupt the file. */
@@ -83,7 +83,10 @@ export function putToRest(sqlite: Sqlite): void {
   sqlite.pragma('journal_mode = MEMORY');
 }
 
-/** WAL, with every commit on disk before it returns. @throws SqliteError, also where another connection is in the way. */
+/**
+ * WAL, with every commit on disk before it returns. From now on no statement waits for a lock: the driver would sleep on the event loop.
+ * @throws SqliteError, also where another connection is in the way.
+ */
 export function makeDurable(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
   sqlite.pragma('synchronous = FULL');
@@ -96,7 +99,6 @@ export function makeDurable(sqlite: Sqlite): void {
   }
   sqlite.pragma('journal_mode = WAL');
   sqlite.pragma('synchronous = FULL');
-  sqlite.pragma(`busy_timeout = ${lockWait}`);
   sqlite.pragma('foreign_keys = ON');
   const mode = sqlite.pragma('journal_mode', { simple: true });
   const synchronous = sqlite.pragma('synchronous', { simple: true });

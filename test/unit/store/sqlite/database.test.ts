@@ -26,8 +26,8 @@ describe('an opened file', () => {
       const database = await openDatabase(path);
       const pragma = (name: string): unknown => database.sqlite.pragma(name, { simple: true });
       expect(['journal_mode', 'synchronous', 'foreign_keys'].map(pragma)).toEqual(['wal', 2, 1]);
-      // The driver blocks the event loop for as long as it waits for a lock.
-      expect(pragma('busy_timeout')).toBeLessThanOrEqual(100);
+      // The driver would block the event loop for as long as it waits for a lock.
+      expect(pragma('busy_timeout')).toBe(0);
       await database.close();
     }
   });
