@@ -20,5 +20,8 @@ export interface Reservation {
   end(late: number): Promise<void>;
 }
 
-/** Takes a turn, or tells in how many milliseconds to ask again. */
-export type ReserveRequest = (demand: RateDemand) => Promise<Reservation | { readonly wait: number }>;
+/** A turn, or in how many milliseconds to ask for it again. */
+export type ReservationOrWait = Reservation | { readonly wait: number };
+
+/** Takes a turn. */
+export type ReserveRequest = (demand: RateDemand) => Promise<ReservationOrWait>;

@@ -47,9 +47,10 @@ const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
 });
 
 /** Requests are still numbered, and take no place in the rate that processes share. */
-const noSharedRate = replacing('store/rows/rate-ledger.ts', 'rateLedger', (rateLedger) => (...parts) => {
-  const takeTurn = rateLedger(...parts);
-  return (asked) => takeTurn({ ...asked, requests: Infinity });
+const noSharedRate = replacing('store/rows/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
+  return function (demand) {
+    return reserve.call(this, { ...demand, requests: Infinity });
+  };
 });
 
 export const plantedFaults: readonly SimulatedFault[] = [

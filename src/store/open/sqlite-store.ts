@@ -8,7 +8,7 @@ import { Counter } from '../rows/reading-counter.ts';
 import { SqliteCallbacks } from '../transactions/callback-rows.ts';
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
-import { clockSetBacks } from '../transactions/clock-set-back.ts';
+import { ClockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Database } from '../sqlite/database.ts';
 import { answerSoon } from '../sqlite/lock-wait.ts';
@@ -23,10 +23,10 @@ import { SqliteQueue } from '../transactions/mark-queue.ts';
 import { Marks } from '../rows/marks.ts';
 import { SqliteWrites } from '../transactions/writes.ts';
 import { receivedDeliveriesOf, type ReceivedDeliveries } from '../reports/received-deliveries.ts';
-import { identityRow, type IdentityRow } from '../files/identity.ts';
+import { IdentityRow } from '../files/identity.ts';
 import { mirrorOptions, type MirrorFileOptions } from '../files/mirror-options.ts';
 import { lockedOrClosed, type ProcessLock } from '../files/process-lock.ts';
-import { rateLedger } from '../rows/rate-ledger.ts';
+import { RateLedger } from '../rows/rate-ledger.ts';
 import { SqliteRequestFailures } from '../transactions/failed-requests.ts';
 import { SqliteReadings } from '../transactions/apply-reading.ts';
 import { ReadingWriter } from '../transactions/readings.ts';
@@ -99,7 +99,7 @@ class SqliteStore implements Store {
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
-    const setBacks = clockSetBacks(sqlite, clock);
+    const setBacks = new ClockSetBacks(sqlite, clock);
     const counter = new Counter(database, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const runs = new SqliteRuns(database, clock, counter, process, setBacks);
@@ -118,7 +118,8 @@ class SqliteStore implements Store {
     this.writes = new SqliteWrites(database, { clock, marks, process });
     this.requestFailures = new SqliteRequestFailures(database, clock);
     this.outbox = new Outbox(database, { clock, counter });
-    this.reserveRequest = rateLedger(database, counter, process);
+    const ledger = new RateLedger(database, counter, process);
+    this.reserveRequest = (demand) => ledger.reserve(demand);
     this.process = process;
     this.path = database.path;
     this.#database = database;
@@ -126,7 +127,7 @@ class SqliteStore implements Store {
     this.#random = random;
     this.#counter = counter;
     this.#accounts = new AccountRows(sqlite);
-    this.#identity = identityRow(sqlite, clock);
+    this.#identity = new IdentityRow(sqlite, clock);
     this.#received = receivedDeliveriesOf(sqlite);
   }
 

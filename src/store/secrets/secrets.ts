@@ -8,7 +8,7 @@ import { readMigrations } from '../sqlite/migrate.ts';
 import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
 import { ownerClaim, type Owner } from './owner.ts';
-import { openTokenStore, type TokenStorage, type TokenStorageUser } from './token-store.ts';
+import { SqliteTokens, type TokenStorage, type TokenStorageUser } from './token-store.ts';
 import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
 
 export interface Secrets {
@@ -43,7 +43,6 @@ const lockWaitAtClose = 10_000;
 
 /** Opens the file. @throws MirrorError `database_unusable` where others may read it, and as `Database.open`. */
 export async function openSecrets(file: SecretsFile): Promise<Secrets> {
-  const { clock, random } = file;
   const database = await Database.open({
     ...file,
     mode: 0o600,
@@ -56,29 +55,58 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
       `${file.path} holds secrets and others may read it; run: chmod 600 ${file.path}`,
     );
   }
-  const claim = ownerClaim(database.sqlite, file.path);
-  const closing = new AbortController();
-  const renewals = new Set<Promise<unknown>>();
-  return {
-    claim: (owner) => database.write(() => claim(owner)),
-    async beginDaemon(epoch) {
-      await database.write(() => enterEpoch(database.sqlite, epoch));
-      await database.keepFor(secretsClaim(database.sqlite, epoch));
-    },
-    assertOurs: () => database.assertOurs(),
-    tokenStore: (client, user) =>
-      openTokenStore(database, { client, user, clock, random, renewals, closing: closing.signal }),
-    verifiers: new SqliteVerifiers(database, clock, random),
-    notified: notifiedPlaces(database),
-    path: database.path,
-    files: () => database.files(),
-    async close() {
-      closing.abort(new MirrorError('interrupted', 'Interrupted while the access token was renewed.'));
-      const enough = new AbortController();
-      const late = sleep(clock, lockWaitAtClose, enough.signal).catch(() => undefined);
-      if (renewals.size > 0) await Promise.race([Promise.allSettled(renewals), late]);
-      enough.abort();
-      await database.close();
-    },
-  };
+  return new SqliteSecrets(database, file);
+}
+
+class SqliteSecrets implements Secrets {
+  readonly verifiers: Verifiers;
+  readonly notified: NotifiedPlaces;
+  readonly path: string;
+  readonly #database: Database;
+  readonly #file: SecretsFile;
+  readonly #claim: (claimant: Owner) => void;
+  readonly #closing = new AbortController();
+  readonly #renewals = new Set<Promise<unknown>>();
+
+  constructor(database: Database, file: SecretsFile) {
+    this.#database = database;
+    this.#file = file;
+    this.#claim = ownerClaim(database.sqlite, file.path);
+    this.verifiers = new SqliteVerifiers(database, file.clock, file.random);
+    this.notified = notifiedPlaces(database);
+    this.path = database.path;
+  }
+
+  tokenStore(client: string, user: TokenStorageUser): TokenStorage {
+    const { clock, random } = this.#file;
+    const { signal } = this.#closing;
+    return new SqliteTokens(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
+  }
+
+  files(): ReturnType<Database['files']> {
+    return this.#database.files();
+  }
+
+  claim(owner: Owner): Promise<void> {
+    return this.#database.write(() => this.#claim(owner));
+  }
+
+  async beginDaemon(epoch: DaemonEpoch): Promise<void> {
+    const { sqlite } = this.#database;
+    await this.#database.write(() => enterEpoch(sqlite, epoch));
+    await this.#database.keepFor(secretsClaim(sqlite, epoch));
+  }
+
+  assertOurs(): void {
+    this.#database.assertOurs();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new MirrorError('interrupted', 'Interrupted while the access token was renewed.'));
+    const enough = new AbortController();
+    const late = sleep(this.#file.clock, lockWaitAtClose, enough.signal).catch(() => undefined);
+    if (this.#renewals.size > 0) await Promise.race([Promise.allSettled(this.#renewals), late]);
+    enough.abort();
+    await this.#database.close();
+  }
 }

@@ -3,6 +3,7 @@ import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../d
 import { Secret } from '../../domain/log.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
+import type { Statement } from '../sqlite/plain-statement.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 
 /** An OAuth token pair; `expiresAt` is when the access token ends, milliseconds since 1970. */
@@ -12,14 +13,15 @@ export interface StoredPair {
   readonly expiresAt: number;
 }
 
+/** Is given the newest pair; `save` resolves once a new one is on disk. */
+type Work<T> = (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>;
+
 export interface TokenStorage {
   load(): Promise<StoredPair | undefined>;
   /** Forgets the pair, after whoever replaces it has ended. @returns whether there was one. */
   forget(): Promise<boolean>;
-  /** Runs `work` while no other process does, with the newest pair; `save` resolves once the new pair is on disk. */
-  exclusively<T>(
-    work: (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>,
-  ): Promise<T>;
+  /** Runs `work` while no other process does. */
+  exclusively<T>(work: Work<T>): Promise<T>;
 }
 
 /** A process that replaces pairs, and how it hears that it waits for another one that does. */
@@ -55,111 +57,135 @@ interface TokenRow {
   expires_at: string | null;
 }
 
-export function openTokenStore(database: Database, options: TokenStorageOptions): TokenStorage {
-  const { client, user, clock, random, renewals, closing } = options;
-  const { sqlite } = database;
-  // Of one process, too, only one at a time: the settings may be read anew while a pair is replaced.
-  const owner = `${user.process.name} ${Buffer.from(random.bytes(4)).toString('hex')}`;
-  const find = statement<{ client: string }, TokenRow>(sqlite, (at) =>
-    secretSql
-      .selectFrom('oauth_tokens')
-      .select(['access_token', 'refresh_token', 'expires_at'])
-      .where('client', '=', at('client')),
-  );
-  const introduce = statement<{ client: string }>(sqlite, (at) =>
-    secretSql
-      .insertInto('oauth_tokens')
-      .values({ client: at('client') })
-      .onConflict((conflict) => conflict.doNothing()),
-  );
-  // A lease that ends later than one taken now is from before the machine was started anew.
-  const holder = statement<{ client: string; now: number; until: number }, { lease_owner: string | null }>(
-    sqlite,
-    (at) =>
+export class SqliteTokens implements TokenStorage {
+  readonly #database: Database;
+  readonly #options: TokenStorageOptions;
+  readonly #client: string;
+  /** Of one process, too, only one at a time: the settings may be read anew while a pair is replaced. */
+  readonly #owner: string;
+  readonly #find: Statement<{ client: string }, TokenRow>;
+  readonly #introduce: Statement<{ client: string }>;
+  readonly #holder: Statement<{ client: string; now: number; until: number }, { lease_owner: string | null }>;
+  readonly #lease: Statement<{ client: string; owner: string; until: number }>;
+  readonly #release: Statement<{ client: string; owner: string }>;
+  readonly #store: Statement<{ client: string } & TokenRow>;
+
+  constructor(database: Database, options: TokenStorageOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#client = options.client;
+    this.#owner = `${options.user.process.name} ${Buffer.from(options.random.bytes(4)).toString('hex')}`;
+    const { sqlite } = database;
+    this.#find = statement(sqlite, (at) =>
+      secretSql
+        .selectFrom('oauth_tokens')
+        .select(['access_token', 'refresh_token', 'expires_at'])
+        .where('client', '=', at('client')),
+    );
+    this.#introduce = statement(sqlite, (at) =>
+      secretSql
+        .insertInto('oauth_tokens')
+        .values({ client: at('client') })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    // A lease that ends later than one taken now is from before the machine was started anew.
+    this.#holder = statement(sqlite, (at) =>
       secretSql
         .selectFrom('oauth_tokens')
         .select('lease_owner')
         .where('client', '=', at('client'))
         .where('lease_until_ms', '>=', at('now'))
         .where('lease_until_ms', '<=', at('until')),
-  );
-  const lease = statement<{ client: string; owner: string; until: number }>(sqlite, (at) =>
-    secretSql
-      .updateTable('oauth_tokens')
-      .set({ lease_owner: at('owner'), lease_until_ms: at('until') })
-      .where('client', '=', at('client')),
-  );
-  const release = statement<{ client: string; owner: string }>(sqlite, (at) =>
-    secretSql
-      .updateTable('oauth_tokens')
-      .set({ lease_owner: null, lease_until_ms: null })
-      .where('client', '=', at('client'))
-      .where('lease_owner', '=', at('owner')),
-  );
-  const store = statement<{ client: string } & TokenRow>(sqlite, (at) =>
-    secretSql
-      .updateTable('oauth_tokens')
-      .set({ access_token: at('access_token'), refresh_token: at('refresh_token'), expires_at: at('expires_at') })
-      .where('client', '=', at('client')),
-  );
+    );
+    this.#lease = statement(sqlite, (at) =>
+      secretSql
+        .updateTable('oauth_tokens')
+        .set({ lease_owner: at('owner'), lease_until_ms: at('until') })
+        .where('client', '=', at('client')),
+    );
+    this.#release = statement(sqlite, (at) =>
+      secretSql
+        .updateTable('oauth_tokens')
+        .set({ lease_owner: null, lease_until_ms: null })
+        .where('client', '=', at('client'))
+        .where('lease_owner', '=', at('owner')),
+    );
+    this.#store = statement(sqlite, (at) =>
+      secretSql
+        .updateTable('oauth_tokens')
+        .set({ access_token: at('access_token'), refresh_token: at('refresh_token'), expires_at: at('expires_at') })
+        .where('client', '=', at('client')),
+    );
+  }
 
-  /** Whether the process that took this lease still lives. */
-  const isHeld = (by: string | null): boolean => by !== null && user.process.isAlive(by.split(' ')[0] ?? by);
+  load(): Promise<StoredPair | undefined> {
+    return this.#database.read(() => pairOf(this.#find.get({ client: this.#client })));
+  }
 
-  const take = (): Promise<boolean> =>
-    database.write(() => {
-      introduce.run({ client });
-      const now = Math.floor(clock.monotonic());
-      const until = now + leaseTime;
-      if (isHeld(holder.get({ client, now, until })?.lease_owner ?? null)) return false;
-      lease.run({ client, owner, until });
-      return true;
+  async exclusively<T>(work: Work<T>): Promise<T> {
+    const { renewals } = this.#options;
+    await this.#takeLease();
+    const renewal = this.#workAndRelease(work);
+    const ended = renewal.catch(() => undefined).finally(() => renewals.delete(ended));
+    renewals.add(ended);
+    return renewal;
+  }
+
+  forget(): Promise<boolean> {
+    return this.exclusively(async (pair) => {
+      await this.#write({ access_token: null, refresh_token: null, expires_at: null });
+      return pair !== undefined;
     });
+  }
 
-  const taken = async (): Promise<void> => {
+  async #workAndRelease<T>(work: Work<T>): Promise<T> {
+    try {
+      return await work(await this.load(), (pair) => this.#save(pair));
+    } finally {
+      await this.#database.write(() => this.#release.run({ client: this.#client, owner: this.#owner }));
+    }
+  }
+
+  /** Waits until no other process holds the lease. */
+  async #takeLease(): Promise<void> {
+    const { clock, closing, user } = this.#options;
     const sayAt = clock.monotonic() + quietWait;
-    for (let said = false; !(await take());) {
+    for (let said = false; !(await this.#tryLease());) {
       await sleep(clock, betweenLooks, closing);
       if (said || clock.monotonic() < sayAt) continue;
       said = true;
       user.onWait();
     }
-  };
+  }
 
-  const load = (): Promise<StoredPair | undefined> => database.read(() => pairOf(find.get({ client })));
+  #tryLease(): Promise<boolean> {
+    const client = this.#client;
+    return this.#database.write(() => {
+      this.#introduce.run({ client });
+      const now = Math.floor(this.#options.clock.monotonic());
+      const until = now + leaseTime;
+      if (this.#isHeld(this.#holder.get({ client, now, until })?.lease_owner ?? null)) return false;
+      this.#lease.run({ client, owner: this.#owner, until });
+      return true;
+    });
+  }
 
-  const save = async ({ access, refresh, expiresAt }: StoredPair): Promise<void> => {
-    const pair = {
+  /** Whether the process that took this lease still lives. */
+  #isHeld(by: string | null): boolean {
+    return by !== null && this.#options.user.process.isAlive(by.split(' ')[0] ?? by);
+  }
+
+  #save({ access, refresh, expiresAt }: StoredPair): Promise<void> {
+    return this.#write({
       access_token: access.reveal(),
       refresh_token: refresh.reveal(),
       expires_at: timestamp(expiresAt),
-    };
-    await database.write(() => store.run({ client, ...pair }));
-  };
+    });
+  }
 
-  const exclusively: TokenStorage['exclusively'] = async (work) => {
-    await taken();
-    const renewal = (async () => {
-      try {
-        return await work(await load(), save);
-      } finally {
-        await database.write(() => release.run({ client, owner }));
-      }
-    })();
-    const ended = renewal.catch(() => undefined).finally(() => renewals.delete(ended));
-    renewals.add(ended);
-    return renewal;
-  };
-
-  return {
-    load,
-    exclusively,
-    forget: () =>
-      exclusively(async (pair) => {
-        await database.write(() => store.run({ client, access_token: null, refresh_token: null, expires_at: null }));
-        return pair !== undefined;
-      }),
-  };
+  #write(row: TokenRow): Promise<void> {
+    return this.#database.write(() => void this.#store.run({ client: this.#client, ...row }));
+  }
 }
 
 function pairOf(row: TokenRow | undefined): StoredPair | undefined {

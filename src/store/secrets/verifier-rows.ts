@@ -13,7 +13,7 @@ type OfCode = OfAccount & { verifier: string };
 type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
 type Found = Code & Pick<VerifierTable, 'state'>;
 
-export interface VerifierRows {
+export class VerifierRows {
   readonly usable: Statement<OfAccount & { now: string }, Code>;
   readonly proven: Statement<OfCallback, Code>;
   readonly find: Statement<OfCode, Found>;
@@ -32,42 +32,40 @@ export interface VerifierRows {
   /** Those of a callback, and the unnamed ones. */
   readonly dropCandidates: Statement<OfCallback>;
   readonly dropExpired: Statement<{ now: string }>;
-}
 
-export function verifierRows(sqlite: Sqlite): VerifierRows {
-  return {
-    usable: statement(sqlite, (at) =>
+  constructor(sqlite: Sqlite) {
+    this.usable = statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
         .where('account_id', '=', at('account_id'))
         .where((row) => isUsable(row, at('now')))
         .orderBy('state', 'desc'),
-    ),
-    proven: statement(sqlite, (at) =>
+    );
+    this.proven = statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
         .where('account_id', '=', at('account_id'))
         .where('callbackid', '=', at('callbackid'))
         .where('state', '=', 'proven'),
-    ),
-    find: statement(sqlite, (at) =>
+    );
+    this.find = statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid', 'state'])
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier')),
-    ),
-    candidates: statement(sqlite, (at) =>
+    );
+    this.candidates = statement(sqlite, (at) =>
       secretSql
         .selectFrom('verifiers')
         .select(['verifier', 'callbackid'])
         .where('account_id', '=', at('account_id'))
         .where((row) => row.or([row('state', '=', 'candidate'), row('came_again', '=', 1)]))
         .orderBy('received_at', 'desc'),
-    ),
-    add: statement(sqlite, (at) =>
+    );
+    this.add = statement(sqlite, (at) =>
       secretSql.insertInto('verifiers').values({
         account_id: at('account_id'),
         verifier: at('verifier'),
@@ -77,8 +75,8 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         expires_at: null,
         came_again: 0,
       }),
-    ),
-    comeAgain: statement(sqlite, (at) =>
+    );
+    this.comeAgain = statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({
@@ -89,22 +87,22 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier'))
         .where('state', '<>', 'candidate'),
-    ),
-    tried: statement(sqlite, (at) =>
+    );
+    this.tried = statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({ came_again: 0 })
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier')),
-    ),
-    drop: statement(sqlite, (at) =>
+    );
+    this.drop = statement(sqlite, (at) =>
       secretSql
         .deleteFrom('verifiers')
         .where('account_id', '=', at('account_id'))
         .where('verifier', '=', at('verifier'))
         .where('state', '=', 'candidate'),
-    ),
-    raise: statement(sqlite, (at) =>
+    );
+    this.raise = statement(sqlite, (at) =>
       secretSql
         .insertInto('verifiers')
         .values({
@@ -121,24 +119,26 @@ export function verifierRows(sqlite: Sqlite): VerifierRows {
             .columns(['account_id', 'verifier'])
             .doUpdateSet({ state: 'proven', callbackid: at('callbackid'), expires_at: null, came_again: 0 }),
         ),
-    ),
-    retire: statement(sqlite, (at) =>
+    );
+    this.retire = statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({ state: 'previous', expires_at: at('expires_at') })
         .where('account_id', '=', at('account_id'))
         .where('callbackid', '=', at('callbackid'))
         .where('state', '=', 'proven'),
-    ),
-    dropCandidates: statement(sqlite, (at) =>
+    );
+    this.dropCandidates = statement(sqlite, (at) =>
       secretSql
         .deleteFrom('verifiers')
         .where('account_id', '=', at('account_id'))
         .where((row) => row.or([row('callbackid', '=', at('callbackid')), row('callbackid', 'is', null)]))
         .where('state', '=', 'candidate'),
-    ),
-    dropExpired: statement(sqlite, (at) => secretSql.deleteFrom('verifiers').where('expires_at', '<=', at('now'))),
-  };
+    );
+    this.dropExpired = statement(sqlite, (at) =>
+      secretSql.deleteFrom('verifiers').where('expires_at', '<=', at('now')),
+    );
+  }
 }
 
 /** Whether a code is a key: the service said that it is right, and its last day is not over. */

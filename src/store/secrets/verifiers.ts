@@ -11,7 +11,7 @@ import { AwaitedCodes } from './awaited-codes.ts';
 import type { Database } from '../sqlite/database.ts';
 import { answerSoon } from '../sqlite/lock-wait.ts';
 import { PathTokens } from './path-tokens.ts';
-import { verifierRows, type VerifierRows } from './verifier-rows.ts';
+import { VerifierRows } from './verifier-rows.ts';
 
 /** What became of a code that came. */
 export type CodeFate = 'kept' | 'known' | 'not_awaited' | 'full';
@@ -63,7 +63,7 @@ export class SqliteVerifiers implements Verifiers {
     const { sqlite } = database;
     this.#pathToken = new PathTokens(sqlite, random);
     this.#awaited = new AwaitedCodes(sqlite);
-    this.#rows = verifierRows(sqlite);
+    this.#rows = new VerifierRows(sqlite);
   }
 
   async pathToken(account_id: string): Promise<Secret> {

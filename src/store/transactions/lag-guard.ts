@@ -7,21 +7,36 @@ import type { Counter } from '../rows/reading-counter.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
-type LagGuard = (
-  held: VendorTable,
-  difference: Difference,
-  stamp: ReadStamp,
-  context: { readonly source: Source; readonly lag: number },
-) => Ruling;
+interface ReadingContext {
+  readonly source: Source;
+  readonly lag: number;
+}
 
-export function lagGuard(counter: Counter, marks: Marks, confirmations: Confirmations): LagGuard {
-  return (held, difference, { readSeq, begun }, { source, lag }) => {
-    const isOvertaken = readSeq <= held.read_seq || confirmations.passed(held, readSeq);
-    const heldSince = held.held_since_ms;
+export class LagGuard {
+  readonly #counter: Counter;
+  readonly #marks: Marks;
+  readonly #confirmations: Confirmations;
+
+  constructor(counter: Counter, marks: Marks, confirmations: Confirmations) {
+    this.#counter = counter;
+    this.#marks = marks;
+    this.#confirmations = confirmations;
+  }
+
+  /** What becomes of a reading that differs from the stored vendor. Runs inside a transaction. */
+  rule(
+    stored: VendorTable,
+    difference: Difference,
+    { readSeq, begun }: ReadStamp,
+    { source, lag }: ReadingContext,
+  ): Ruling {
+    const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.passed(stored, readSeq);
+    const heldSince = stored.held_since_ms;
     const ruled = ruling({ difference, isOvertaken, begun, heldSince, source, lag });
     // The service's answer to our own write is news even where a reading overtook it.
-    if (ruled === 'stale' && source === 'write') marks.add([held], 'retry', 0);
-    if (ruled === 'guarded') marks.add([held], 'guarded', Math.max(0, heldSince + lag - counter.moment()));
+    if (ruled === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
+    if (ruled === 'guarded')
+      this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
     return ruled;
-  };
+  }
 }

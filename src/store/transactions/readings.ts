@@ -3,14 +3,14 @@
  * and, where it differs, if what we hold is not too young to be contradicted (rule 4).
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp, Source, VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import { Confirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { carriedOver, Children, columnsOf, heldRaw, type Key } from '../rows/stored-vendor.ts';
 import { History, type Cause } from '../rows/history.ts';
-import { lagGuard } from './lag-guard.ts';
+import { LagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
@@ -18,7 +18,6 @@ import { VendorRows, type StoredState } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
 import type { Absence, Difference, Verdict } from '../decide/verdict.ts';
 import type { ReadingContext } from '../records/reading-record.ts';
-import type { Ruling } from '../decide/ruling.ts';
 
 /** Who changes vendors, and at which mirror time. */
 interface ChangeContext extends Cause {
@@ -33,12 +32,7 @@ export class ReadingWriter {
   readonly #childRows: Children;
   readonly #history: History;
   readonly #confirmations: Confirmations;
-  readonly #guard: (
-    held: VendorTable,
-    difference: Difference,
-    stamp: ReadStamp,
-    context: { readonly source: Source; readonly lag: number },
-  ) => Ruling;
+  readonly #guard: LagGuard;
 
   constructor(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks) {
     this.#sqlite = sqlite;
@@ -48,7 +42,7 @@ export class ReadingWriter {
     this.#childRows = new Children(sqlite);
     this.#history = new History(sqlite);
     this.#confirmations = new Confirmations(sqlite);
-    this.#guard = lagGuard(counter, marks, this.#confirmations);
+    this.#guard = new LagGuard(counter, marks, this.#confirmations);
   }
 
   /**
@@ -141,7 +135,7 @@ export class ReadingWriter {
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
     const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-    const ruling = this.#guard(held, difference, stamp, context);
+    const ruling = this.#guard.rule(held, difference, stamp, context);
     if (ruling !== 'believed') return outcomeOf(ruling, difference);
     const changeContext = this.#changeContextOf(context);
     this.#rows.update({ ...held, ...state, ...traceOf(changeContext, stamp) });
@@ -201,7 +195,7 @@ export class ReadingWriter {
     const difference = this.#differ(held, row);
     if (!difference) return unchanged(held);
     const { vendor, changed } = difference;
-    const ruling = this.#guard(held, difference, stamp, context);
+    const ruling = this.#guard.rule(held, difference, stamp, context);
     if (ruling !== 'believed') return outcomeOf(ruling, difference);
 
     const changeContext = this.#changeContextOf(context);
