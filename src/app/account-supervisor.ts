@@ -1,7 +1,7 @@
 /** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
 import { sleep, type Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
-import type { Account, Installation } from './installation.ts';
+import type { Installation, ServedAccount } from './installation.ts';
 import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
@@ -17,7 +17,7 @@ import { Worker } from '../sync/queue/worker.ts';
 import { SubscriptionManager } from '../webhook/subscribe/subscription-manager.ts';
 
 export interface AccountSupervisorOptions {
-  readonly account: Account;
+  readonly account: ServedAccount;
   readonly installation: Installation;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,16 +1,18 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { accountServices } from './account-services.ts';
-import { createMetrics } from '../admin/metrics/metrics.ts';
+import { accountServices, type AccountServices } from './account-services.ts';
+import { Metrics } from '../admin/metrics/metrics.ts';
 import type { HealthFacts } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { AuthSettings, Settings } from '../settings/parse.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { healthSource } from './health-source.ts';
-import { createIntegrityCheck } from './integrity-check.ts';
+import { createIntegrityCheck, type IntegrityCheck } from './integrity-check.ts';
 import { outgoingWebhooks } from './outgoing-webhooks.ts';
+import type { HttpServer } from '../http/server.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
-import { openInstallation, whereToRead, type Installation, type InstallationDependencies } from './installation.ts';
+import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
+import { whereToRead } from './service-access.ts';
 import { badPublicationSchedules, Publications, refuseBadSources } from './publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
@@ -46,25 +48,76 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly onFatal: (error: MirrorError) => void;
 }
 
-export interface Daemon extends Service {
+interface DaemonParts {
+  readonly installation: Installation;
+  readonly lock: SideLock;
+  /** In the order in which they start. */
+  readonly services: readonly Service[];
+  readonly supervisors: AccountServices['supervisors'];
+  readonly listener: HttpServer;
+  readonly admin: HttpServer;
+  readonly integrity: IntegrityCheck;
+}
+
+/** What `serve` runs. Whoever opened it must stop it, started or not. */
+export class Daemon implements Service {
+  readonly name = 'the daemon';
+  readonly #parts: DaemonParts;
+  readonly #stopping = new SingleFlight<void>(() => true);
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts;
+  }
+
   /** Where it listens, once started. */
-  readonly addresses: { readonly listener: string; readonly admin: string };
+  get addresses(): { readonly listener: string; readonly admin: string } {
+    const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
+    return { listener: at(this.#parts.listener.address), admin: at(this.#parts.admin.address) };
+  }
+
   /** Whether it takes deliveries. */
-  readonly listening: boolean;
+  get listening(): boolean {
+    return this.#parts.listener.listening;
+  }
+
+  start(): Promise<void> {
+    return startAll(this.#parts.services);
+  }
+
+  stop(): Promise<void> {
+    return this.#stopping.run(() => stopAll(this.#parts.services).finally(() => this.#close()));
+  }
+
   /** Asks for access in another way from now on, and looks after the callbacks. */
-  authorize(auth: AuthSettings): void;
+  authorize(auth: AuthSettings): void {
+    this.#parts.installation.access.authorize(auth);
+    for (const supervisor of this.#parts.supervisors.values()) void supervisor.subscriptions.check();
+  }
+
   /** Deletes the callbacks of this installation, on every account. @returns how many. */
-  unregister(): Promise<number>;
+  async unregister(): Promise<number> {
+    let removed = 0;
+    for (const supervisor of this.#parts.supervisors.values()) removed += await supervisor.subscriptions.unregister();
+    return removed;
+  }
+
+  async #close(): Promise<void> {
+    const { installation, integrity, lock } = this.#parts;
+    // Where that fails, the next daemon looks through the mirror.
+    if (integrity.passed) await installation.mirror.forgetDaemonFiles().catch(() => undefined);
+    await installation.close();
+    lock.release();
+  }
 }
 
 /**
- * Opens the files and builds the daemon; nothing runs yet. Whoever opened it must stop it, started or not.
+ * Opens the files and builds the daemon; nothing runs yet.
  * @throws MirrorError `already_running`, `settings_invalid`, and of files.
  */
 export async function openDaemon(settings: Settings, dependencies: DaemonDependencies): Promise<Daemon> {
   refuseBadSchedules(settings);
   const { clock, random, log } = dependencies;
-  const metrics = createMetrics();
+  const metrics = new Metrics();
   const { installation, lock, doubt } = await openAlone(settings, {
     ...dependencies,
     observe: (facts) => metrics.request(facts),
@@ -118,37 +171,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
   const services: Service[] = [figures, admin, listener, integrity, publications, webhooks, ...accounts.services];
-  const stopping = new SingleFlight<void>(() => true);
-
-  return {
-    name: 'the daemon',
-    get addresses() {
-      const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
-      return { listener: at(listener.address), admin: at(admin.address) };
-    },
-    get listening() {
-      return listener.listening;
-    },
-    start: () => startAll(services),
-    stop: () =>
-      stopping.run(() =>
-        stopAll(services).finally(async () => {
-          // Where that fails, the next daemon looks through the mirror.
-          if (integrity.passed) await mirror.forgetDaemonFiles().catch(() => undefined);
-          await installation.close();
-          lock.release();
-        }),
-      ),
-    authorize(auth) {
-      installation.authorize(auth);
-      for (const supervisor of supervisors.values()) void supervisor.subscriptions.check();
-    },
-    async unregister() {
-      let removed = 0;
-      for (const supervisor of supervisors.values()) removed += await supervisor.subscriptions.unregister();
-      return removed;
-    },
-  };
+  return new Daemon({ installation, lock, services, supervisors, listener, admin, integrity });
 }
 
 function refuseBadSchedules({ schedule, publish }: Settings): void {

@@ -1,20 +1,17 @@
 /** One installation: the mirror, the service's accounts, and the jobs between them, built from the settings. */
 import { connect, type ServiceClient } from '../api/client.ts';
 import type { ApiDependencies } from '../api/call/call.ts';
-import { exchangeable, tokenSource } from '../api/auth/configured-tokens.ts';
-import type { TokenPair } from '../api/auth/token-request.ts';
-import type { TokenSource } from '../api/auth/token-source.ts';
 import type { Clock, Random } from '../domain/clock.ts';
-import type { AuthSettings, Settings } from '../settings/parse.ts';
+import type { Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
 import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
+import { ServiceAccess, whereToRead } from './service-access.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
-import type { TokenStorage } from '../store/secrets/token-store.ts';
 import type { Engine } from '../sync/account/engine.ts';
 import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
 import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
@@ -64,46 +61,11 @@ export interface GatewaySummary extends GatewayCount {
   readonly error?: MirrorError;
 }
 
-/** What belongs to one account. */
-export interface Account {
+/** One account of the settings, and what speaks to it. */
+export interface ServedAccount {
   readonly id: string;
   readonly client: ServiceClient;
   readonly engine: Engine;
-}
-
-type OAuthAccess = Extract<AuthSettings, { oauth: unknown }>;
-
-export interface Installation {
-  readonly settings: Settings;
-  readonly mirror: Store;
-  readonly secrets: Secrets;
-  /** By what name the mirror knows the service. */
-  readonly serviceName: string;
-  readonly accounts: readonly string[];
-  account(accountId: string): Account;
-  /** One run over an account's vendors. Expected failures stand in the summary. */
-  pull(accountId: string, options: PullOptions): Promise<RunSummary>;
-  /** Compares an account with its source. Expected failures stand in the report. */
-  verify(accountId: string, options: VerifyOptions): Promise<VerifyReport>;
-  /** Mirrors an account's gateways. Expected failures stand in the summary. */
-  pullGateways(accountId: string, options: { readonly signal: AbortSignal }): Promise<GatewaySummary>;
-  /** Asks for access in another way from now on. */
-  authorize(auth: AuthSettings): void;
-  /** Keeps a pair of tokens that a person got, for every process of this mirror. */
-  keepGrant(auth: OAuthAccess, pair: TokenPair): Promise<void>;
-  /** Forgets such a pair. @returns whether there was one. */
-  forgetGrant(auth: OAuthAccess): Promise<boolean>;
-  close(): Promise<void>;
-}
-
-/** The service's address, and how to get access. @throws MirrorError `settings_invalid` where they are not told. */
-export function whereToRead({ service: { baseUrl, auth } }: Settings): { baseUrl: string; auth: AuthSettings } {
-  if (baseUrl === null || auth === null)
-    throw new MirrorError(
-      'settings_invalid',
-      'service.baseUrl and service.auth are not set: there is nothing to read.',
-    );
-  return { baseUrl, auth };
 }
 
 /** The address of a service, in one spelling. */
@@ -117,10 +79,132 @@ function refuseOther(known: string | null, name: string, { path }: Store): void 
     throw new MirrorError('other_service', `${path} mirrors ${known}, and this is ${name}.`);
 }
 
-/** The work, done until it succeeded once. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  const flight = new SingleFlight<void>((outcome) => outcome === 'done');
-  return () => flight.run(work);
+/** The opened files, and the accounts at the service. */
+export class Installation {
+  readonly settings: Settings;
+  readonly mirror: Store;
+  readonly secrets: Secrets;
+  readonly access: ServiceAccess;
+  /** By what name the mirror knows the service. */
+  readonly serviceName: string;
+  readonly accounts: readonly string[];
+  readonly #failures: RequestFailureLog;
+  readonly #adoption = new SingleFlight<void>((outcome) => outcome === 'done');
+  readonly #opened: ReadonlyMap<string, ServedAccount>;
+
+  constructor(settings: Settings, { mirror, secrets }: OpenedFiles, dependencies: InstallationDependencies) {
+    const { clock, fetch, log } = dependencies;
+    const { baseUrl, auth } = whereToRead(settings);
+    const { timeout } = settings.service;
+    this.settings = settings;
+    this.mirror = mirror;
+    this.secrets = secrets;
+    this.serviceName = dependencies.serviceName ?? nameOf(baseUrl);
+    this.accounts = settings.accounts;
+    const { process } = mirror;
+    this.access = new ServiceAccess({ auth, secrets, process, exchange: { fetch, clock, timeout }, log });
+    this.#failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
+    const service = { ...settings.service, baseUrl };
+    const api = this.#api(dependencies);
+    this.#opened = new Map(this.accounts.map((id) => [id, this.#open(id, connect(service, id, api), dependencies)]));
+  }
+
+  /** @throws MirrorError `usage` where the settings do not name the account. */
+  account(accountId: string): ServedAccount {
+    const found = this.#opened.get(accountId);
+    if (!found) throw new MirrorError('usage', `${accountId} is not among the accounts of the settings.`);
+    return found;
+  }
+
+  /** One run over an account's vendors. Expected failures stand in the summary. */
+  async pull(accountId: string, options: PullOptions): Promise<RunSummary> {
+    const report = await pull(this.account(accountId).engine, options);
+    const { run, outcome, proof, counts, seconds, error, notes } = report;
+    const { kind } = options;
+    return {
+      account: accountId,
+      run_id: run.id,
+      kind,
+      outcome,
+      proof,
+      ...counts,
+      seconds,
+      notes,
+      ...(error && { error }),
+    };
+  }
+
+  /** Compares an account with its source. Expected failures stand in the report. */
+  verify(accountId: string, options: VerifyOptions): Promise<VerifyReport> {
+    return verify(this.account(accountId).engine, options);
+  }
+
+  /** Mirrors an account's gateways. Expected failures stand in the summary. */
+  async pullGateways(accountId: string, { signal }: { readonly signal: AbortSignal }): Promise<GatewaySummary> {
+    const { gateways } = this.account(accountId).client;
+    try {
+      const counts = await pullGateways({ gateways, mirror: this.mirror, accountId }, signal);
+      return { account: accountId, ...counts };
+    } catch (caught) {
+      const error = signal.aborted
+        ? new MirrorError('interrupted', 'Interrupted before the gateways were read.')
+        : asMirrorError(caught);
+      return { account: accountId, seen: 0, removed: 0, error };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#failures.stop();
+    await Promise.all([this.secrets.close(), this.mirror.close()]);
+  }
+
+  #api({ clock, random, fetch, log, ...more }: InstallationDependencies): ApiDependencies {
+    return {
+      clock,
+      random,
+      fetch,
+      log,
+      tokens: this.access,
+      reserveRequest: this.mirror.reserveRequest,
+      ...(!more.anyService && {
+        onAnswer: (id) => this.#answered(id),
+        onFailure: (id, error) => this.#failures.failed(id, error),
+      }),
+      ...(more.observe && { observe: more.observe }),
+      ...(more.retryLimits && { retryLimits: more.retryLimits }),
+    };
+  }
+
+  /** The service answered: a mirror that belonged to none is its from now on. */
+  async #answered(accountId: string): Promise<void> {
+    const { mirror, serviceName } = this;
+    await this.#adoption.run(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
+    await this.#failures.answered(accountId);
+  }
+
+  #open(id: string, client: ServiceClient, { clock, random, log }: InstallationDependencies): ServedAccount {
+    const { vendors } = client;
+    const { mirror } = this;
+    const { service, sync } = this.settings;
+    const engine: Engine = {
+      accountId: id,
+      vendors,
+      mirror,
+      reader: new OneReader({ vendors, mirror, clock, setting: service.readOne }),
+      clock,
+      random,
+      log,
+      sync,
+      concurrency: service.paging.concurrency,
+      extraWalks: service.extraWalks,
+    };
+    return { id, client, engine };
+  }
+}
+
+interface OpenedFiles {
+  readonly mirror: Store;
+  readonly secrets: Secrets;
 }
 
 /**
@@ -131,9 +215,8 @@ export async function openInstallation(
   settings: Settings,
   dependencies: InstallationDependencies,
 ): Promise<Installation> {
-  const { service, accounts } = settings;
-  const { baseUrl, auth } = whereToRead(settings);
-  const { clock, random, migrations, fetch, log } = dependencies;
+  const { baseUrl } = whereToRead(settings);
+  const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
   const mirror = await openMirror({ ...files, path: settings.database, lockProcess, onMigration });
@@ -145,94 +228,12 @@ export async function openInstallation(
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
     const served = { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) };
-    for (const account of await mirror.addAccounts(accounts, served))
+    for (const account of await mirror.addAccounts(settings.accounts, served))
       log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
+    return new Installation(settings, { mirror, secrets }, dependencies);
   } catch (error) {
     await secrets?.close();
     await mirror.close();
     throw error;
   }
-  const held = secrets;
-  const tokenStoreOf = (chosen: AuthSettings): TokenStorage => {
-    const client = 'oauth' in chosen ? `${chosen.oauth.tokenUrl} ${chosen.oauth.clientId}` : '';
-    const onWait = (): void => log.warn('another process renews the access token: waiting until it has ended');
-    return held.tokenStore(client, { process: mirror.process, onWait });
-  };
-  const sourceOf = (chosen: AuthSettings): TokenSource =>
-    tokenSource(chosen, tokenStoreOf(chosen), { fetch, clock, timeout: service.timeout });
-  const tokens = exchangeable(sourceOf(auth));
-  const adopt = once(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
-  const failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
-  const api: ApiDependencies = {
-    clock,
-    random,
-    fetch,
-    log,
-    tokens,
-    reserveRequest: mirror.reserveRequest,
-    ...(!dependencies.anyService && {
-      async onAnswer(id) {
-        await adopt();
-        await failures.answered(id);
-      },
-      onFailure: (id, error) => failures.failed(id, error),
-    }),
-    ...(dependencies.observe && { observe: dependencies.observe }),
-    ...(dependencies.retryLimits && { retryLimits: dependencies.retryLimits }),
-  };
-  const open = (id: string): Account => {
-    const client = connect({ ...service, baseUrl }, id, api);
-    const { vendors } = client;
-    const engine: Engine = {
-      accountId: id,
-      vendors,
-      mirror,
-      reader: new OneReader({ vendors, mirror, clock, setting: service.readOne }),
-      clock,
-      random,
-      log,
-      sync: settings.sync,
-      concurrency: service.paging.concurrency,
-      extraWalks: service.extraWalks,
-    };
-    return { id, client, engine };
-  };
-  const opened = new Map(accounts.map((id) => [id, open(id)]));
-  const account = (id: string): Account => {
-    const found = opened.get(id);
-    if (!found) throw new MirrorError('usage', `${id} is not among the accounts of the settings.`);
-    return found;
-  };
-  return {
-    settings,
-    mirror,
-    secrets: held,
-    serviceName,
-    accounts,
-    account,
-    async pull(id, options) {
-      const { run, outcome, proof, counts, seconds, error, notes } = await pull(account(id).engine, options);
-      const { kind } = options;
-      return { account: id, run_id: run.id, kind, outcome, proof, ...counts, seconds, notes, ...(error && { error }) };
-    },
-    verify: (id, options) => verify(account(id).engine, options),
-    async pullGateways(id, { signal }) {
-      const { gateways } = account(id).client;
-      try {
-        return { account: id, ...(await pullGateways({ gateways, mirror, accountId: id }, signal)) };
-      } catch (caught) {
-        const error = signal.aborted
-          ? new MirrorError('interrupted', 'Interrupted before the gateways were read.')
-          : asMirrorError(caught);
-        return { account: id, seen: 0, removed: 0, error };
-      }
-    },
-    authorize: (chosen) => tokens.exchange(sourceOf(chosen)),
-    keepGrant: (chosen, pair) => tokenStoreOf(chosen).exclusively((_, save) => save(pair)),
-    forgetGrant: (chosen) => tokenStoreOf(chosen).forget(),
-    async close() {
-      failures.stop();
-      await Promise.all([held.close(), mirror.close()]);
-    },
-  };
 }

@@ -1,7 +1,7 @@
 /** The operator's pages over a large mirror: how long one turn of the event loop takes while they are asked for, and while nobody asks. */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { createMetrics } from '../../src/admin/metrics/metrics.ts';
+import { Metrics } from '../../src/admin/metrics/metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { healthSource } from '../../src/app/health-source.ts';
@@ -63,7 +63,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
     figures: (id) => figures.read(id),
     actions: { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
     assetFolder: compiled.pages,
-    metrics: createMetrics(),
+    metrics: new Metrics(),
     query: mirror.query,
     clock: systemClock,
     onFault: (error) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountServices, type AccountServices } from '../../src/app/account-services.ts';
-import { createMetrics } from '../../src/admin/metrics/metrics.ts';
+import { Metrics } from '../../src/admin/metrics/metrics.ts';
 import type { Random } from '../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../src/app/installation.ts';
@@ -20,7 +20,7 @@ import type { Plan } from './plan.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const metrics = createMetrics();
+const metrics = new Metrics();
 
 /** Minutes between two reconciliations. */
 export const interval = 5;

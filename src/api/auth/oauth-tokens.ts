@@ -25,70 +25,79 @@ export interface TokenStore {
 /** How long before its end a token is renewed, in milliseconds. */
 const margin = 60_000;
 
-export function oauthTokens(
-  settings: OAuthSettings,
-  tokenStore: TokenStore,
-  dependencies: ExchangeDependencies,
-): TokenSource {
-  let held: TokenPair | undefined;
-  const renewal = new SingleFlight<TokenPair>();
+export class OAuthTokens implements TokenSource {
+  readonly #settings: OAuthSettings;
+  readonly #store: TokenStore;
+  readonly #dependencies: ExchangeDependencies;
+  readonly #renewal = new SingleFlight<TokenPair>();
+  #pair: TokenPair | undefined;
   /** A new pair that could not be kept: its refresh token is the only one that still works. */
-  let unkept: TokenPair | undefined;
+  #unkept: TokenPair | undefined;
   /** Refresh tokens that were refused once are not offered again. */
-  const refused = new Set<string>();
+  readonly #refused = new Set<string>();
 
-  const fresh = (pair: TokenPair): boolean => pair.expiresAt - margin > dependencies.clock.now();
+  constructor(settings: OAuthSettings, tokenStore: TokenStore, dependencies: ExchangeDependencies) {
+    this.#settings = settings;
+    this.#store = tokenStore;
+    this.#dependencies = dependencies;
+  }
 
-  /** Tries the stored refresh token, then the one of the settings: a person may have authorized anew. */
-  const grant = async (pair: TokenPair | undefined): Promise<TokenPair> => {
-    let failure: MirrorError | undefined;
-    for (const refresh of [pair?.refresh, settings.refreshToken]) {
-      if (!refresh || refused.has(refresh.reveal())) continue;
-      try {
-        return await refreshGrant(settings, refresh, dependencies);
-      } catch (error) {
-        if (!(error instanceof MirrorError) || error.code !== 'token_refresh_failed') throw error;
-        refused.add(refresh.reveal());
-        failure ??= error;
-        const newer = await tokenStore.load();
-        if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && fresh(newer)) return newer;
-      }
-    }
-    throw (
-      failure ??
-      new MirrorError(
-        'token_refresh_failed',
-        refused.size === 0
-          ? 'Nobody has logged in yet, and the settings hold no refresh token.'
-          : 'Every refresh token known here was refused by the token endpoint before.',
-      )
-    );
-  };
+  async current(): Promise<Secret> {
+    this.#pair ??= await this.#store.load();
+    return this.#pair && this.#isFresh(this.#pair) ? this.#pair.access : this.#renewed(this.#pair?.access);
+  }
 
-  const replace = (unwanted: Secret | undefined): Promise<TokenPair> =>
-    tokenStore.exclusively(async (pair, save) => {
-      if (pair && fresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
-      const next = (unkept ??= await grant(pair));
+  async renew(rejected: Secret): Promise<Secret | undefined> {
+    // Somebody else of this process may have renewed it since.
+    if (this.#pair && this.#isFresh(this.#pair) && this.#pair.access.reveal() !== rejected.reveal())
+      return this.#pair.access;
+    const token = await this.#renewed(rejected);
+    return token.reveal() === rejected.reveal() ? undefined : token;
+  }
+
+  #isFresh(pair: TokenPair): boolean {
+    return pair.expiresAt - margin > this.#dependencies.clock.now();
+  }
+
+  async #renewed(unwanted: Secret | undefined): Promise<Secret> {
+    this.#pair = await this.#renewal.run(() => this.#replace(unwanted));
+    return this.#pair.access;
+  }
+
+  #replace(unwanted: Secret | undefined): Promise<TokenPair> {
+    return this.#store.exclusively(async (pair, save) => {
+      if (pair && this.#isFresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
+      const next = (this.#unkept ??= await this.#grant(pair));
       await save(next);
-      unkept = undefined;
+      this.#unkept = undefined;
       return next;
     });
+  }
 
-  const renewed = async (unwanted: Secret | undefined): Promise<Secret> => {
-    held = await renewal.run(() => replace(unwanted));
-    return held.access;
-  };
+  /** Tries the stored refresh token, then the one of the settings: a person may have authorized anew. */
+  async #grant(pair: TokenPair | undefined): Promise<TokenPair> {
+    let failure: MirrorError | undefined;
+    for (const refresh of [pair?.refresh, this.#settings.refreshToken]) {
+      if (!refresh || this.#refused.has(refresh.reveal())) continue;
+      try {
+        return await refreshGrant(this.#settings, refresh, this.#dependencies);
+      } catch (error) {
+        if (!(error instanceof MirrorError) || error.code !== 'token_refresh_failed') throw error;
+        this.#refused.add(refresh.reveal());
+        failure ??= error;
+        const newer = await this.#store.load();
+        if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && this.#isFresh(newer)) return newer;
+      }
+    }
+    throw failure ?? this.#nothingToOffer();
+  }
 
-  return {
-    async current() {
-      held ??= await tokenStore.load();
-      return held && fresh(held) ? held.access : renewed(held?.access);
-    },
-    async renew(rejected) {
-      // Somebody else of this process may have renewed it since.
-      if (held && fresh(held) && held.access.reveal() !== rejected.reveal()) return held.access;
-      const token = await renewed(rejected);
-      return token.reveal() === rejected.reveal() ? undefined : token;
-    },
-  };
+  #nothingToOffer(): MirrorError {
+    return new MirrorError(
+      'token_refresh_failed',
+      this.#refused.size === 0
+        ? 'Nobody has logged in yet, and the settings hold no refresh token.'
+        : 'Every refresh token known here was refused by the token endpoint before.',
+    );
+  }
 }

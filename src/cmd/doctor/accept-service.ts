@@ -1,6 +1,6 @@
 /** `doctor --accept-service`: lets a mirror belong to a service at another address, once its vendors have been compared. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { Account, Installation } from '../../app/installation.ts';
+import type { Installation, ServedAccount } from '../../app/installation.ts';
 import type { VendorRow } from '../../domain/reading.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
@@ -62,7 +62,11 @@ async function compareAll(installation: Installation, signal: AbortSignal): Prom
   return sum;
 }
 
-async function compare({ mirror }: Installation, { id, client }: Account, signal: AbortSignal): Promise<Comparison> {
+async function compare(
+  { mirror }: Installation,
+  { id, client }: ServedAccount,
+  signal: AbortSignal,
+): Promise<Comparison> {
   const { rows } = await client.vendors.page(1, { signal });
   const traits = await mirror.vendors.traits(
     id,

@@ -1,7 +1,7 @@
 /** `doctor` on one account of the service: whether it lets us in, and behaves as the mirror needs it. */
 import { counted } from '../terminal/counted.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.ts';
-import type { Account, Installation } from '../../app/installation.ts';
+import type { Installation, ServedAccount } from '../../app/installation.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -58,7 +58,7 @@ function clock(skew: number | undefined): Checkup {
   );
 }
 
-async function paging({ client }: Account, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+async function paging({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
   const check = 'paging';
   if (first.pages < 2) return fine(check, 'There is one page only: nothing to turn.');
   const second = await client.vendors.page(2, { signal });
@@ -70,7 +70,7 @@ async function paging({ client }: Account, first: VendorPage, signal: AbortSigna
 
 async function readsByNumber(
   { settings }: Installation,
-  { client }: Account,
+  { client }: ServedAccount,
   { rows: [row] }: VendorPage,
   signal: AbortSignal,
 ): Promise<Checkup> {
@@ -91,7 +91,7 @@ async function readsByNumber(
   }
 }
 
-async function gateways({ client }: Account, signal: AbortSignal): Promise<Checkup> {
+async function gateways({ client }: ServedAccount, signal: AbortSignal): Promise<Checkup> {
   const check = 'gateways';
   try {
     const listed = await client.gateways.list({ signal });
@@ -103,7 +103,11 @@ async function gateways({ client }: Account, signal: AbortSignal): Promise<Check
   }
 }
 
-async function callbacks(installation: Installation, { id, client }: Account, signal: AbortSignal): Promise<Checkup> {
+async function callbacks(
+  installation: Installation,
+  { id, client }: ServedAccount,
+  signal: AbortSignal,
+): Promise<Checkup> {
   const check = 'callbacks';
   const listed = await client.callbacks.list({}, { signal });
   const own = listed.filter(await isOwn(installation, id));

@@ -33,7 +33,7 @@ export const login: Run = async (call) => {
     const answer = await answerOf(context, oauth, request);
     const { clock, fetch } = context;
     const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
-    await installation.keepGrant({ oauth }, authorized.pair);
+    await installation.access.keepGrant({ oauth }, authorized.pair);
     const access = await accessOf(installation, call);
     if (options.json) printJson(context, document(authorized, access));
     else report(context, authorized, access);

@@ -9,7 +9,9 @@ import { oauthOf } from './login.ts';
 export const logout: Run = async (call) => {
   const settings = loadSettings(call);
   const oauth = oauthOf(settings);
-  const forgotten = await withInstallation(call, settings, (installation) => installation.forgetGrant({ oauth }));
+  const forgotten = await withInstallation(call, settings, (installation) =>
+    installation.access.forgetGrant({ oauth }),
+  );
   if (call.options.json) printJson(call.context, { ok: true, forgotten });
   else
     print(

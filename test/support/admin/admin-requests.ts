@@ -2,7 +2,7 @@
 import { request, type OutgoingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { Ability, HealthFacts } from '../../../src/admin/health/health.ts';
-import { createMetrics, type Metrics } from '../../../src/admin/metrics/metrics.ts';
+import { Metrics } from '../../../src/admin/metrics/metrics.ts';
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/query.ts';
@@ -43,7 +43,7 @@ export async function startAdmin(
   query: Query = () => Promise.reject(new Error('There is no mirror.')),
   figures: Figures | Promise<Figures> = sampleFigures,
 ): Promise<Admin> {
-  const metrics = createMetrics();
+  const metrics = new Metrics();
   const actions = recordActions(['6BApk', 'other'], 3);
   const faults: unknown[] = [];
   const server = createAdminServer({

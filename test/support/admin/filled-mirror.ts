@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
-import { createMetrics } from '../../../src/admin/metrics/metrics.ts';
+import { Metrics } from '../../../src/admin/metrics/metrics.ts';
 import { healthSource } from '../../../src/app/health-source.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
@@ -117,7 +117,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
     figures: (id) => figures.read(id),
     actions,
     assetFolder: compiled.pages,
-    metrics: createMetrics(),
+    metrics: new Metrics(),
     clock: systemClock,
     onFault: (error) => faults.push(error),
   });
