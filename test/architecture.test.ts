@@ -184,12 +184,23 @@ describe('the layout', () => {
     expect(files.filter(({ lines }) => lines > 250).map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
-  it('names no two files of the source alike, and fills no folder beyond what one reads at a glance', () => {
-    const names = files.map(({ path }) => basename(path));
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-    const folders = files.map(({ path }) => dirname(path));
-    const full = [...new Set(folders)].filter((folder) => folders.filter((other) => other === folder).length > 16);
-    expect(full).toEqual([]);
+  it('implements no interface by a literal of more than fifty lines', () => {
+    const long = (node: ts.Node): string | undefined =>
+      ts.isObjectLiteralExpression(node) && isInFunction(node) && linesOf(node) > 50 ? placeOf(node) : undefined;
+    expect(files.flatMap((file) => collect(file, long))).toEqual([]);
+  });
+
+  it('makes a class of what offers several operations, where it is more than fifty lines', () => {
+    const maker = (node: ts.Node): string | undefined =>
+      ts.isFunctionLike(node) && linesOf(node) > 50 && operationsOf(node) > 1 ? placeOf(node) : undefined;
+    expect(files.flatMap((file) => collect(file, maker))).toEqual([]);
+  });
+
+  it('gives no function outside the sandbox more than five parameters', () => {
+    const crowded = (node: ts.Node): string | undefined =>
+      ts.isFunctionLike(node) && node.parameters.length > 5 ? placeOf(node) : undefined;
+    const outside = files.filter(({ path }) => areaOf(path) !== 'sandbox');
+    expect(outside.flatMap((file) => collect(file, crowded))).toEqual([]);
   });
 
   it('keeps what tests share below 5,000 lines', () => {
@@ -239,6 +250,45 @@ function transaction(node: ts.Node): string | undefined {
   return isSql || isCallOf(node, ['transaction', 'savepoint'])
     ? `${node.getSourceFile().fileName}: ${node.getText()}`
     : undefined;
+}
+
+function linesOf(node: ts.Node): number {
+  return node.getText().split('\n').length;
+}
+
+function placeOf(node: ts.Node): string {
+  const file = node.getSourceFile();
+  return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+}
+
+/** Outside of functions stand tables of constants. */
+function isInFunction({ parent }: ts.Node): boolean {
+  return !ts.isSourceFile(parent) && (ts.isFunctionLike(parent) || isInFunction(parent));
+}
+
+/** How many functions of its own the object has that a function returns. */
+function operationsOf(maker: ts.SignatureDeclaration): number {
+  const { body } = maker as { body?: ts.Node };
+  if (!body || !ts.isBlock(body)) return 0;
+  const isFunction = (node: ts.Node | undefined): boolean =>
+    node !== undefined && (ts.isArrowFunction(node) || ts.isFunctionExpression(node));
+  const own = new Set<string>();
+  for (const statement of body.statements) {
+    if (ts.isFunctionDeclaration(statement) && statement.name) own.add(statement.name.text);
+    if (!ts.isVariableStatement(statement)) continue;
+    for (const { name, initializer } of statement.declarationList.declarations)
+      if (isFunction(initializer)) own.add(name.getText());
+  }
+  const isOperation = (property: ts.ObjectLiteralElementLike): boolean =>
+    ts.isMethodDeclaration(property) ||
+    ts.isAccessor(property) ||
+    (ts.isShorthandPropertyAssignment(property) && own.has(property.name.text)) ||
+    (ts.isPropertyAssignment(property) &&
+      (isFunction(property.initializer) || own.has(property.initializer.getText())));
+  return body.statements
+    .map((statement) => (ts.isReturnStatement(statement) ? statement.expression : undefined))
+    .map((made) => (made && ts.isObjectLiteralExpression(made) ? made.properties.filter(isOperation).length : 0))
+    .reduce((most, count) => Math.max(most, count), 0);
 }
 
 function isAsync({ modifiers }: ts.ArrowFunction): boolean {
