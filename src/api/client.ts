@@ -37,7 +37,7 @@ export function connect(service: Service, accountId: string, dependencies: ApiDe
     dependencies,
   );
   return {
-    vendors: vendorsApi(call, accountId, service.paging),
+    vendors: vendorsApi(call, accountId, service),
     gateways: gatewaysApi(call, accountId, service.paging),
     callbacks: callbacksApi(call, account, service.paging),
   };

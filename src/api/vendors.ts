@@ -4,6 +4,7 @@ import type { VendorPage, VendorReading } from '../domain/reading.ts';
 import type { Caller, Service } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
+import type { Answered } from './wire/document.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
 export interface Stoppable {
@@ -33,8 +34,15 @@ export interface VendorsApi {
   edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
 }
 
-export function vendorsApi(call: Caller, accountId: string, paging: Service['paging']): VendorsApi {
+/** `exclude`: fields that are cut out of every answer. */
+export function vendorsApi(
+  call: Caller,
+  accountId: string,
+  { paging, exclude }: Pick<Service, 'paging' | 'exclude'>,
+): VendorsApi {
   const base = vendorsPath(accountId);
+  const excluded = new Set(exclude);
+  const readOne = (answered: Answered): VendorReading => readVendor(answered, excluded);
 
   const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
     const query = {
@@ -43,7 +51,7 @@ export function vendorsApi(call: Caller, accountId: string, paging: Service['pag
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'patient', signal }, (answered) =>
-      readVendorPage(answered, number),
+      readVendorPage(answered, number, excluded),
     );
   };
 
@@ -59,11 +67,11 @@ export function vendorsApi(call: Caller, accountId: string, paging: Service['pag
     read: (vendorid, { priority, signal } = {}) =>
       call(
         { family: 'vendors', method: 'GET', path: `${base}/${vendorid}`, ...(priority && { priority }), signal },
-        (answered) => about(vendorid, readVendor(answered)),
+        (answered) => about(vendorid, readOne(answered)),
       ),
-    create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readVendor),
+    create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readOne),
     edit: async (vendorid, fields, { signal } = {}) =>
-      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => about(vendorid, readVendor(answered))),
+      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => about(vendorid, readOne(answered))),
   };
 }
 

@@ -104,7 +104,7 @@ export class Installation {
     const { process } = mirror;
     this.access = new ServiceAccess({ auth, secrets, process, exchange: { fetch, clock, timeout }, log });
     this.#failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
-    const service = { ...settings.service, baseUrl };
+    const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
     this.#opened = new Map(this.accounts.map((id) => [id, this.#open(id, connect(service, id, api), dependencies)]));
   }

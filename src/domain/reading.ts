@@ -16,10 +16,12 @@ export type Source = (typeof sources)[number];
 /** One vendor of an answer, parsed only when asked: most rows of a sweep are equal to the byte to what we hold. */
 export interface VendorRow {
   readonly vendorid: number;
-  /** The JSON as received. */
+  /** The JSON as received, without what is excluded. */
   readonly raw: string;
   /** The same in UTF-8, where that costs nothing. */
   readonly bytes?: Uint8Array | undefined;
+  /** Fields that are kept out of the mirror: the record stands here without them. */
+  readonly excluded?: ReadonlySet<string> | undefined;
   /** @throws MirrorError `answer_unreadable` if the record is no vendor. */
   vendor(): Vendor;
 }

@@ -40,6 +40,12 @@ const fieldKinds = {
 export type VendorField = keyof typeof fieldKinds;
 export const vendorFields = Object.keys(fieldKinds) as VendorField[];
 
+/**
+ * Fields without which no mirror could be kept true: the key; the name, by which a vendor is looked for whose creation was not answered; the
+ * state; and the stamps, by which it is told in which order a list stands and what entered it.
+ */
+export const neededFields = ['vendorid', 'vendor_name', 'vis_state', 'created_at', 'updated_at'] as const;
+
 type FieldOf<Kind extends FieldKind> = {
   [Field in VendorField]: (typeof fieldKinds)[Field] extends Kind ? Field : never;
 }[VendorField];
@@ -115,6 +121,14 @@ export interface Callback {
   readonly event: string;
   readonly uri: string;
   readonly verified: boolean;
+}
+
+/** The vendor without some of its fields, of which nobody can tell any more what they were. */
+export function withoutFields(vendor: Vendor, names: ReadonlySet<string> | undefined): Vendor {
+  if (!names || names.size === 0) return vendor;
+  const unknown = new Map([...vendor.unknown].filter(([name]) => !names.has(name)));
+  const left = Object.fromEntries(Object.entries(vendor).filter(([name]) => !names.has(name)));
+  return { ...left, vendorid: vendor.vendorid, unknown };
 }
 
 /** What a reading makes of what we hold: left-out fields keep their value, and `changed` names the fields that differ. */

@@ -4,6 +4,7 @@ import { eventsInstead } from '../domain/events.ts';
 import { exportFormats } from './export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
+import { neededFields } from '../domain/vendor.ts';
 import { publicationList } from './publish-list.ts';
 
 /** A duration in human form, as milliseconds. */
@@ -108,6 +109,15 @@ const auth = z.union(
   },
 );
 
+/** Unknown names are taken too: the service may send fields that have no name here. */
+const excludable = z
+  .string({ error: 'the name of a field' })
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'the name of a field, such as phone')
+  .refine(
+    (name) => !neededFields.some((needed) => needed === name),
+    `another field: ${neededFields.join(', ')} are needed to keep the mirror true`,
+  );
+
 const publication = z.strictObject({
   path,
   when: text
@@ -176,6 +186,11 @@ export const settingsShape = z.strictObject({
       (targets) => new Set(targets.map(({ name }) => name)).size === targets.length,
       'targets of different names: give two on one host a `name` each',
     ),
+  vendors: z.strictObject({
+    exclude: z
+      .array(excludable, { error: 'a list of names of fields, such as [phone, note]' })
+      .refine((names) => new Set(names).size === names.length, 'each field once'),
+  }),
   shutdownTimeout: duration,
   sandbox: z
     .strictObject({ vendors: whole(0, 10_000_000), seed: whole(0, 2 ** 31), churn: z.number().min(0).max(1_000) })

@@ -38,7 +38,11 @@ export interface ApiDependencies {
   readonly retryLimits?: RetryLimits;
 }
 
-export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & { baseUrl: string };
+export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & {
+  readonly baseUrl: string;
+  /** Fields of vendors that nothing above is to see. */
+  readonly exclude?: readonly string[];
+};
 
 export interface Call {
   readonly family: Family;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { MirrorError } from '../../domain/errors.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import { refusal } from './error-forms.ts';
-import { JsonCursor } from './json-cursor.ts';
+import { JsonCursor } from '../../domain/json/json-cursor.ts';
 
 /** An answer of success on its way to being read. */
 export interface Answered {

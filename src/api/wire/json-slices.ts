@@ -3,7 +3,7 @@
  * byte, and parsing them only to see that costs more than all the rest.
  */
 import { MirrorError } from '../../domain/errors.ts';
-import { JsonCursor } from './json-cursor.ts';
+import { JsonCursor } from '../../domain/json/json-cursor.ts';
 
 /**
  * Where one record stands in the bytes, and its id as written (`7`, `"7"`); undefined where it has none, or more than

@@ -2,6 +2,7 @@
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
+import { withoutMembers } from '../../domain/json/without-members.ts';
 import { parseJson, parseSuccess, startOfText, unlessRefused, type Answered } from './document.ts';
 import { identifier, member, wholeNumber } from './json.ts';
 import { sliceRecords, type RecordSlice } from './json-slices.ts';
@@ -14,26 +15,27 @@ import { vendorOf } from './vendor-fields.ts';
  */
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
-  readonly #bytes: Uint8Array;
-  readonly #slice: RecordSlice;
+  readonly excluded: ReadonlySet<string>;
+  readonly #record: Uint8Array;
+  #left: Uint8Array | undefined;
   #raw: string | undefined;
 
-  constructor(vendorid: number, bytes: Uint8Array, slice: RecordSlice) {
+  constructor(vendorid: number, record: Uint8Array, excluded: ReadonlySet<string>) {
     this.vendorid = vendorid;
-    this.#bytes = bytes;
-    this.#slice = slice;
+    this.excluded = excluded;
+    this.#record = record;
   }
 
   get raw(): string {
-    const { start, end } = this.#slice;
-    this.#raw ??= wellFormedEscapes(
-      Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString(),
-    );
+    const { buffer, byteOffset, byteLength } = this.bytes;
+    this.#raw ??= wellFormedEscapes(Buffer.from(buffer, byteOffset, byteLength).toString());
     return this.#raw;
   }
 
   get bytes(): Uint8Array {
-    return this.#bytes.subarray(this.#slice.start, this.#slice.end);
+    if (this.excluded.size === 0) return this.#record;
+    this.#left ??= withoutMembers(this.#record, this.excluded);
+    return this.#left;
   }
 
   vendor(): Vendor {
@@ -41,12 +43,18 @@ class SlicedRow implements VendorRow {
   }
 }
 
+const nothing: ReadonlySet<string> = new Set();
+
 /**
- * A page of the vendor list. `asked` stands in where the answer leaves its page number out.
- * A record without a usable id is told beside the others.
+ * A page of the vendor list. `requested` stands in where the answer leaves its page number out; the fields that are `excluded` are cut out of
+ * every record. A record without a usable id is told beside the others.
  * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
  */
-export function readVendorPage({ bytes, stamp, servedAt }: Answered, requested: number): VendorPage {
+export function readVendorPage(
+  { bytes, stamp, servedAt }: Answered,
+  requested: number,
+  excluded = nothing,
+): VendorPage {
   const from = startOfText(bytes);
   const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
   if (!slices?.array) {
@@ -65,7 +73,7 @@ export function readVendorPage({ bytes, stamp, servedAt }: Answered, requested: 
   const rejected: string[] = [];
   for (const [index, slice] of slices.records.entries()) {
     try {
-      rows.push(sliced(bytes, slice, `Row ${index + 1} of page ${requested}`));
+      rows.push(new SlicedRow(idOf(slice, `Row ${index + 1} of page ${requested}`), recordIn(bytes, slice), excluded));
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       rejected.push(error.message);
@@ -75,19 +83,23 @@ export function readVendorPage({ bytes, stamp, servedAt }: Answered, requested: 
 }
 
 /** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
-export function readVendor({ bytes, stamp }: Answered): VendorReading {
+export function readVendor({ bytes, stamp }: Answered, excluded = nothing): VendorReading {
   parseSuccess(bytes);
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
   const [slice] = slices?.records ?? [];
   if (!slice || slices?.array)
     throw new MirrorError('answer_unreadable', 'The answer holds no response.result.bill_vendor.');
-  return { stamp, row: sliced(bytes, slice, 'The vendor') };
+  return { stamp, row: new SlicedRow(idOf(slice, 'The vendor'), recordIn(bytes, slice), excluded) };
 }
 
-function sliced(bytes: Uint8Array, slice: RecordSlice, name: string): SlicedRow {
+function recordIn(bytes: Uint8Array, { start, end }: RecordSlice): Uint8Array {
+  return bytes.subarray(start, end);
+}
+
+function idOf(slice: RecordSlice, name: string): number {
   const id = identifierOf(slice.id ?? '');
   if (id === undefined) throw new MirrorError('row_unusable', `${name} has no usable vendorid${shown(slice.id)}.`);
-  return new SlicedRow(id, bytes, slice);
+  return id;
 }
 
 function shown(literal: string | undefined): string {

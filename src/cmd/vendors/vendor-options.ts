@@ -47,13 +47,22 @@ const settable: readonly string[] = vendorFields.filter((field) => isSettable[fi
 
 const list = new Intl.ListFormat('en');
 
-/** The fields that are named, `--set` over `--file`. @throws MirrorError `usage` that tells every problem. */
-export async function givenFields(context: ProcessContext, { set = [], file }: FieldOptions): Promise<VendorFields> {
+/**
+ * The fields that are named, `--set` over `--file`. What is `excluded` from the mirror cannot be set: nobody could hold the answer against it.
+ * @throws MirrorError `usage` that tells every problem.
+ */
+export async function givenFields(
+  context: ProcessContext,
+  { set = [], file }: FieldOptions,
+  excluded: readonly string[],
+): Promise<VendorFields> {
   const fields = {
     ...(file !== undefined && (await fileFields(context, file))),
     ...Object.fromEntries(set.map(setField)),
   };
-  const problems = Object.entries(fields).flatMap(([name, value]) => problemOf(name, value) ?? []);
+  const problems = Object.entries(fields).flatMap(
+    ([name, value]) => exclusion(name, excluded) ?? problemOf(name, value) ?? [],
+  );
   if (problems.length > 0) throw new MirrorError('usage', problems.join('\n'));
   if (Object.keys(fields).length === 0) throw new MirrorError('usage', 'No fields are named: say --set or --file.');
   return fields;
@@ -115,6 +124,12 @@ function unreadable(name: string, error: unknown): MirrorError {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function exclusion(name: string, excluded: readonly string[]): string | undefined {
+  return excluded.includes(name)
+    ? `${name} is kept out of the mirror (vendors.exclude), so what becomes of it could not be checked: set it at the service itself.`
+    : undefined;
 }
 
 function problemOf(name: string, value: unknown): string | undefined {

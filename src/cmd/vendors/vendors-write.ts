@@ -13,6 +13,7 @@ import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { printError, printNotice } from '../terminal/print.ts';
+import type { Settings } from '../../settings/parse.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { givenFields, newVendor, type FieldOptions } from './vendor-options.ts';
 import { printDetails } from './vendors-show.ts';
@@ -31,34 +32,39 @@ interface DeleteOptions extends WriteFlags {
 }
 
 export const vendorsCreate: Run<SetOptions> = async (call) => {
-  const fields = newVendor(await givenFields(call.context, call.options));
+  const settings = loadSettings(call);
+  const fields = newVendor(await givenFields(call.context, call.options, settings.vendors.exclude));
   return write(
     call,
+    settings,
     (account) => creation(account, fields),
     (engine) => createVendor(engine, fields, writeOptions(call)),
   );
 };
 
 export const vendorsEdit: Run<SetOptions> = async (call) => {
-  return edit(call, await givenFields(call.context, call.options));
+  const settings = loadSettings(call);
+  return edit(call, settings, await givenFields(call.context, call.options, settings.vendors.exclude));
 };
 
 export const vendorsDelete: Run<DeleteOptions> = async (call) => {
   const { context, options } = call;
-  const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call), options.yes));
-  if (isAgreed) return edit(call, { vis_state: 1 });
+  const settings = loadSettings(call);
+  const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call, settings), options.yes));
+  if (isAgreed) return edit(call, settings, { vis_state: 1 });
   printNotice(context, 'Nothing was done.');
   return exitStatus.notWhole;
 };
 
-export const vendorsArchive: Run<WriteFlags> = (call) => edit(call, { vis_state: 2 });
+export const vendorsArchive: Run<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 2 });
 
-export const vendorsRestore: Run<WriteFlags> = (call) => edit(call, { vis_state: 0 });
+export const vendorsRestore: Run<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 0 });
 
-function edit(call: Call<WriteFlags>, fields: VendorEdit): Promise<ExitStatus> {
+function edit(call: Call<WriteFlags>, settings: Settings, fields: VendorEdit): Promise<ExitStatus> {
   const vendorid = idOf(call);
   return write(
     call,
+    settings,
     (account) => editRequest(account, vendorid, fields),
     (engine) => editVendor(engine, vendorid, fields, writeOptions(call)),
   );
@@ -75,8 +81,7 @@ function idOf({ args }: Pick<Call, 'args'>): number {
 }
 
 /** Names the vendor as the mirror knows it: a number is soon mistyped. */
-async function deleteQuestion(call: Call): Promise<string> {
-  const settings = loadSettings(call);
+async function deleteQuestion(call: Call, settings: Settings): Promise<string> {
   const account = oneAccount(settings);
   const found = await queryMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
   const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
@@ -86,11 +91,11 @@ async function deleteQuestion(call: Call): Promise<string> {
 /** Sends the write and shows what became of the vendor; with `--dry-run`, only the request. */
 async function write(
   call: Call<WriteFlags>,
+  settings: Settings,
   requestOf: (account: string) => Request,
   work: (engine: Engine) => Promise<WriteReport>,
 ): Promise<ExitStatus> {
   const { context, options } = call;
-  const settings = loadSettings(call);
   const account = oneAccount(settings);
   if (options.dryRun) return showRequest(call, settings, requestOf(account));
   const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>

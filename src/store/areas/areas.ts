@@ -3,7 +3,7 @@ import type { MirrorError } from '../../domain/errors.ts';
 import type { ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from '../records/delivery-record.ts';
-import type { Finding } from '../records/finding-record.ts';
+import type { Finding, ShownFields } from '../records/finding-record.ts';
 import type { ListMoves, Run, RunCounts, RunEnd, Sweeping } from '../records/run-record.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
 import type { FindingKind, MarkReason, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
@@ -72,7 +72,11 @@ export interface Findings {
   promoteFindings(accountId: string, foundBefore: number): Promise<void>;
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
   countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]>;
-  reportFields(run: Run, names: readonly string[], whole: boolean): Promise<void>;
+  /**
+   * Fields that a run showed; `whole` says that it would have shown all. Those that are `excluded` are known, and neither appear nor
+   * disappear. One that does either becomes a finding.
+   */
+  reportFields(run: Run, shown: ShownFields): Promise<void>;
 }
 
 /** The journal of what was delivered. */

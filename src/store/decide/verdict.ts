@@ -25,8 +25,20 @@ export interface Difference {
   readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
+  /** Those of them that no reading had told of before, because lists leave them out, or because they were excluded. */
+  readonly filledIn?: readonly string[];
   readonly oddities?: Oddities | undefined;
 }
 
 /** An absence that has its second proof. */
 export type Absence = Extract<Presence, 'missing' | 'gone'>;
+
+/** What a reading comes to that shows a vendor as we hold it. */
+export function unchanged({ held_since_ms, vis_state }: Pick<VendorTable, 'held_since_ms' | 'vis_state'>): Verdict {
+  return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
+}
+
+/** What a reading comes to that is not believed. */
+export function outcomeOf(ruling: 'stale' | 'guarded', difference: Difference): Verdict {
+  return ruling === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
+}

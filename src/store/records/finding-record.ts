@@ -7,3 +7,12 @@ export interface Finding {
   /** Names of fields, or facts of the finding; stored as JSON. */
   readonly fields: readonly string[] | Readonly<Record<string, unknown>>;
 }
+
+/** Fields that the records of a sweep showed. */
+export interface ShownFields {
+  readonly names: readonly string[];
+  /** Every record was looked into; those equal to the byte to what we hold are not. */
+  readonly whole: boolean;
+  /** Fields that are cut out of every record, and so neither appear nor disappear. */
+  readonly excluded: readonly string[];
+}

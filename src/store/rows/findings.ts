@@ -8,7 +8,7 @@ import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';
 import type { OpenDelivery } from '../records/delivery-record.ts';
-import type { Finding } from '../records/finding-record.ts';
+import type { Finding, ShownFields } from '../records/finding-record.ts';
 import type { Run } from '../records/run-record.ts';
 import type { Findings } from '../areas/areas.ts';
 
@@ -126,13 +126,14 @@ export class SqliteFindings implements Findings {
     });
   }
 
-  reportFields({ id, accountId }: Run, names: readonly string[], whole: boolean): Promise<void> {
+  reportFields({ id, accountId }: Run, { names, whole, excluded }: ShownFields): Promise<void> {
     return this.#database.write(() => {
       const before = new Set(this.#known.all({ account_id: accountId }).map(({ field }) => field));
       const appeared = names.filter((name) => !before.has(name));
-      const disappeared = whole ? [...before].filter((name) => !names.includes(name)) : [];
+      const expected = [...before].filter((name) => !excluded.includes(name));
+      const disappeared = whole ? expected.filter((name) => !names.includes(name)) : [];
       const first_seen_at = timestamp(this.#clock.now());
-      for (const field of appeared) this.#learn.run({ account_id: accountId, field, first_seen_at });
+      for (const field of [...appeared, ...excluded]) this.#learn.run({ account_id: accountId, field, first_seen_at });
       for (const field of disappeared) this.#forget.run({ account_id: accountId, field });
       if (before.size > 0 && appeared.length + disappeared.length > 0)
         this.add(id, accountId, { kind: 'field_drift', vendorid: null, fields: { appeared, disappeared } });

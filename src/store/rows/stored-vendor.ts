@@ -52,15 +52,21 @@ export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
 }
 
 /**
- * The JSON as received; what this answer left out of the record and an earlier one had told is carried over. Of stored JSON that is damaged
- * nothing is: what was received takes its place.
+ * The JSON as received; what this answer left out of the record and an earlier one had told is carried over, unless it is excluded. Of stored
+ * JSON that is damaged nothing is: what was received takes its place.
  */
-export function carriedOver(held: string, received: string): string {
+export function carriedOver(held: string, received: string, excluded?: ReadonlySet<string>): string {
   const before = storedObject(held);
   const now = JSON.parse(received) as Record<string, unknown>;
-  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name));
+  const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name) && !excluded?.has(name));
   if (left.length === 0) return received;
   return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
+}
+
+/** Those of the fields that stored JSON does not name. */
+export function untold(held: string, fields: readonly string[]): string[] {
+  const before = storedObject(held);
+  return fields.filter((field) => !Object.hasOwn(before, field));
 }
 
 /** Stored JSON as it can be stored again: an empty object where it is damaged. */

@@ -9,7 +9,7 @@ import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
-export type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
+type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
 /** All but the key and the day of first sight. */
 const changing = [

@@ -4,19 +4,19 @@
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ReadStamp, VendorRow } from '../../domain/reading.ts';
-import { mergeReading, type Vendor } from '../../domain/vendor.ts';
+import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
 import { Confirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { carriedOver, Children, columnsOf, heldRaw, type Key } from '../rows/stored-vendor.ts';
+import { carriedOver, Children, columnsOf, heldRaw, untold, type Key } from '../rows/stored-vendor.ts';
 import { History, type Cause } from '../rows/history.ts';
 import { LagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
-import { VendorRows, type StoredState } from '../rows/vendor-rows.ts';
+import { VendorRows } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
-import type { Absence, Difference, Verdict } from '../decide/verdict.ts';
+import { outcomeOf, unchanged, type Absence, type Difference, type Verdict } from '../decide/verdict.ts';
 import type { ReadingContext } from '../records/reading-record.ts';
 
 /** Who changes vendors, and at which mirror time. */
@@ -180,7 +180,8 @@ export class ReadingWriter {
   #differ(held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
     const absent = held.presence === 'missing' || held.presence === 'gone';
     if (held.raw === row.raw && !absent) return undefined;
-    const { vendor, changed } = mergeReading(this.#childRows.vendorOf(held), row.vendor());
+    const before = withoutFields(this.#childRows.vendorOf(held), row.excluded);
+    const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0 && !absent) return undefined;
     const after = {
       vis_state: vendor.vis_state ?? null,
@@ -188,7 +189,8 @@ export class ReadingWriter {
       updated_at: vendor.updated_at ?? null,
     } as const;
     const oddities = odditiesOf(vendor, changed);
-    return { vendor, before: held, after, changed: absent ? [...changed, 'presence'] : changed, oddities };
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: untold(held.raw, changed) };
+    return { vendor, before: held, after, ...shown, oddities };
   }
 
   #update(held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
@@ -199,7 +201,7 @@ export class ReadingWriter {
     if (ruling !== 'believed') return outcomeOf(ruling, difference);
 
     const changeContext = this.#changeContextOf(context);
-    const raw = carriedOver(held.raw, row.raw);
+    const raw = carriedOver(held.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
     const state = {
@@ -223,14 +225,6 @@ export class ReadingWriter {
       return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
     }
   }
-}
-
-function unchanged({ held_since_ms, vis_state }: StoredState): Verdict {
-  return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
-}
-
-function outcomeOf(ruling: 'stale' | 'guarded', difference: Difference): Verdict {
-  return ruling === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
 /** What a change leaves in a row beside its content. */

@@ -1,6 +1,6 @@
 /** Who should have told us: whether a change that a sweep met had been announced, may still be, or was missed. */
 import { parseInstant } from '../../domain/clock.ts';
-import type { Verdict } from '../../store/decide/verdict.ts';
+import type { Difference, Verdict } from '../../store/decide/verdict.ts';
 import type { FindingKind } from '../../store/tables/mirror-tables.ts';
 import { balanceFields } from '../../domain/vendor.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
@@ -42,19 +42,26 @@ const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'pres
  */
 export function isNews(verdict: Verdict): boolean {
   if (verdict.kind !== 'updated') return verdict.kind === 'created';
-  return verdict.after.updated_at === null || verdict.changed.some((field) => edited.has(field));
+  return verdict.after.updated_at === null || moved(verdict).some((field) => edited.has(field));
 }
 
 function kindOf(verdict: Change): FindingKind | undefined {
   if (verdict.kind === 'created') return 'missed_create';
-  const { before, after, changed } = verdict;
+  const { before, after } = verdict;
   if (after.presence !== 'present') return 'vanished';
+  const known = moved(verdict);
+  if (known.length === 0) return undefined;
   // A bill moves a balance, and no vendor event tells of it.
-  if (changed.every((field) => balances.has(field))) return 'balance_only';
+  if (known.every((field) => balances.has(field))) return 'balance_only';
   if (!isNews(verdict)) return undefined;
   if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
   if (after.vis_state === 0 && before.vis_state === 1) return 'missed_restore';
   return 'missed_update';
+}
+
+/** Fields that are otherwise than a reading had shown them. */
+function moved({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
+  return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }
 
 function changeTime(verdict: Change): number | undefined {

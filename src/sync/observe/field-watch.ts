@@ -1,22 +1,18 @@
 /** Which fields the records of a sweep show, so that one that appears or disappears is noticed. */
 import type { VendorRow } from '../../domain/reading.ts';
 import { vendorFields, type Vendor } from '../../domain/vendor.ts';
-
-/** What the records of a sweep showed. */
-export interface ShownFields {
-  readonly names: readonly string[];
-  /** Every record was looked into; those equal to the byte to what we hold are not. */
-  readonly whole: boolean;
-}
+import type { ShownFields } from '../../store/records/finding-record.ts';
 
 export class FieldWatch {
   readonly #names = new Set<string>();
+  #excluded: VendorRow['excluded'];
   #parsed = 0;
   #rows = 0;
 
   /** The same rows; what is parsed of them is noticed. */
   through(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
+    this.#excluded ??= rows[0]?.excluded;
     return rows.map((row) => new WatchedRow(row, (vendor) => this.#notice(vendor)));
   }
 
@@ -28,7 +24,8 @@ export class FieldWatch {
 
   /** What was noticed by now. */
   get shown(): ShownFields {
-    return { names: [...this.#names], whole: this.#rows > 0 && this.#parsed >= this.#rows };
+    const whole = this.#rows > 0 && this.#parsed >= this.#rows;
+    return { names: [...this.#names], whole, excluded: [...(this.#excluded ?? [])] };
   }
 }
 
@@ -46,6 +43,10 @@ class WatchedRow implements VendorRow {
 
   get raw(): string {
     return this.#row.raw;
+  }
+
+  get excluded(): VendorRow['excluded'] {
+    return this.#row.excluded;
   }
 
   get bytes(): Uint8Array | undefined {

@@ -2,7 +2,8 @@
 import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
-import { FieldWatch, type ShownFields } from './field-watch.ts';
+import { FieldWatch } from './field-watch.ts';
+import type { ShownFields } from '../../store/records/finding-record.ts';
 import { isNews } from './classify-change.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';

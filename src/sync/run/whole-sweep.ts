@@ -51,7 +51,7 @@ export async function reportList(
   { fields, conclusion }: WholeObservation,
 ): Promise<string[]> {
   const { mirror, accountId, clock } = engine;
-  await mirror.findings.reportFields(run, fields.names, fields.whole);
+  await mirror.findings.reportFields(run, fields);
   await mirror.findings.promoteFindings(accountId, clock.now() - inFlightFor);
   const { unreadable, shown } = conclusion;
   if (unreadable === 0) return [];

@@ -28,7 +28,7 @@ export async function applyAnswer(
   const { mirror, accountId, sync } = engine;
   const { vendorid } = answer.row;
   const told = answer.row.vendor();
-  const missing = leftOut(told);
+  const missing = leftOut(told, answer.row.excluded);
   const notes: string[] = [];
   if (missing.length > 0) await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
   // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.

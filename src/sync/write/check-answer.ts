@@ -6,8 +6,8 @@ import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '..
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
 /** Known fields that an answer should have and has not. */
-export function leftOut(answer: Vendor): VendorField[] {
-  return vendorFields.filter((field) => !optional.has(field) && answer[field] === undefined);
+export function leftOut(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
+  return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
 }
 
 /** The fields that do not show as they were asked for. One that is not shown is taken for null. */

@@ -31,8 +31,8 @@ export interface AccountTestbed {
   pull(options?: Partial<PullOptions> & { of?: string }): Promise<RunSummary>;
   /** Asks the mirror file. */
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
-  /** Closes the installation and opens it anew. */
-  reopen(): Promise<void>;
+  /** Closes the installation and opens it anew, with other settings laid over its own from then on if told. */
+  reopen(over?: Partial<Settings>): Promise<void>;
   /** Ends it all before the test does. */
   close(): Promise<void>;
 }
@@ -97,8 +97,9 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
     },
   });
   const { database } = settings;
+  let now = settings;
   const open = (): Promise<Installation> =>
-    openInstallation(settings, {
+    openInstallation(now, {
       clock,
       random: constantRandom(),
       fetch: bent(directFetch(sandbox), options, clock),
@@ -123,8 +124,9 @@ export async function openAccount(options: AccountOptions): Promise<AccountTestb
     pull: ({ of = account, ...more } = {}) =>
       installation.pull(of, { kind: 'pull', trigger: 'command', signal: new AbortController().signal, ...more }),
     query: (sql, ...values) => ask(database, sql, ...values),
-    async reopen() {
+    async reopen(over = {}) {
       await installation.close();
+      now = { ...now, ...over };
       installation = await open();
     },
     close,

@@ -189,6 +189,24 @@ describe('a secret in the settings', () => {
   );
 });
 
+describe('vendors.exclude', () => {
+  it('takes fields that the service may have and the program does not know', () => {
+    expect(read({ ...usual, vendors: { exclude: ['phone', 'custom_1'] } }).vendors.exclude).toEqual([
+      'phone',
+      'custom_1',
+    ]);
+  });
+
+  it.each([
+    [['vendorid'], 'should be another field: vendorid, vendor_name, vis_state, created_at, updated_at are needed'],
+    [['note', 'updated_at'], 'vendors.exclude.1: should be another field'],
+    [['phone', 'phone'], 'vendors.exclude: should be each field once'],
+    [['two words'], 'vendors.exclude.0: should be the name of a field'],
+  ])('does not take %j, and says why', (exclude, told) => {
+    expect(problems({ ...usual, vendors: { exclude } })).toContain(told);
+  });
+});
+
 describe('publish', () => {
   const publish = (text: string): unknown => read({ ...usual, publish: parse(text) as unknown }).publish;
   const one = { path: 'copy.db', when: 'change' };

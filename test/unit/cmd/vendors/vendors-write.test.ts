@@ -236,3 +236,18 @@ describe('vendors delete, archive and restore', () => {
     expect(truth(vendorid)?.['vis_state']).toBe(state);
   });
 });
+
+describe('fields that are kept out of the mirror', () => {
+  it('cannot be set, and an edit of others is answered as wholly as ever', async () => {
+    line = await testbed({ level: 'command', service: sandbox, settings: 'vendors: { exclude: [phone] }' });
+    await line.run('sync', ...account);
+    const edit = (pair: string) => line.run('vendors', 'edit', String(anyone()), '--set', pair, ...account);
+    const { status, stderr } = await edit('phone=1');
+    expect([status, stderr]).toEqual([
+      64,
+      expect.stringContaining('phone is kept out of the mirror (vendors.exclude)'),
+    ]);
+    expect(truth(anyone())?.['phone']).not.toBe('1');
+    expect(await edit('city=Ulm')).toMatchObject({ status: 0, stderr: '' });
+  });
+});

@@ -1,5 +1,5 @@
 /** A cursor over the bytes of a JSON text: steps into objects and arrays, steps over values, and builds nothing. */
-import { MirrorError } from '../../domain/errors.ts';
+import { MirrorError } from '../errors.ts';
 
 /**
  * Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them.
@@ -58,15 +58,19 @@ export class JsonCursor {
     return this.#next() === openBracket;
   }
 
-  /** Steps through the members of the object here. `visit` gets each key and must step over or into its value. */
-  members(visit: (key: string) => void): void {
+  /**
+   * Steps through the members of the object here. `visit` gets each key, one character a byte, and where it begins, and must step over or
+   * into its value.
+   */
+  members(visit: (key: string, start: number) => void): void {
     this.#enter(openBrace);
     for (let first = true; this.#next() !== closeBrace; first = false) {
       if (!first) this.#take(comma);
       if (this.#next() !== quote) throw this.#broken();
+      const start = this.#at;
       const key = this.literal().slice(1, -1);
       this.#take(colon);
-      visit(key);
+      visit(key, start);
     }
     this.#leave();
   }
