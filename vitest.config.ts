@@ -54,7 +54,9 @@ export default defineConfig({
     // Only against hanging: no test is about its own time.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    maxWorkers: 2,
+    // Tests of processes wait for them now and then: with one more than there are cores, none is idle.
+    maxWorkers: 3,
+    globalSetup: 'test/support/testbed/build.ts',
     sequence: { groupOrder: 1, sequencer: LongFirst },
     restoreMocks: true,
     projects: [

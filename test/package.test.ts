@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from './support/mirror-file.ts';
-import { build } from './support/testbed/program.ts';
+import { build } from './support/testbed/build.ts';
 
 interface Locked {
   readonly integrity?: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
-import { build } from '../support/testbed/program.ts';
+import { build } from '../support/testbed/build.ts';
 import { bench, rows } from './bench.ts';
 import { rises } from './growth.ts';
 import type { Host } from './host.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { packageRoot, temporaryFolder, vendor, version, writeMirror } from '../support/mirror-file.ts';
-import { build } from '../support/testbed/program.ts';
+import { build } from '../support/testbed/build.ts';
 
 const { dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;

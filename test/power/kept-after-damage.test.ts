@@ -14,7 +14,7 @@ import { isMissing } from '../support/needed.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** How many states of the disk are looked at for each. */
-const states = Math.ceil(asked('STATES', 3_000) / 15);
+const states = Math.ceil(asked('STATES', 2_000) / 15);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

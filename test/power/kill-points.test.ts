@@ -19,11 +19,11 @@ import { isMissing } from '../support/needed.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** How many lives end at an operation; nightly as many as there are. */
-const kills = asked('KILLS', 36);
+const kills = asked('KILLS', 24);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 
-const handshakes = asked('HANDSHAKES', 6);
+const handshakes = asked('HANDSHAKES', 4);
 
 /** All that changes or syncs a file. */
 const everything = 'wstuor';

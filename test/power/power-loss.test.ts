@@ -16,7 +16,7 @@ import { compileTap, untappable } from './tap.ts';
 import { deliver, introduce, quietDaemon, startTapped, watch } from './tapped.ts';
 
 /** How many states of the disk are looked at; 3,000 unless told. */
-const states = asked('STATES', 3_000);
+const states = asked('STATES', 2_000);
 /** Told where a test fails; SEED repeats it. */
 const seed = asked('SEED', 1);
 

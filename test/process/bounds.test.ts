@@ -2,7 +2,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { until } from '../support/testbed/daemon-process.ts';
-import { ended, program } from '../support/testbed/program.ts';
+import { program } from '../support/testbed/build.ts';
+import { ended } from '../support/testbed/program.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** Megabytes of heap, and descriptors: the loader of modules alone opens some two hundred at once. */

@@ -2,7 +2,8 @@ import Driver from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { defaultWorld } from '../../src/sandbox/core/worlds.ts';
-import { ended, program, type Ended } from '../support/testbed/program.ts';
+import { program } from '../support/testbed/build.ts';
+import { ended, type Ended } from '../support/testbed/program.ts';
 import { testbed } from '../support/testbed.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:9', token: 'unused' };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { until } from '../support/testbed/daemon-process.ts';
-import { program } from '../support/testbed/program.ts';
+import { program } from '../support/testbed/build.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** For a machine that does much else. */

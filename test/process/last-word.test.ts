@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { type DaemonProcess } from '../support/testbed/daemon-process.ts';
-import { ended, program } from '../support/testbed/program.ts';
+import { program } from '../support/testbed/build.ts';
+import { ended } from '../support/testbed/program.ts';
 import { testbed } from '../support/testbed.ts';
 
 interface LogRecord {

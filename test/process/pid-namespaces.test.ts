@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isMissing } from '../support/needed.ts';
 import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
-import { program } from '../support/testbed/program.ts';
+import { program } from '../support/testbed/build.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 
 /** A process number space of its own, in which the program is process 1; it ends with this one. */

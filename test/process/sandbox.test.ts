@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { ask, temporaryFolder } from '../support/mirror-file.ts';
 import { until, watched, type DaemonProcess } from '../support/testbed/daemon-process.ts';
-import { build, ended, freePort, program, type Ended } from '../support/testbed/program.ts';
+import { build, program } from '../support/testbed/build.ts';
+import { ended, freePort, type Ended } from '../support/testbed/program.ts';
 
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 240_000 });

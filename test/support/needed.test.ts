@@ -55,7 +55,9 @@ describe('every test', () => {
 
   it('that runs the compiled program has it built first where a source is newer', () => {
     const careless = tests
-      .filter(({ imports, text }) => imports.some((path) => /\/programs?\.ts$/.test(path)) || text.includes('dist/'))
+      .filter(
+        ({ imports, text }) => imports.some((path) => /\/(programs?|build)\.ts$/.test(path)) || text.includes('dist/'),
+      )
       // The testbed of a program builds it.
       .filter(({ text }) => !/beforeAll\(build\)|\bbuild\(\)|level: 'program'/.test(text));
     expect(careless.map(({ path }) => path)).toEqual([]);

@@ -1,33 +1,16 @@
 /** The program as people run it: compiled, in processes of its own, in a folder with settings that point to a service. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { ask, packageRoot, temporaryFolder } from '../mirror-file.ts';
+import { ask, temporaryFolder } from '../mirror-file.ts';
+import { build, program } from './build.ts';
 import { watched, type DaemonProcess } from './daemon-process.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
-
-export const program = join(packageRoot, 'dist/cmd/main.js');
-
-let built = false;
-
-/** `npm test` builds; a single test run by hand does not, and must not try a program that is older than its source. */
-export function build(): void {
-  if (!built && !isBuilt()) execFileSync('npm', ['run', '--silent', 'build'], { cwd: packageRoot });
-  built = true;
-}
-
-function isBuilt(): boolean {
-  if (!existsSync(program)) return false;
-  const { mtimeMs } = statSync(program);
-  const sources = readdirSync(join(packageRoot, 'src'), { recursive: true, encoding: 'utf8' });
-  const paths = [...sources.map((name) => join('src', name)), '.config/build.js', 'package.json'];
-  return paths.every((path) => statSync(join(packageRoot, path)).mtimeMs <= mtimeMs);
-}
 
 /** For `env`: the program waits twenty times shorter between its tries than it does by itself; limits of time stay as they are. */
 const hurry = `const real = globalThis.setTimeout;

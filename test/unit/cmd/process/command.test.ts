@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { vendor, version } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
-import { build, program } from '../../../support/testbed/program.ts';
+import { build, program } from '../../../support/testbed/build.ts';
 
 beforeAll(build);
 
