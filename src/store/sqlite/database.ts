@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
-import { untilNextTry, usualLockWait } from './lock-wait.ts';
+import { answerSoon, untilNextTry, usualLockWait } from './lock-wait.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
@@ -89,7 +89,7 @@ export class Database {
     if (!existsSync(options.path)) return undefined;
     let sqlite: Sqlite | undefined;
     try {
-      sqlite = connectReader(realpathSync(options.path));
+      sqlite = connectReader(realpathSync(options.path), answerSoon);
       if (isBehind(sqlite, options.migrations))
         throw new MirrorError(
           'database_unusable',

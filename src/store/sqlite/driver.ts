@@ -33,16 +33,9 @@ function isOfLoading(error: Error): boolean {
   return code === 'ERR_DLOPEN_FAILED' || error.message.startsWith('Could not locate the bindings file');
 }
 
-/** Opens a connection that writes, and waits `wait` milliseconds for a lock. @throws SqliteError, MirrorError `database_unusable` where SQLite is too old. */
+/** Opens a connection that writes, and waits `wait` milliseconds for a lock. Reads nothing yet. @throws SqliteError. */
 export function connectWriter(path: string, wait = lockWait): Sqlite {
-  const sqlite = connect(path, { timeout: wait });
-  try {
-    assertVersion(sqlite);
-    return sqlite;
-  } catch (error) {
-    sqlite.close();
-    throw error;
-  }
+  return connect(path, { timeout: wait });
 }
 
 /**
@@ -66,9 +59,9 @@ export function connectMemory(): Sqlite {
   return connect(':memory:', {});
 }
 
-/** Opens a connection that only reads an existing file. @throws SqliteError. */
-export function connectReader(path: string): Sqlite {
-  return connect(path, { timeout: lockWait, readonly: true, fileMustExist: true });
+/** Opens a connection that only reads an existing file, and waits `wait` milliseconds for a lock. @throws SqliteError. */
+export function connectReader(path: string, wait = lockWait): Sqlite {
+  return connect(path, { timeout: wait, readonly: true, fileMustExist: true });
 }
 
 /**
@@ -85,10 +78,11 @@ export function putToRest(sqlite: Sqlite): void {
 
 /**
  * WAL, with every commit on disk before it returns. From now on no statement waits for a lock: the driver would sleep on the event loop.
- * @throws SqliteError, also where another connection is in the way.
+ * @throws SqliteError, also where another connection is in the way; MirrorError `database_unusable` where SQLite is too old, or the disk offers no such journal.
  */
 export function makeDurable(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
+  assertVersion(sqlite);
   sqlite.pragma('synchronous = FULL');
   // A new file is synced as it begins: SQLite throws a journal away that stands beside an empty file. In an older one the switch
   // changes a few bytes of one sector, which reach the disk together or not at all, and either is right.

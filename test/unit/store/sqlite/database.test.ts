@@ -32,6 +32,16 @@ describe('an opened file', () => {
     }
   });
 
+  it('is waited for while another program holds its lock, for longer than the driver waits', async () => {
+    const path = newPath();
+    await (await openDatabase(path)).close();
+    const other = otherConnection(path);
+    other.exec('BEGIN EXCLUSIVE');
+    const opening = openDatabase(path);
+    other.exec('ROLLBACK');
+    await (await opening).close();
+  });
+
   it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
     const database = await openDatabase(newPath());
     const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
