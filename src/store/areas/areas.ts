@@ -9,7 +9,7 @@ import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
 import type { FindingKind, MarkReason, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
 import type { Mark, Deferral } from '../records/mark-record.ts';
 import type { RegistrationRefusal } from '../records/refusal-record.ts';
-import type { SweepRequest, UnmarkedVendor, SweepAnswer } from '../records/sweep-record.ts';
+import type { AnsweredDeliveries, SweepRequest, UnmarkedVendor, SweepAnswer } from '../records/sweep-record.ts';
 import type { StoredVendor, OpenCreation, NewEdit, OpenEdit } from '../records/write-record.ts';
 import type { Verdict, Absence } from '../decide/verdict.ts';
 import type { SweepContext, Verdicts, ReadingContext } from '../records/reading-record.ts';
@@ -141,8 +141,8 @@ export interface SweepRequests {
   callbackIds(accountId: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined>;
   /** The open request of an account. */
   sweepRequest(accountId: string): Promise<SweepRequest | undefined>;
-  /** Vendors of which deliveries tell that came up to `upTo` (Unix ms) and found no room in the queue; some of them at a time. */
-  unmarkedVendors(accountId: string, upTo: number): Promise<UnmarkedVendor[]>;
+  /** Vendors of which these deliveries tell, and for which there was no room in the queue; some of them at a time. */
+  unmarkedVendors(accountId: string, answered: AnsweredDeliveries): Promise<UnmarkedVendor[]>;
   /** Settles what was delivered about vendors that are still not marked, and marks `unseen` ones as far as there is room. @returns whether there was. */
   settleUnmarked(
     accountId: string,

@@ -3,9 +3,13 @@
 /** A request that no sweep has answered. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
   readonly generation: number;
+  /** The last delivery that was journalled when this was read. */
+  readonly lastDelivery: number;
   /** When the first and the last one came that are not answered. */
   readonly askedMs: number;
   readonly lastMs: number;
+  /** `askedMs` by our clock, in Unix ms. */
+  readonly askedAt: number;
   /** Before this no sweep begins for it. */
   readonly restUntilMs: number;
 }
@@ -19,6 +23,14 @@ export interface SweepAnswer {
   readonly upTo: number;
   /** No sweep begins for a newer request before this moment of mirror time. */
   readonly restUntilMs: number;
+}
+
+/** Which deliveries a sweep answers: none that came after it began, and none so young that lists may not show yet what they tell of. */
+export interface AnsweredDeliveries {
+  /** The last of them. */
+  readonly lastDelivery: number;
+  /** Unix ms of the youngest; undefined where all are old enough. */
+  readonly upTo: number | undefined;
 }
 
 /** What is journalled about a vendor that is not marked, up to that delivery. */

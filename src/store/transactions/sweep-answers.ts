@@ -3,19 +3,37 @@
  * about vendors that found no room in the queue.
  */
 import { sql } from 'kysely';
-import { timestamp, type Clock } from '../../domain/clock.ts';
+import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteDeliveries } from '../rows/deliveries.ts';
 import type { SqliteFindings } from '../rows/findings.ts';
 import type { Marks } from '../rows/marks.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { SettledOutcome } from '../records/delivery-record.ts';
-import type { SweepRequest, SweepAnswer, UnmarkedVendor } from '../records/sweep-record.ts';
+import type { AnsweredDeliveries, SweepRequest, SweepAnswer, UnmarkedVendor } from '../records/sweep-record.ts';
 import type { SweepRequests } from '../areas/areas.ts';
 
 /** Rows of the journal that one transaction settles: whoever waits for the file waits for no more. */
 const atOnce = 500;
+
+/** Later than every time of ours. The column's type would read a text of digits alone as a number, which comes before every text. */
+const everAfter = '9999-12-31';
+
+interface OpenRow {
+  generation: number;
+  asked_at: string | null;
+  asked_ms: number | null;
+  last_ms: number;
+  rest_until_ms: number;
+}
+
+interface Unmarked {
+  account_id: string;
+  lastDelivery: number;
+  upTo: string;
+  limit: number;
+}
 
 export interface SweepAnswerParts {
   readonly clock: Clock;
@@ -30,12 +48,10 @@ export class SqliteSweepRequests implements SweepRequests {
   readonly #marks: Marks;
   readonly #deliveries: SqliteDeliveries;
   readonly #findings: SqliteFindings;
-  readonly #open: Statement<
-    { account_id: string },
-    { generation: number; asked_ms: number | null; last_ms: number; rest_until_ms: number }
-  >;
+  readonly #open: Statement<{ account_id: string }, OpenRow>;
+  readonly #lastDelivery: Statement<None, { id: number | null }>;
   readonly #named: Statement<{ account_id: string }, { deliveries: number; last: string | null }>;
-  readonly #unmarked: Statement<{ account_id: string; upTo: string; limit: number }, UnmarkedVendor>;
+  readonly #unmarked: Statement<Unmarked, UnmarkedVendor>;
   readonly #advance: Statement<{ account_id: string; asked_at: string; asked_ms: number; rest_until_ms: number }>;
   readonly #clear: Statement<{ account_id: string; generation: number; upToMs: number }>;
   readonly #rest: Statement<{ account_id: string; rest_until_ms: number }>;
@@ -50,10 +66,11 @@ export class SqliteSweepRequests implements SweepRequests {
     this.#open = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('_sweep_requests')
-        .select(['generation', 'asked_ms', 'last_ms', 'rest_until_ms'])
+        .select(['generation', 'asked_at', 'asked_ms', 'last_ms', 'rest_until_ms'])
         .where('account_id', '=', at('account_id'))
         .where('asked_ms', 'is not', null),
     );
+    this.#lastDelivery = plainStatement(sqlite, 'SELECT max(id) AS id FROM deliveries');
     this.#named = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('_sweep_requests')
@@ -67,7 +84,7 @@ export class SqliteSweepRequests implements SweepRequests {
     SELECT vendorid, max(id) AS upTo FROM (
       SELECT d.object_id AS vendorid, d.id FROM deliveries d INDEXED BY deliveries_unsettled
       WHERE d.account_id = :account_id AND d.outcome IN ('pending', 'parked') AND d.outcome = 'pending'
-        AND d.received_at <= :upTo
+        AND d.id <= :lastDelivery AND d.received_at <= :upTo
         AND NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = d.account_id AND q.vendorid = d.object_id)
       ORDER BY d.received_at LIMIT :limit)
     GROUP BY vendorid`,
@@ -104,6 +121,8 @@ export class SqliteSweepRequests implements SweepRequests {
       return (
         row && {
           generation: row.generation,
+          lastDelivery: this.#lastDelivery.get({})?.id ?? 0,
+          askedAt: parseInstant(row.asked_at ?? '') ?? 0,
           askedMs: row.asked_ms ?? 0,
           lastMs: row.last_ms,
           restUntilMs: row.rest_until_ms,
@@ -119,8 +138,9 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
-  unmarkedVendors(account_id: string, upTo: number): Promise<UnmarkedVendor[]> {
-    return this.#database.read(() => this.#unmarked.all({ account_id, upTo: timestamp(upTo), limit: atOnce }));
+  unmarkedVendors(account_id: string, { lastDelivery, upTo }: AnsweredDeliveries): Promise<UnmarkedVendor[]> {
+    const youngest = upTo === undefined ? everAfter : timestamp(upTo);
+    return this.#database.read(() => this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: atOnce }));
   }
 
   settleUnmarked(
@@ -152,9 +172,7 @@ export class SqliteSweepRequests implements SweepRequests {
   answerSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
     return this.#database.write(() => {
       this.#advance.run({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
-      // A clock that was set back leaves deliveries from later than now.
-      if (this.#unmarked.all({ account_id, upTo: '9999', limit: 1 }).length === 0)
-        this.#clear.run({ account_id, generation, upToMs });
+      this.#clear.run({ account_id, generation, upToMs });
     });
   }
 

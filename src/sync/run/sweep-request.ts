@@ -1,3 +1,4 @@
+/** Sweeps that deliveries ask for: when they begin, and which deliveries they answer. */
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import { secondLookDelay } from '../queue/retry-policy.ts';
@@ -25,33 +26,31 @@ export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, mo
 /** An open request, as a sweep finds it when it begins. */
 export interface OpenRequest {
   readonly request: SweepRequest;
-  /** Mirror time, and ours. */
+  /** Mirror time. */
   readonly moment: number;
-  readonly now: number;
 }
 
-export async function openRequest({ mirror, accountId, clock }: Engine): Promise<OpenRequest | undefined> {
+export async function openRequest({ mirror, accountId }: Engine): Promise<OpenRequest | undefined> {
   const request = await mirror.sweepRequests.sweepRequest(accountId);
-  return request && { request, moment: mirror.moment(), now: clock.now() };
+  return request && { request, moment: mirror.moment() };
 }
 
 /** Answers the request that was open when a sweep began, which was complete and showed these. */
 export async function answerRequest(
   engine: Engine,
-  { request, moment, now }: OpenRequest,
+  { request, moment }: OpenRequest,
   { seen, news }: { readonly seen: IdSet; readonly news: Observation['news'] },
 ): Promise<void> {
   const { mirror, accountId } = engine;
-  const upTo = now - settling(engine);
-  const answer: SweepAnswer = {
-    generation: request.generation,
-    upToMs: moment - settling(engine),
-    upTo,
-    restUntilMs: restUntil(engine, moment),
-  };
+  const upToMs = moment - settling(engine);
+  // Counted from the request: our clock may have been set since, mirror time was not.
+  const upTo = request.askedAt + upToMs - request.askedMs;
+  const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(engine, moment) };
+  const { lastDelivery } = request;
+  const answered = { lastDelivery, upTo: request.lastMs <= upToMs ? undefined : upTo };
   let room = true;
   while (room) {
-    const vendors = await mirror.sweepRequests.unmarkedVendors(accountId, upTo);
+    const vendors = await mirror.sweepRequests.unmarkedVendors(accountId, answered);
     if (vendors.length === 0) return mirror.sweepRequests.answerSweepRequest(accountId, answer);
     room = await mirror.sweepRequests.settleUnmarked(
       accountId,

@@ -146,9 +146,9 @@ describe('accepting', () => {
       1,
       undefined,
     ]);
-    expect((await mirror.sweepRequests.unmarkedVendors(account, clock.now())).map(({ vendorid }) => vendorid)).toEqual([
-      30_000, 40_000,
-    ]);
+    const all = { lastDelivery: 100, upTo: clock.now() };
+    const unmarked = await mirror.sweepRequests.unmarkedVendors(account, all);
+    expect(unmarked.map(({ vendorid }) => vendorid)).toEqual([30_000, 40_000]);
   });
 });
 

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
+import { listDeliveries } from '../../../../src/store/reports/delivery-list.ts';
+import { answerRequest, openRequest, type OpenRequest } from '../../../../src/sync/run/sweep-request.ts';
+import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
+import { migrations, namedProcess, readMirror, temporaryFolder, writeMirror } from '../../../support/mirror-file.ts';
+import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
+import type { Engine } from '../../../../src/sync/account/engine.ts';
+
+const account = '6BApk';
+const minute = 60_000;
+const hour = 60 * minute;
+
+interface Place {
+  readonly engine: Engine;
+  readonly clock: VirtualClock;
+  /** Deliveries about these vendors, for which there is no room in the queue. */
+  readonly deliver: (...vendorids: number[]) => Promise<void>;
+  /** Answers a request by a sweep that showed these vendors, the first of them changed. */
+  readonly answer: (request: OpenRequest | undefined, ...seen: number[]) => Promise<void>;
+  /** What became of the deliveries, oldest first. */
+  readonly outcomes: () => string[];
+}
+
+/** A mirror in whose queue as many vendors wait as may. */
+async function openFull(): Promise<Place> {
+  const path = join(temporaryFolder(), 'vendors.db');
+  const clock = virtualClock();
+  const at = '2026-11-20 09:00:00.000';
+  const mark = { account_id: account, generation: 1, marked_at: at, due_at: at, due_ms: 0, reason: 'delivery' };
+  const dirty_vendors = Array.from({ length: 10_000 }, (_, index) => ({ ...mark, vendorid: index + 1 }));
+  await writeMirror(path, clock, { dirty_vendors });
+  const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess: namedProcess() });
+  onTestFinished(() => mirror.close());
+  const engine = { mirror, accountId: account, clock, sync: { secondLook: 30_000, lag: 5_000 } } as unknown as Engine;
+  return {
+    engine,
+    clock,
+    deliver: (...vendorids) =>
+      mirror.deliveries.acceptDeliveries(
+        vendorids.map((vendorid) => ({
+          accountId: account,
+          receivedAt: clock.now(),
+          name: 'bill_vendor.update',
+          objectId: vendorid,
+          businessId: null,
+          identityId: null,
+          userId: null,
+          vendorid,
+        })),
+      ),
+    answer: (request, ...ids) =>
+      answerRequest(engine, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
+    outcomes: () =>
+      listDeliveries(readMirror(path, clock).sqlite, {})
+        .deliveries.map(({ outcome }) => outcome)
+        .reverse(),
+  };
+}
+
+describe('K29 a sweep that deliveries without room asked for', () => {
+  it('settles them, and leaves the request of one that came while it was under way', async () => {
+    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    await deliver(20_001, 20_002);
+    await clock.advance(minute);
+    const request = await openRequest(engine);
+    await deliver(20_002, 20_003);
+    await clock.advance(minute);
+    await answer(request, 20_001, 20_002, 20_003);
+    expect(outcomes()).toEqual(['applied', 'unchanged', 'pending', 'pending']);
+    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 4 });
+  });
+
+  it('settles nothing that came after it began, where the clock was set back meanwhile', async () => {
+    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    await deliver(20_001);
+    await clock.advance(minute);
+    const request = await openRequest(engine);
+    clock.shiftWall(-hour);
+    await deliver(20_001, 20_002);
+    await answer(request, 20_001, 20_002);
+    expect(outcomes()).toEqual(['applied', 'pending', 'pending']);
+    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toBeDefined();
+  });
+
+  it('settles what came before, where the clock was set back before it began', async () => {
+    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    await deliver(20_001, 20_002);
+    // Whoever takes a number notices that the clock was set back since the number before.
+    await engine.mirror.takeStamp();
+    clock.shiftWall(-hour);
+    await clock.advance(minute);
+    await engine.mirror.takeStamp();
+    await answer(await openRequest(engine), 20_001, 20_002);
+    expect(outcomes()).toEqual(['applied', 'unchanged']);
+    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toBeUndefined();
+  });
+
+  it('settles nothing so young that lists may not show it yet, where the clock was set forward', async () => {
+    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    await deliver(20_001);
+    clock.shiftWall(hour);
+    await clock.advance(1_000);
+    await answer(await openRequest(engine), 20_001);
+    expect(outcomes()).toEqual(['pending']);
+  });
+});
