@@ -16,6 +16,14 @@ type Scope = Pick<RequestTable, 'account_id' | 'family'>;
 /** A place may be free sooner than it seems, where another process ends its request early; in milliseconds. */
 const longestWait = 5_000;
 
+/** Requests after which those that are over are removed, at the latest: few enough to be removed in a moment. */
+const mostUncounted = 500;
+
+interface Usage {
+  readonly used: number;
+  readonly readSeq: number;
+}
+
 export class RateLedger {
   readonly #database: Database;
   readonly #counter: Counter;
@@ -26,6 +34,8 @@ export class RateLedger {
   readonly #overdue: Statement<Scope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>;
   readonly #remove: Statement<Scope & { read_seq: number }>;
   readonly #rest: Statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>;
+  /** What was counted last, by account and family. */
+  readonly #counted = new Map<string, Usage>();
   /** Requests of this process that ended while their rows could not be written, as on a full disk. */
   readonly #unrecorded = new Map<number, Scope & { readonly late: number }>();
 
@@ -115,10 +125,14 @@ export class RateLedger {
     const now = stamp.begun;
     // What was written last before a power cut may be lost.
     if (sinceRestart < per) return { wait: per - sinceRestart };
-    this.#removeOver.run({ ...scope, now });
-    this.#removeOfDead(scope, now);
-    const { used, next } = this.#usage.get({ ...scope, now }) ?? { used: 0, next: null };
-    if (used >= requests) return { wait: Math.min(longestWait, (next ?? Infinity) - now) };
+    const key = `${accountId} ${family}`;
+    if (isToCount(this.#counted.get(key), stamp.readSeq, requests)) {
+      this.#removeOver.run({ ...scope, now });
+      this.#removeOfDead(scope, now);
+      const { used, next } = this.#usage.get({ ...scope, now }) ?? { used: 0, next: null };
+      this.#counted.set(key, { used, readSeq: stamp.readSeq });
+      if (used >= requests) return { wait: Math.min(longestWait, (next ?? Infinity) - now) };
+    }
     const counts_until_ms = now + longest + per;
     this.#add.run({ ...scope, read_seq: stamp.readSeq, counts_until_ms, process: this.#process.name });
     return { stamp };
@@ -134,4 +148,14 @@ export class RateLedger {
   #end(request: Scope & { readonly read_seq: number }, remaining: number): void {
     this.#rest.run({ ...request, counts_until_ms: this.#counter.moment() + remaining });
   }
+}
+
+/**
+ * Whether so many requests may have been reached since they were counted last. Every request of every process takes a number, so there
+ * are no more new ones than new numbers.
+ */
+function isToCount(last: Usage | undefined, readSeq: number, requests: number): boolean {
+  if (last === undefined) return true;
+  const atMost = readSeq - last.readSeq;
+  return atMost >= mostUncounted || last.used + atMost >= requests;
 }

@@ -140,3 +140,17 @@ it('K30 a request that nobody waits for any more counts for as long as it may st
   await clock.advance(2_000);
   expect((await takeAll(mirror)).reservations).toHaveLength(1);
 });
+
+it('K30 requests that are over are removed now and then where the rate is far from used up', async () => {
+  const [path, clock] = [file(), virtualClock({ auto: true })];
+  const mirror = await open(path, clock, 'one');
+  const rows = (): unknown => ask(path, 'SELECT count(*) AS rows FROM _requests');
+  for (let round = 0; round < 3; round++) {
+    for (let nth = 0; nth < 500; nth++) {
+      const reserved = await mirror.reserveRequest({ ...demand, requests: 100_000 });
+      if ('stamp' in reserved) await reserved.end(0);
+    }
+    await clock.advance(period);
+  }
+  expect(rows()).toEqual([{ rows: 500 }]);
+});
