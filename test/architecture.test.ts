@@ -160,6 +160,17 @@ describe('the layout', () => {
     expect(files.flatMap((file) => collect(file, transaction))).not.toEqual([]);
   });
 
+  it('shows no connection above the store, where reports are handed a state of the mirror that they alone open', () => {
+    const connections = ['src/store/sqlite/database.ts', 'src/store/sqlite/driver.ts'];
+    expect(imports((from, to) => areaOf(from) !== 'store' && connections.includes(to))).toEqual([]);
+    const opened = (node: ts.Node): string | undefined =>
+      ts.isPropertyAccessExpression(node) && /(^|\.)(snapshot|sqlite)$/.test(node.expression.getText())
+        ? placeOf(node)
+        : undefined;
+    const above = files.filter(({ path }) => areaOf(path) !== 'store');
+    expect(above.flatMap((file) => collect(file, opened))).toEqual([]);
+  });
+
   it('writes statements in one of two ways, or says at the head of the file why not', () => {
     const ways = ['src/store/sqlite/statement.ts', 'src/store/sqlite/plain-statement.ts'];
     const prepares = (file: (typeof files)[number]): boolean =>

@@ -31,10 +31,10 @@ export function badPublicationSchedules(publish: Settings['publish']): string[] 
 
 /** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
 export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
-  const problems = await query((sqlite) =>
+  const problems = await query((snapshot) =>
     publish.flatMap((publication, index) => {
       try {
-        assertRowSource(sqlite, publication);
+        assertRowSource(snapshot, publication);
         return [];
       } catch (error) {
         if (!(error instanceof MirrorError) || error.code !== 'usage') throw error;

@@ -12,8 +12,8 @@ import { storedDetails } from '../store/reports/vendor-detail.ts';
 import { vendorDocument } from '../store/reports/vendor-document.ts';
 import { inState } from '../store/reports/vendor-list.ts';
 import { vendorPage, type VendorKey } from '../store/reports/vendor-page.ts';
-import { Database } from '../store/sqlite/database.ts';
-import type { Sqlite } from '../store/sqlite/driver.ts';
+import { Reader } from '../store/open/reader.ts';
+import type { Query, Snapshot } from '../store/sqlite/query.ts';
 import { asReaderError, ReaderError } from './reader-error.ts';
 import type {
   ChangeFilter,
@@ -53,16 +53,15 @@ export interface OpenOptions {
 export async function openMirror(path: string, { lockWait = 5_000 }: OpenOptions = {}): Promise<Mirror> {
   const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom, lockWait });
   // A reader that finds damage leaves no note of it: it may not even be allowed to.
-  const database = await openPatiently({ ...options, onDistrust: undefined });
-  return new Mirror(database);
+  return new Mirror(await openPatiently({ ...options, onDistrust: undefined }));
 }
 
-async function openPatiently(options: Parameters<typeof Database.openToRead>[0]): Promise<Database> {
+async function openPatiently(options: Parameters<typeof Reader.open>[0]): Promise<Reader> {
   const deadline = systemClock.monotonic() + (options.lockWait ?? 0);
   for (;;) {
     try {
-      const database = Database.openToRead(options);
-      if (database) return database;
+      const reader = Reader.open(options);
+      if (reader) return reader;
       throw new ReaderError('database_unusable', `There is no file ${options.path}.`, {
         hint: 'Check the path, or run `vendor-mirror sync`.',
       });
@@ -76,11 +75,11 @@ async function openPatiently(options: Parameters<typeof Database.openToRead>[0])
 
 /** Every method rejects with a `ReaderError`. */
 export class Mirror {
-  readonly #database: Database;
+  readonly #reader: Reader;
 
   /** @internal Use `openMirror`. */
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(reader: Reader) {
+    this.#reader = reader;
   }
 
   /** One page of the vendors that pass the filter, by account and number. */
@@ -111,12 +110,12 @@ export class Mirror {
   ): Promise<VendorWithTimeline | undefined> {
     const key = { account_id: account, vendorid };
     const range = { before: options.before, limit: rows(options.limit, 50) };
-    return this.#asking((sqlite) => {
-      const [detail] = storedDetails(sqlite, vendorid, account);
+    return this.#asking((snapshot) => {
+      const [detail] = storedDetails(snapshot, vendorid, account);
       if (!detail) return undefined;
-      const { timeline, older } = readTimeline(sqlite, key, range);
+      const { timeline, older } = readTimeline(snapshot, key, range);
       const vendor = vendorDocument(detail) as Omit<VendorWithTimeline, 'timeline' | 'older'>;
-      return { ...vendor, timeline: withValues(sqlite, timeline), older };
+      return { ...vendor, timeline: withValues(snapshot, timeline), older };
     });
   }
 
@@ -167,23 +166,22 @@ export class Mirror {
    * @throws ReaderError `usage` where it is not one SELECT, or the parameters do not fit.
    */
   async query(sql: string, parameters: QueryParameters = []): Promise<readonly QueryRow[]> {
-    return this.#asking((sqlite) => freeQuery(sqlite, sql, parameters));
+    return this.#asking((snapshot) => freeQuery(snapshot, sql, parameters));
   }
 
   /** Lets go of the file. Twice is as good as once. */
   close(): void {
-    this.#database.sqlite.close();
+    void this.#reader.close();
   }
 
-  #asking<T>(report: (sqlite: Sqlite) => T): Promise<T> {
+  #asking<T>(report: (snapshot: Snapshot) => T): Promise<T> {
     return this.#reading((query) => query(report));
   }
 
-  async #reading<T>(read: (query: <R>(report: (sqlite: Sqlite) => R) => Promise<R>) => Promise<T>): Promise<T> {
-    const { sqlite } = this.#database;
-    const query = <R>(report: (sqlite: Sqlite) => R): Promise<R> => {
-      if (!sqlite.open) throw new ReaderError('usage', 'The mirror was closed.');
-      return this.#database.read(() => report(sqlite));
+  async #reading<T>(read: (query: Query) => Promise<T>): Promise<T> {
+    const query: Query = (report) => {
+      if (!this.#reader.isOpen) throw new ReaderError('usage', 'The mirror was closed.');
+      return this.#reader.query(report);
     };
     try {
       return await read(query);

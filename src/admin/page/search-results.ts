@@ -53,9 +53,9 @@ export async function findVendors(
 }
 
 function numbered(query: Query, vendorid: number, accounts: readonly string[]): Promise<Hit[]> {
-  return query((sqlite) =>
+  return query((snapshot) =>
     accounts
-      .flatMap((account) => storedDetails(sqlite, vendorid, account))
+      .flatMap((account) => storedDetails(snapshot, vendorid, account))
       .map(({ vendor, balances }) => ({
         ...vendor,
         outstanding: balances.filter(({ kind }) => kind === 'outstanding'),

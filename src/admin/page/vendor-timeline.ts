@@ -22,13 +22,13 @@ export interface VendorHistory {
 
 /** Undefined where the mirror holds no such vendor. */
 export function vendorHistory(query: Query, account: string, vendorid: number): Promise<VendorHistory | undefined> {
-  return query((sqlite) => {
-    const [detail] = storedDetails(sqlite, vendorid, account);
+  return query((snapshot) => {
+    const [detail] = storedDetails(snapshot, vendorid, account);
     if (!detail) return undefined;
     const key = { account_id: account, vendorid };
-    const { timeline, older } = readTimeline(sqlite, key, { before: undefined, limit: mostChanges });
+    const { timeline, older } = readTimeline(snapshot, key, { before: undefined, limit: mostChanges });
     const [from, to] = [timeline.at(-1)?.seq ?? 0, timeline[0]?.seq ?? 0];
-    const fields = fieldChanges(sqlite, { ...key, from, to });
+    const fields = fieldChanges(snapshot, { ...key, from, to });
     return {
       detail,
       timeline: timeline.map((change) => ({ ...change, fields: fields.filter(({ seq }) => seq === change.seq) })),

@@ -22,8 +22,8 @@ export const deliveriesList: Run<ListOptions> = async (call) => {
   const { context, options } = call;
   const { account, outcome, vendor: vendorid, limit } = options;
   const since = options.since === undefined ? undefined : momentSince(options.since, context.clock.now());
-  const found = await queryMirror(context, loadSettings(call), (sqlite) =>
-    listDeliveries(sqlite, { account, outcome, vendorid, since, limit }),
+  const found = await queryMirror(context, loadSettings(call), (snapshot) =>
+    listDeliveries(snapshot, { account, outcome, vendorid, since, limit }),
   );
   if (options.json) printJson(context, { ok: true, ...(found ?? { total: 0, deliveries: [] }) });
   else if (found) await printText(context, found);

@@ -5,7 +5,6 @@ import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, catalogue, MirrorError } from '../../domain/errors.ts';
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { freeBytes, spaceForDeliveries } from '../../store/sqlite/file-systems.ts';
-import { faultsOf } from '../../store/sqlite/integrity.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { openMirror } from '../setup/open-mirror.ts';
@@ -23,9 +22,8 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     const mirror = openMirror(context, settings);
     if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     try {
-      const faults = await mirror.read(() => faultsOf(mirror.sqlite));
-      if (faults.length === 0)
-        return fine(check, `${path} is sound, ${megabytes(mirror.files()?.databaseBytes ?? 0)}.`);
+      const faults = await mirror.faults();
+      if (faults.length === 0) return fine(check, `${path} is sound, ${megabytes(mirror.bytes)}.`);
       return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } finally {
       await mirror.close();

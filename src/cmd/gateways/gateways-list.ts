@@ -10,7 +10,7 @@ import { table } from '../terminal/table.ts';
 
 export const gatewaysList: Run = async (call) => {
   const { context, options } = call;
-  const found = await queryMirror(context, loadSettings(call), (sqlite) => listGateways(sqlite, options.account));
+  const found = await queryMirror(context, loadSettings(call), (snapshot) => listGateways(snapshot, options.account));
   const gateways = found ?? [];
   if (options.json) printJson(context, { ok: true, gateways });
   else if (gateways.length > 0)

@@ -1,5 +1,5 @@
 /** What the mirror can say of an account: what it holds, what it hears, and what it could not read. */
-import type { Sqlite } from '../../store/sqlite/driver.ts';
+import type { Snapshot } from '../../store/sqlite/query.ts';
 import { receivedDeliveriesOf, type ReceivedDeliveries } from '../../store/reports/received-deliveries.ts';
 import { parkedReasons, type ParkedReason } from '../../store/reports/parked.ts';
 import { accountReports, type AccountReport } from '../../store/reports/account-reports.ts';
@@ -10,10 +10,10 @@ export interface AccountStatus extends AccountReport {
 }
 
 /** Of every account of the mirror, or of one; with its `latest` runs. */
-export function accountStatuses(sqlite: Sqlite, account: string | undefined, latest: number): AccountStatus[] {
-  const receivedDeliveries = receivedDeliveriesOf(sqlite);
-  const parkedFor = parkedReasons(sqlite);
-  return accountReports(sqlite, account, latest).map((report) => ({
+export function accountStatuses(snapshot: Snapshot, account: string | undefined, latest: number): AccountStatus[] {
+  const receivedDeliveries = receivedDeliveriesOf(snapshot);
+  const parkedFor = parkedReasons(snapshot);
+  return accountReports(snapshot, account, latest).map((report) => ({
     ...report,
     receivedDeliveries: receivedDeliveries(report.account),
     parkedFor: parkedFor(report.account),

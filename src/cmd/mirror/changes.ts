@@ -3,7 +3,6 @@ import { sleep } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { changePage } from '../../store/reports/change-page.ts';
 import { whyGone } from '../../store/feed/feed-cursor.ts';
-import type { Query } from '../../store/sqlite/query.ts';
 import type { Run } from '../process/command.ts';
 import { noticeNothingMirrored, openMirror } from '../setup/open-mirror.ts';
 import { printJson } from '../terminal/print.ts';
@@ -32,9 +31,8 @@ export const changes: Run<ChangesOptions> = async (call) => {
       noticeNothingMirrored(context);
       break;
     }
-    const query: Query = (report) => mirror.read(() => report(mirror.sqlite));
     const filter = { account, since, limit: Math.min(left, batch) };
-    const page = await changePage(query, context.clock, filter).finally(() => mirror.close());
+    const page = await changePage(mirror.query, context.clock, filter).finally(() => mirror.close());
     if ('reason' in page)
       throw new MirrorError(
         'history_gone',

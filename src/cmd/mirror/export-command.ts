@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import type { ExportFormat } from '../../settings/export-format.ts';
-import { exportToFile, exportToStream } from '../../store/export/write-export.ts';
 import type { Run } from '../process/command.ts';
 import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';
 import { printJson, printNotice } from '../terminal/print.ts';
@@ -31,8 +30,8 @@ export const exportTo: Run<ExportOptions> = async (call) => {
   const what = { view, query, format };
   try {
     if (toStdout)
-      await exportToStream(mirror, context.stdout, what, { clock: context.clock, signal: context.interrupted });
-    else await exportToFile(mirror, file, what, { random: context.random, own: settings, signal: context.interrupted });
+      await mirror.exportToStream(context.stdout, what, { clock: context.clock, signal: context.interrupted });
+    else await mirror.exportToFile(file, what, { random: context.random, own: settings, signal: context.interrupted });
   } catch (error) {
     // Whoever closed the pipe, or pressed Ctrl-C, knows; a full disk was reported.
     if (context.interrupted.aborted) return exitStatus.notWhole;

@@ -19,8 +19,8 @@ export async function printFirstQuery(
 ): Promise<void> {
   const { accounts, database } = settings;
   const account = accounts.length === 1 ? accounts[0] : undefined;
-  const found = await queryMirror(context, settings, (sqlite) =>
-    listVendors(sqlite, { account, visState: 0, presence: 'present', limit: firstRows }),
+  const found = await queryMirror(context, settings, (snapshot) =>
+    listVendors(snapshot, { account, visState: 0, presence: 'present', limit: firstRows }),
   );
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';

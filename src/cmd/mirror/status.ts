@@ -30,15 +30,15 @@ export const status: Run = async (call) => {
   const settings = loadSettings(call);
   const now = call.context.clock.now();
   const { account, json } = call.options;
-  const told = await queryMirror(call.context, settings, (sqlite) => {
-    const days = webhookDays(sqlite);
-    const left = leftBehind(sqlite, { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) });
-    const accounts = accountStatuses(sqlite, account, latestRuns).map((report) => ({
+  const told = await queryMirror(call.context, settings, (snapshot) => {
+    const days = webhookDays(snapshot);
+    const left = leftBehind(snapshot, { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) });
+    const accounts = accountStatuses(snapshot, account, latestRuns).map((report) => ({
       report,
       isLeft: left.has(report.account),
       days: json ? days(report.account, now) : [],
     }));
-    return { accounts, targets: targetStatuses(settings, targetReports(sqlite), now) };
+    return { accounts, targets: targetStatuses(settings, targetReports(snapshot), now) };
   });
   const { accounts = [], targets = [] } = told ?? {};
   const reports = accounts.map(({ report }) => report);

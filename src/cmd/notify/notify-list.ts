@@ -18,9 +18,9 @@ const mostShown = 100;
 export const notifyList: Run = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const told = await queryMirror(context, settings, (sqlite) => ({
-    reports: targetReports(sqlite),
-    parked: parkedVendors(sqlite, mostShown),
+  const told = await queryMirror(context, settings, (snapshot) => ({
+    reports: targetReports(snapshot),
+    parked: parkedVendors(snapshot, mostShown),
   }));
   const targets = targetStatuses(settings, told?.reports ?? [], context.clock.now());
   if (options.json) printJson(context, { ok: true, targets, parked: told?.parked ?? [] });

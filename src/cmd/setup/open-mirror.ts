@@ -1,8 +1,8 @@
 /** The mirror, opened by a command that does not speak with the service. */
 import { join } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
-import { Database } from '../../store/sqlite/database.ts';
-import type { Sqlite } from '../../store/sqlite/driver.ts';
+import { Reader } from '../../store/open/reader.ts';
+import type { Snapshot } from '../../store/sqlite/query.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
 import { mirrorOptions } from '../../store/files/mirror-options.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -12,12 +12,12 @@ import type { Store } from '../../store/store.ts';
 /**
  * Opens the mirror of these settings to read it; the caller closes it.
  * @returns undefined where there is no mirror yet.
- * @throws MirrorError as `Database.openToRead`.
+ * @throws MirrorError as `Reader.open`.
  */
-export function openMirror(context: ProcessContext, settings: Settings): Database | undefined {
+export function openMirror(context: ProcessContext, settings: Settings): Reader | undefined {
   const { packageRoot, clock, random } = context;
   const migrations = join(packageRoot, 'migrations');
-  return Database.openToRead(mirrorOptions({ path: settings.database, migrations, clock, random }));
+  return Reader.open(mirrorOptions({ path: settings.database, migrations, clock, random }));
 }
 
 /**
@@ -28,7 +28,7 @@ export function openMirror(context: ProcessContext, settings: Settings): Databas
 export async function queryMirror<T>(
   context: ProcessContext,
   settings: Settings,
-  query: (sqlite: Sqlite) => T,
+  report: (snapshot: Snapshot) => T,
 ): Promise<T | undefined> {
   const mirror = openMirror(context, settings);
   if (!mirror) {
@@ -36,7 +36,7 @@ export async function queryMirror<T>(
     return undefined;
   }
   try {
-    return await mirror.read(() => query(mirror.sqlite));
+    return await mirror.query(report);
   } finally {
     await mirror.close();
   }

@@ -12,7 +12,7 @@ import {
   type WantedState,
 } from '../../store/reports/vendor-list.ts';
 import { following, vendorKey } from '../../store/reports/vendor-page.ts';
-import type { Database } from '../../store/sqlite/database.ts';
+import type { Reader } from '../../store/open/reader.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
@@ -50,7 +50,7 @@ export const vendorsList: Run<ListOptions> = async (call) => {
   try {
     if (!options.json) return await printTable(context, mirror, filterOf(options, context));
     const filter = filterOf({ ...options, all: true }, context);
-    printJson(context, { ok: true, ...(await mirror.read(() => listVendors(mirror.sqlite, filter))) });
+    printJson(context, { ok: true, ...(await mirror.query((snapshot) => listVendors(snapshot, filter))) });
     return exitStatus.done;
   } finally {
     await mirror.close();
@@ -63,8 +63,8 @@ function filterOf(options: CommonOptions & ListOptions, { stdout }: Pick<Process
   return { account, ...inState(state, presence), search, sort, limit };
 }
 
-async function printTable(context: ProcessContext, mirror: Database, filter: VendorFilter): Promise<ExitStatus> {
-  const alike = await mirror.read(() => vendorsAlike(mirror.sqlite, filter));
+async function printTable(context: ProcessContext, mirror: Reader, filter: VendorFilter): Promise<ExitStatus> {
+  const alike = await mirror.query((snapshot) => vendorsAlike(snapshot, filter));
   const vendors = new Table(context, vendorColumns(context, alike));
   let shown = 0;
   for await (const some of batches(mirror, filter)) {
@@ -79,17 +79,18 @@ async function printTable(context: ProcessContext, mirror: Database, filter: Ven
 }
 
 /** By account and number, each batch is read when the one before is out: nobody who looks at them slowly keeps the mirror busy. */
-async function* batches(mirror: Database, filter: VendorFilter): AsyncGenerator<ListedVendor[]> {
-  const { sqlite } = mirror;
+async function* batches(mirror: Reader, filter: VendorFilter): AsyncGenerator<ListedVendor[]> {
   if (filter.sort !== undefined && filter.sort !== 'number') {
-    yield await mirror.read(() => vendorsWith(sqlite, filter));
+    yield await mirror.query((snapshot) => vendorsWith(snapshot, filter));
     return;
   }
   let after = { account_id: filter.account ?? '', vendorid: 0 };
   for (let left = filter.limit ?? Infinity; left > 0;) {
     const limit = Math.min(left, batch);
     const from = after;
-    const found = await mirror.read(() => vendorsWith(sqlite, { ...filter, limit }, following(filter, from)));
+    const found = await mirror.query((snapshot) =>
+      vendorsWith(snapshot, { ...filter, limit }, following(filter, from)),
+    );
     yield found;
     const last = found.at(-1);
     if (!last || found.length < limit) return;

@@ -19,8 +19,8 @@ import { stateName } from './vendors-list.ts';
 export const vendorsShow: Run = async (call) => {
   const { context, options } = call;
   const vendorid = Number(call.args[0]);
-  const found = await queryMirror(context, loadSettings(call), (sqlite) =>
-    vendorDetails(sqlite, vendorid, options.account),
+  const found = await queryMirror(context, loadSettings(call), (snapshot) =>
+    vendorDetails(snapshot, vendorid, options.account),
   );
   if (found?.length === 0) throw new MirrorError('unknown_vendor', `The mirror holds no vendor ${vendorid}.`);
   await printDetails(call, found ?? []);

@@ -83,7 +83,7 @@ function idOf({ args }: Pick<Call, 'args'>): number {
 /** Names the vendor as the mirror knows it: a number is soon mistyped. */
 async function deleteQuestion(call: Call, settings: Settings): Promise<string> {
   const account = oneAccount(settings);
-  const found = await queryMirror(call.context, settings, (sqlite) => vendorDetails(sqlite, idOf(call), account));
+  const found = await queryMirror(call.context, settings, (snapshot) => vendorDetails(snapshot, idOf(call), account));
   const name = found?.[0]?.vendor.vendor_name ?? 'not in the mirror';
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
@@ -102,7 +102,7 @@ async function write(
     work(installation.account(account).engine),
   );
   for (const note of notes) printNotice(context, note);
-  const found = await queryMirror(context, settings, (sqlite) => vendorDetails(sqlite, vendorid, account));
+  const found = await queryMirror(context, settings, (snapshot) => vendorDetails(snapshot, vendorid, account));
   const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;
   await printDetails(call, found ?? [], error);
   if (!error) return exitStatus.done;

@@ -63,12 +63,17 @@ export async function exportToFile(
   }
 }
 
+export interface StreamOptions {
+  readonly clock: Pick<Clock, 'yield'>;
+  readonly signal: AbortSignal;
+}
+
 /** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `exportedRows`, `usage` for a `.db`. */
 export async function exportToStream(
   mirror: Database,
   stream: Writable | NodeJS.WritableStream,
   what: Export,
-  { clock, signal }: { readonly clock: Pick<Clock, 'yield'>; readonly signal: AbortSignal },
+  { clock, signal }: StreamOptions,
 ): Promise<void> {
   const format = what.format ?? 'csv';
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');

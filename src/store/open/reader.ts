@@ -1,0 +1,59 @@
+/** The mirror, opened to be read: it answers reports and is copied, and shows nobody its connection. */
+import type { Writable } from 'node:stream';
+import type { Export, StreamOptions } from '../export/write-export.ts';
+import type { CopyOptions } from '../files/export.ts';
+import { Database, type DatabaseOptions } from '../sqlite/database.ts';
+import { faultsOf } from '../sqlite/integrity.ts';
+import type { Query } from '../sqlite/query.ts';
+
+export class Reader {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @returns undefined where there is no mirror yet. @throws MirrorError as `Database.openToRead`. */
+  static open(options: DatabaseOptions): Reader | undefined {
+    const database = Database.openToRead(options);
+    return database && new Reader(database);
+  }
+
+  /** What a report says, against one consistent state. */
+  readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
+
+  get isOpen(): boolean {
+    return this.#database.sqlite.open;
+  }
+
+  /** Size of the mirror in bytes. */
+  get bytes(): number {
+    return this.#database.files()?.databaseBytes ?? 0;
+  }
+
+  /** What is wrong with the mirror, in SQLite's words; nothing where it is sound. */
+  faults(): Promise<string[]> {
+    return this.#database.read(() => faultsOf(this.#database.sqlite));
+  }
+
+  /** As `exportToFile`, which few commands need. */
+  async exportToFile(
+    file: string,
+    what: Export,
+    options: CopyOptions & { readonly signal?: AbortSignal },
+  ): Promise<void> {
+    const { exportToFile } = await import('../export/write-export.ts');
+    await exportToFile(this.#database, file, what, options);
+  }
+
+  /** As `exportToStream`. */
+  async exportToStream(stream: Writable | NodeJS.WritableStream, what: Export, options: StreamOptions): Promise<void> {
+    const { exportToStream } = await import('../export/write-export.ts');
+    await exportToStream(this.#database, stream, what, options);
+  }
+
+  /** Lets go of the file, at once. Twice is as good as once. */
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
