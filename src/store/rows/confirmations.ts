@@ -20,7 +20,8 @@ export class Confirmations {
     this.#insert = statement(sqlite, (at) =>
       mirrorSql
         .insertInto('page_confirmations')
-        .values({ read_seq: at('read_seq'), account_id: at('account_id'), vendorids: at('vendorids') }),
+        .values({ read_seq: at('read_seq'), account_id: at('account_id'), vendorids: at('vendorids') })
+        .onConflict((conflict) => conflict.column('read_seq').doUpdateSet({ vendorids: at('vendorids') })),
     );
     this.#prune = statement(sqlite, (at) =>
       mirrorSql.deleteFrom('page_confirmations').where('read_seq', '<', at('read_seq')),
@@ -36,9 +37,10 @@ export class Confirmations {
     );
   }
 
-  add(accountId: string, readSeq: number, vendorids: readonly number[]): void {
+  /** Writes down all that the page of that number showed as we hold it; said again, it takes the place of what was said before. */
+  add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
     this.#prune.run({ read_seq: readSeq - kept });
-    this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify(vendorids) });
+    this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
   }
 
   /** Whether a page with a higher number than `readSeq` showed the vendor as we hold it. */

@@ -11,6 +11,9 @@ import type { VendorTable } from '../tables/vendor-tables.ts';
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
 type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
+/** The same, and whether the vendor is present with the very text of a row: 1 or 0. */
+type LookedUp = StoredState & { readonly same: 0 | 1 };
+
 /** All but the key and the day of first sight. */
 const changing = [
   ...columnFields,
@@ -26,17 +29,21 @@ const changing = [
 
 export class VendorRows {
   readonly #find: Statement<Key, VendorTable>;
-  readonly #same: Statement<Key & { text: string | Uint8Array }, StoredState>;
+  readonly #look: Statement<Key & { text: string | Uint8Array }, LookedUp>;
   readonly #insert: Statement<VendorTable>;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<Key & { read_seq: number }>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
-    this.#same = statement(sqlite, (at) =>
-      ofVendor(mirrorSql.selectFrom('vendors').select(['held_since_ms', 'vis_state']), at)
-        .where('presence', '=', 'present')
-        .where('raw', '=', sql<string>`CAST(${at('text')} AS TEXT)`),
+    this.#look = statement(sqlite, (at) =>
+      ofVendor(
+        mirrorSql
+          .selectFrom('vendors')
+          .select(['held_since_ms', 'vis_state'])
+          .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
+        at,
+      ),
     );
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
@@ -56,10 +63,10 @@ export class VendorRows {
     return this.#find.get(key);
   }
 
-  /** What is stored of a present vendor with this very text; undefined where it is stored otherwise, or not at all. */
+  /** What is stored of the vendor of a row; undefined where nothing is. */
   // Bytes are compared as they came: making texts of them costs more than all the rest.
-  same(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): StoredState | undefined {
-    return this.#same.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
+  look(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
+    return this.#look.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
 
   insert(row: VendorTable): void {

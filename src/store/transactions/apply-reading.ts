@@ -51,11 +51,13 @@ export class SqliteReadings implements Readings {
     context: SweepContext,
     counts: (applied: readonly Verdicts[]) => RunCounts,
   ): Promise<Verdicts[]> {
+    const known = new Map<VendorPage, Verdicts>();
     const applied = await this.#database.writeInOrder(() => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
-        const verdicts = this.#writer.confirm(page.rows, page.stamp, context);
-        if (verdicts) confirmed.set(page, verdicts);
+        const { verdicts, isWhole } = this.#writer.confirm(page.rows, page.stamp, context);
+        if (isWhole) confirmed.set(page, verdicts);
+        else known.set(page, verdicts);
       }
       if (confirmed.size > 0) this.#runs.progress(context.run.id, counts([...confirmed.values()]));
       return confirmed;
@@ -68,7 +70,7 @@ export class SqliteReadings implements Readings {
           for (const page of pages) {
             if (applied.has(page)) continue;
             if (together.size > 0 && this.#clock.monotonic() >= end) break;
-            together.set(page, this.#applyPage(page, context, apart));
+            together.set(page, this.#applyPage(page, context, known.get(page) ?? new Map(), apart));
           }
           this.#runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
           return together;
@@ -114,8 +116,8 @@ export class SqliteReadings implements Readings {
     return verdict;
   }
 
-  #applyPage({ rows, stamp }: VendorPage, context: SweepContext, apart: boolean): Verdicts {
-    const verdicts = this.#writer.page(rows, stamp, context, apart);
+  #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
+    const verdicts = this.#writer.page(page, context, known, apart);
     for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
     return verdicts;
   }

@@ -3,7 +3,7 @@
  * and, where it differs, if what we hold is not too young to be contradicted (rule 4).
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp, VendorRow } from '../../domain/reading.ts';
+import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
 import { Confirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
@@ -46,54 +46,64 @@ export class ReadingWriter {
   }
 
   /**
-   * Writes down that a page showed every vendor as we hold it. Runs inside a transaction.
-   * @returns undefined, and nothing is written, where it shows anything else.
+   * Writes down which rows of a page showed their vendors as we hold them. Runs inside a transaction. A page of vendors that we do not
+   * know is not looked at any further: its rows are looked up where they are written.
+   * @returns the verdicts on those rows; all of the page's, where it showed nothing else.
    */
   confirm(
     pageRows: readonly VendorRow[],
-    stamp: ReadStamp,
-    context: ReadingContext,
-  ): ReadonlyMap<number, Verdict> | undefined {
+    { readSeq }: ReadStamp,
+    { accountId }: ReadingContext,
+  ): { verdicts: ReadonlyMap<number, Verdict>; isWhole: boolean } {
     const verdicts = new Map<number, Verdict>();
+    const different = new Set<number>();
+    let isWhole = true;
     for (const row of pageRows) {
-      const same = this.#rows.same(context.accountId, row);
-      if (!same) return undefined;
-      verdicts.set(row.vendorid, unchanged(same));
+      const { vendorid } = row;
+      // Of two rows of one vendor the first counts.
+      if (verdicts.has(vendorid) || different.has(vendorid)) continue;
+      const held = this.#rows.look(accountId, row);
+      if (held?.same) verdicts.set(vendorid, unchanged(held));
+      else isWhole = false;
+      if (!held) break;
+      if (!held.same) different.add(vendorid);
     }
-    if (verdicts.size > 0) this.#confirmations.add(context.accountId, stamp.readSeq, [...verdicts.keys()]);
-    return verdicts;
+    // Whatever happens until the others are applied, no older reading may pass what is said of these.
+    if (verdicts.size > 0) this.#confirmations.add(accountId, readSeq, verdicts.keys());
+    return { verdicts, isWhole };
   }
 
   /**
-   * Applies the rows of one page. Runs inside a transaction. `apart`, each row by itself: one that cannot be used is rejected, where
-   * otherwise the error is thrown.
+   * Applies the rows of one page, but for those on which `confirm` has a verdict. Runs inside a transaction. `apart`, each row by itself: one
+   * that cannot be used is rejected, where otherwise the error is thrown.
+   * @returns the verdicts on all of them.
    */
   page(
-    pageRows: readonly VendorRow[],
-    stamp: ReadStamp,
+    { rows, stamp }: Pick<VendorPage, 'rows' | 'stamp'>,
     context: ReadingContext,
+    known: ReadonlyMap<number, Verdict>,
     apart: boolean,
   ): ReadonlyMap<number, Verdict> {
-    const verdicts = new Map<number, Verdict>();
-    const confirmed: number[] = [];
+    const verdicts = new Map(known);
+    const confirmed = [...known.keys()];
     const changeContext = this.#changeContextOf(context);
     const apply = (row: VendorRow): Verdict => {
-      const same = this.#rows.same(context.accountId, row);
-      if (same) return unchanged(same);
       const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
-      const held = this.#rows.find(key);
+      const found = this.#rows.look(context.accountId, row);
+      if (found?.same) return unchanged(found);
+      const held = found && this.#rows.find(key);
       if (!held) return this.#create(key, row, stamp, changeContext);
       const verdict = this.#update(held, row, stamp, context);
       if (verdict.kind === 'unchanged' && held.presence === 'suspect') this.#rows.confirm(held, stamp.readSeq);
       return verdict;
     };
-    for (const row of pageRows) {
+    for (const row of rows) {
       if (verdicts.has(row.vendorid)) continue;
       const verdict = apart ? this.#byItself(row, apply) : apply(row);
       verdicts.set(row.vendorid, verdict);
       if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
     }
-    if (confirmed.length > 0) this.#confirmations.add(context.accountId, stamp.readSeq, confirmed);
+    if (confirmed.length > known.size) this.#confirmations.add(context.accountId, stamp.readSeq, confirmed);
     return verdicts;
   }
 

@@ -38,6 +38,11 @@ export interface Missed {
 
 const mostRecent = 3;
 
+/** What `sortUnseen` finds where a sweep showed every vendor that is stored, present and as it is stored. */
+export function everybodySeen(present: number): Unseen {
+  return { suspects: [], again: new Set(), hidden: [], absent: [], recent: [], present, guardedSeq: undefined };
+}
+
 /** Sorts those stored vendors that a sweep did not show. */
 export async function sortUnseen(
   scannedVendors: AsyncIterable<readonly ScannedVendor[]>,

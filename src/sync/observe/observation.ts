@@ -21,6 +21,8 @@ export interface Observation extends SweepResult {
   /** Records that could not be applied, and why, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ShownFields;
+  /** Whether each vendor that a page showed is stored as it was shown there, and present. */
+  readonly allStored: boolean;
 }
 
 export interface ObservationOptions {
@@ -38,13 +40,18 @@ export async function observe(engine: Engine, options: ObservationOptions): Prom
   const { moved, walked } = await engine.mirror.runs.listMoves(engine.accountId);
   const shown = new ShownPages();
   const result = await sweep({ ...sweepPlan(engine, options, shown), moves: movesOften(moved, walked) });
-  const { guarded, news, showsDeleted, unusable, fields } = shown;
-  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.shown };
+  const { guarded, news, showsDeleted, unusable, fields, allStored } = shown;
+  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.shown, allStored };
 }
 
 /** Sweeps the lists of deleted and archived vendors, where the service has them. @returns whom they showed, and whether the first was whole. */
-export function observeHidden(engine: Engine, options: ObservationOptions): ReturnType<typeof extraWalks> {
-  return extraWalks(sweepPlan(engine, options, new ShownPages()));
+export async function observeHidden(
+  engine: Engine,
+  options: ObservationOptions,
+): Promise<Awaited<ReturnType<typeof extraWalks>> & Pick<Observation, 'allStored'>> {
+  const shown = new ShownPages();
+  const walked = await extraWalks(sweepPlan(engine, options, shown));
+  return { ...walked, allStored: shown.allStored };
 }
 
 /** What the pages of one sweep have shown so far. */
@@ -54,6 +61,7 @@ class ShownPages {
   readonly unusable = new Map<number, string>();
   readonly fields = new FieldWatch();
   showsDeleted = false;
+  allStored = true;
 
   add(verdicts: ReadonlyMap<number, Verdict>): void {
     const news: number[] = [];
@@ -63,7 +71,9 @@ class ShownPages {
       // What came too late to be believed, and what no event tells of, answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
-      this.showsDeleted ||= stateShown(verdict) === 1;
+      const state = stateShown(verdict);
+      this.showsDeleted ||= state === 1;
+      this.allStored &&= state !== undefined && !isGuarded;
     }
     this.news.addAll(news);
   }

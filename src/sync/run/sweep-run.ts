@@ -3,7 +3,7 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker, isBelieved } from '../absence/breaker.ts';
-import { sortUnseen } from '../absence/unseen.ts';
+import { everybodySeen, sortUnseen } from '../absence/unseen.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import { observeHidden, type ObservationOptions } from '../observe/observation.ts';
@@ -127,14 +127,19 @@ export class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#notes.push(...(await reportList(engine, this.#run, list)));
 
-    const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
-      seen,
-      guarded: list.guarded,
-      showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
-      beganSeq: this.#run.beganSeq,
-      began: began.begun,
-      lag: sync.lag,
-    });
+    // Where as many are stored as were shown, and those are stored, nobody else is: there is no need to look at each.
+    const allStored = list.allStored && hidden?.allStored !== false;
+    const unseen =
+      allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
+        ? everybodySeen(seen.size)
+        : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
+            seen,
+            guarded: list.guarded,
+            showsDeleted: list.showsDeleted || hidden?.showsDeleted === true,
+            beganSeq: this.#run.beganSeq,
+            began: began.begun,
+            lag: sync.lag,
+          });
     const suspects = unseen.suspects.length;
     this.#counter.set({ suspects });
     return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };

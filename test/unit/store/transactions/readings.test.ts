@@ -70,6 +70,18 @@ describe('a reading', () => {
     },
   );
 
+  it('A13 that began earlier never wins over a page that showed the vendor as it was held, while the rest of the page is still to be applied', async () => {
+    const at = await testbed({ level: 'store' });
+    await at.page(await at.ask(), row(1, 'as it is'), row(2, 'before'));
+    age(at);
+    const early = await at.ask();
+    const page = at.page(await at.ask(), row(2, 'after'), row(1, 'as it is'), row(2, 'repeated'), row(3, 'new'));
+    // The page's first transaction is over, its second has not begun.
+    expect(await at.record(early, row(1, 'between'))).toBe('stale');
+    expect((await page).toSorted()).toEqual(['created', 'unchanged', 'updated']);
+    expect([held(at, 1), held(at, 2), held(at, 3)]).toEqual(['as it is', 'after', 'new']);
+  });
+
   it('B2 that contradicts something young is not applied, and the vendor is marked to be read again', async () => {
     const at = await testbed({ level: 'store' });
     await at.record(await at.ask(), row(1, 'new'));
