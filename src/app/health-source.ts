@@ -9,10 +9,10 @@ import type { Store } from '../store/store.ts';
 export interface HealthParts {
   readonly version: string;
   readonly startedAt: number;
-  readonly mirror: Pick<Store, 'accountState' | 'query' | 'unwritable' | 'freeBytes' | 'files' | 'path'>;
+  readonly mirror: Pick<Store, 'accountState' | 'query' | 'trouble' | 'sizes'>;
   /** Names of the targets of outgoing webhooks. */
   readonly targets: readonly string[];
-  readonly secrets: Pick<Secrets, 'files' | 'path'>;
+  readonly secrets: Pick<Secrets, 'trouble'>;
   readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'watchdog' | 'doubt' | 'progress'>>;
   readonly clock: Pick<Clock, 'yield'>;
   readonly listener: { readonly listening: boolean };
@@ -24,8 +24,8 @@ export function healthSource(parts: HealthParts): HealthSource {
   const { version, startedAt, mirror, secrets, supervisors, listener, machine, next, clock } = parts;
   const ability = (): Ability => ({
     listening: listener.listening,
-    unwritable: mirror.unwritable()?.message ?? lostFile(secrets),
-    diskFreeBytes: mirror.freeBytes(),
+    trouble: (mirror.trouble() ?? secrets.trouble())?.message ?? null,
+    diskFreeBytes: mirror.sizes().freeBytes,
   });
   return {
     ability,
@@ -37,13 +37,9 @@ export function healthSource(parts: HealthParts): HealthSource {
         // Deliveries come first: no more than one account is looked at in one turn of the event loop.
         await clock.yield();
       }
-      const files = mirror.files() ?? { databaseBytes: 0, walBytes: 0 };
+      const files = mirror.sizes();
       const targets = (await mirror.query(targetReports)).filter(({ target }) => parts.targets.includes(target));
       return { version, startedAt, accounts, ability: ability(), targets, files, process: machine(), next: next() };
     },
   };
-}
-
-function lostFile(secrets: HealthParts['secrets']): string | null {
-  return secrets.files() ? null : `${secrets.path} was moved or deleted while it was in use.`;
 }

@@ -9,7 +9,7 @@ import type { Secrets } from '../store/secrets/secrets.ts';
 import type { Store } from '../store/store.ts';
 
 export interface MaintenanceOptions {
-  readonly mirror: Pick<Store, 'prune' | 'files' | 'assertOurs'>;
+  readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;
   readonly secrets: Pick<Secrets, 'assertOurs'>;
   readonly retention: Settings['retention'];
   readonly clock: Clock;
@@ -37,12 +37,11 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
       // Whoever ends the process was told when it was found.
       return;
     }
-    const files = mirror.files();
-    if (!files) return;
-    const large = files.walBytes > largeJournal;
+    const { walBytes } = mirror.sizes();
+    const large = walBytes > largeJournal;
     if (large && !warned)
       log.warn(
-        { bytes: files.walBytes },
+        { bytes: walBytes },
         'the journal of the database grows: some program reads it and never ends its query',
       );
     warned = large;

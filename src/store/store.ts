@@ -27,6 +27,15 @@ import type { ReceivedDeliveries } from './reports/received-deliveries.ts';
 import type { Query } from './sqlite/query.ts';
 import type { ServedAccounts } from './records/served-accounts.ts';
 
+/** In bytes. */
+export interface MirrorSizes {
+  readonly databaseBytes: number;
+  /** What is written and not yet in the database file. */
+  readonly walBytes: number;
+  /** What is free for both to grow. */
+  readonly freeBytes: number;
+}
+
 /** The mirror. */
 export interface Store {
   readonly readings: Readings;
@@ -66,8 +75,8 @@ export interface Store {
   accountState(accountId: string): Promise<AccountState | undefined>;
   /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
   prune(keep: Keep): AsyncGenerator<number, void, void>;
-  /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
-  files(): { databaseBytes: number; walBytes: number } | undefined;
+  /** For those who watch over its growth. */
+  sizes(): MirrorSizes;
   /** As of `Database`. */
   assertOurs(): void;
   /**
@@ -78,10 +87,10 @@ export interface Store {
   beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }>;
   /** The daemon stops in good order. */
   forgetDaemonFiles(): Promise<void>;
-  /** Why the file cannot be written now; undefined while it can. */
-  unwritable(): MirrorError | undefined;
-  /** Bytes that are free beside the file. */
-  freeBytes(): number;
+  /** Why a delivery cannot be kept now, as far as can be told without one; undefined while it can. */
+  trouble(): MirrorError | undefined;
+  /** Why a sweep that nobody watches should wait: the room that is left is for deliveries; undefined while there is enough. */
+  lackForSweep(): MirrorError | undefined;
   /** Writes a file for readers, of one state of the mirror, and swaps it in whole; gives up when the signal is aborted. */
   publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void>;
   /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */

@@ -37,7 +37,7 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
   [
     'the mirror file cannot be written',
     'VendorMirrorNotReady',
-    { ...facts(), ability: { ...able, unwritable: 'The mirror cannot be written.' } },
+    { ...facts(), ability: { ...able, trouble: 'The mirror cannot be written.' } },
   ],
   ['the service is down', 'VendorMirrorServiceDown', failing('service_unreachable')],
   ['the token is dead', 'VendorMirrorTokenDead', ended('unauthenticated', { freshness: old })],

@@ -13,8 +13,8 @@ export interface HealthSource {
 export interface Ability {
   /** Whether the listener takes connections. */
   readonly listening: boolean;
-  /** Why the mirror cannot be written, as a sentence; null while it can. */
-  readonly unwritable: string | null;
+  /** Why no delivery can be kept, as a sentence; null while it can. */
+  readonly trouble: string | null;
   /** Bytes that are free beside the mirror. */
   readonly diskFreeBytes: number;
 }

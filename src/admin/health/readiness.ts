@@ -44,18 +44,11 @@ export interface ReadinessRules {
   readonly maxStaleness: number;
 }
 
-/** With less than this free beside the mirror, in bytes, a delivery may not find room any more. */
-const fullDisk = 4 * 2 ** 20;
-
 /** Judges the process alone: an account that is refused or late is no reason to take the listener away from the others. */
 export function readiness(ability: Ability): Readiness {
-  const reasons = [
-    ability.listening ? null : 'The listener is not open.',
-    ability.unwritable,
-    ability.diskFreeBytes < fullDisk
-      ? `The disk that holds the mirror is full: ${ability.diskFreeBytes} bytes are free.`
-      : null,
-  ].filter((reason) => reason !== null);
+  const reasons = [ability.listening ? null : 'The listener is not open.', ability.trouble].filter(
+    (reason) => reason !== null,
+  );
   return { ready: reasons.length === 0, reasons, ability };
 }
 

@@ -53,7 +53,7 @@ export function readinessDocument({ ready, reasons, ability }: Readiness): objec
     ready,
     reasons,
     listener_open: ability.listening,
-    file_writable: ability.unwritable === null,
+    file_writable: ability.trouble === null,
     disk_free_bytes: ability.diskFreeBytes,
   };
 }

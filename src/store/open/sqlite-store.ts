@@ -16,7 +16,7 @@ import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
 import type { CopyOptions } from '../files/export.ts';
 import type { Publication } from '../../settings/export-format.ts';
-import { freeBytes } from '../sqlite/file-systems.ts';
+import { freeBytes, lackForDelivery, lackForSweep } from '../sqlite/file-systems.ts';
 import { SqliteFindings } from '../rows/findings.ts';
 import { SqliteGateways } from '../transactions/gateway-rows.ts';
 import { SqliteQueue } from '../transactions/mark-queue.ts';
@@ -34,7 +34,7 @@ import { prune } from '../transactions/retention.ts';
 import { SqliteRuns } from '../rows/runs.ts';
 import { SqliteSweepRequests } from '../transactions/sweep-answers.ts';
 import { SweepAsker } from '../rows/sweep-requests.ts';
-import type { Store } from '../store.ts';
+import type { MirrorSizes, Store } from '../store.ts';
 import type {
   Readings,
   Vendors,
@@ -175,8 +175,9 @@ class SqliteStore implements Store {
     return prune(this.#database, keep);
   }
 
-  files(): { databaseBytes: number; walBytes: number } | undefined {
-    return this.#database.files();
+  sizes(): MirrorSizes {
+    const { databaseBytes, walBytes } = this.#database.files() ?? { databaseBytes: 0, walBytes: 0 };
+    return { databaseBytes, walBytes, freeBytes: this.#freeBytes() };
   }
 
   assertOurs(): void {
@@ -197,12 +198,12 @@ class SqliteStore implements Store {
     return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), answerSoon);
   }
 
-  unwritable(): MirrorError | undefined {
-    return this.#database.unwritable();
+  trouble(): MirrorError | undefined {
+    return this.#database.unwritable() ?? lackForDelivery(this.#freeBytes());
   }
 
-  freeBytes(): number {
-    return freeBytes(dirname(this.path));
+  lackForSweep(): MirrorError | undefined {
+    return lackForSweep(this.#freeBytes(), this.path);
   }
 
   publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void> {
@@ -219,5 +220,9 @@ class SqliteStore implements Store {
     } finally {
       this.process.release();
     }
+  }
+
+  #freeBytes(): number {
+    return freeBytes(dirname(this.path));
   }
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { Database, type DatabaseOptions } from '../sqlite/database.ts';
+import { Database, moved, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
@@ -17,8 +17,8 @@ export interface Secrets {
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPlaces;
   readonly path: string;
-  /** Sizes of the file and its journal, in bytes; undefined where the file is no longer the one that was opened. */
-  files(): ReturnType<Database['files']>;
+  /** Why the secrets cannot be read now; undefined while they can. */
+  trouble(): MirrorError | undefined;
   /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still there. */
   claim(owner: Owner): Promise<void>;
   /** The daemon of that number works with the secrets from now on, and writes nothing more once another has taken over. */
@@ -83,8 +83,8 @@ class SqliteSecrets implements Secrets {
     return new SqliteTokens(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
   }
 
-  files(): ReturnType<Database['files']> {
-    return this.#database.files();
+  trouble(): MirrorError | undefined {
+    return this.#database.files() ? undefined : moved(this.path);
   }
 
   claim(owner: Owner): Promise<void> {

@@ -241,6 +241,7 @@ export class Database {
   }
 }
 
-function moved(path: string): MirrorError {
+/** The path leads to another file than the one that was opened. */
+export function moved(path: string): MirrorError {
   return new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`);
 }

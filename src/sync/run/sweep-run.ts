@@ -13,7 +13,6 @@ import { dismissParked, wakeParked } from '../queue/parked-marks.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import type { SweepProgress } from '../sweep/sweep.ts';
 import { claimsOf, type Claims } from './claims.ts';
-import { assertSpace } from './disk-space.ts';
 import { listedOf, resolveById, resolveBySweep, type Resolved, type Swept } from './resolve.ts';
 import { answerRequest, openRequest, restRequest, type OpenRequest } from './sweep-request.ts';
 import { observeList, refuseEmptiness, reportList, requireWhole } from './whole-sweep.ts';
@@ -86,7 +85,8 @@ export class SweepRun {
   async #steps(request: OpenRequest | undefined): Promise<Claims> {
     const engine = this.#engine;
     const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
-    if (trigger !== 'command') assertSpace(engine.mirror);
+    const lack = trigger === 'command' ? undefined : engine.mirror.lackForSweep();
+    if (lack) throw lack;
     const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
     const parked = kind === 'reconcile' ? await wakeParked(engine) : [];

@@ -121,7 +121,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
   };
 }
 
-export const able: Ability = { listening: true, unwritable: null, diskFreeBytes: 91_000_000_000 };
+export const able: Ability = { listening: true, trouble: null, diskFreeBytes: 91_000_000_000 };
 
 export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFacts {
   return {

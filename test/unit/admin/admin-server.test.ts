@@ -53,8 +53,7 @@ describe('/readyz', () => {
 
   it.each<[string, Partial<Ability>, string]>([
     ['the listener is closed', { listening: false }, 'The listener is not open.'],
-    ['the file cannot be written', { unwritable: '/m.db may not be written.' }, '/m.db may not be written.'],
-    ['the disk is full', { diskFreeBytes: 4_096 }, 'The disk that holds the mirror is full: 4096 bytes are free.'],
+    ['the file cannot be written', { trouble: '/m.db may not be written.' }, '/m.db may not be written.'],
   ])('K19 answers 503 while %s, and says so', async (_, ability, reason) => {
     expect(await ready(ability)).toMatchObject({ status: 503, body: { ready: false, reasons: [reason] } });
   });

@@ -12,9 +12,9 @@ async function* nothing(): AsyncGenerator<number, void, void> {
 it('F5 a journal that some reader keeps from being reused is told of once, and again when it grows anew', async () => {
   const clock = virtualClock();
   const lines: string[] = [];
-  const files = { databaseBytes: megabyte, walBytes: 0 };
+  const sizes = { databaseBytes: megabyte, walBytes: 0, freeBytes: megabyte };
   const maintenance = createMaintenance({
-    mirror: { files: () => files, assertOurs: () => undefined, prune: nothing },
+    mirror: { sizes: () => sizes, assertOurs: () => undefined, prune: nothing },
     secrets: { assertOurs: () => undefined },
     retention: { deliveries: null, versions: null },
     clock,
@@ -24,7 +24,7 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
   onTestFinished(() => maintenance.stop());
   const told: number[] = [];
   for (const walBytes of [64, 65, 500, 1, 80].map((size) => size * megabyte)) {
-    files.walBytes = walBytes;
+    sizes.walBytes = walBytes;
     await clock.advance(120_000);
     told.push(lines.length);
   }

@@ -73,7 +73,7 @@ describe('the headline', () => {
       tone: 'bad',
       details: ['The machine slept for 6 h.'],
     });
-    expect(await of(account(), { ...able, unwritable: '/m.db may not be written.' })).toMatchObject({
+    expect(await of(account(), { ...able, trouble: '/m.db may not be written.' })).toMatchObject({
       tone: 'bad',
       details: ['/m.db may not be written.'],
     });

@@ -36,13 +36,11 @@ it('K24 an examination looks at one account in each turn of the event loop', asy
         return Promise.resolve<AccountState>({ ...account({ account: id }), days: [] });
       },
       query: () => Promise.resolve([] as never),
-      unwritable: () => undefined,
-      freeBytes: () => 1,
-      files: () => undefined,
-      path: 'vendors.db',
+      trouble: () => undefined,
+      sizes: () => ({ databaseBytes: 0, walBytes: 0, freeBytes: 1 }),
     },
     targets: [],
-    secrets: { files: () => undefined, path: 'secrets.db' },
+    secrets: { trouble: () => undefined },
     supervisors: new Map(
       Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null, progress: null }]),
     ),

@@ -1,6 +1,7 @@
 import { newPath, openingError } from '../../../support/mirror-file.ts';
 import type * as fs from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { lackForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
 const kind = vi.hoisted(() => ({ type: 0 }));
@@ -33,5 +34,13 @@ describe('the file system of the mirror', () => {
   ])('F13 %s is taken', async (_, type) => {
     kind.type = type;
     expect(await openingError(newPath())).toBe('opened');
+  });
+});
+
+it('K19 a disk with less than four megabytes is trouble, because a delivery may find no room', () => {
+  expect(lackForDelivery(4 * 1024 ** 2)).toBeUndefined();
+  expect(lackForDelivery(4_096)).toMatchObject({
+    code: 'disk_full',
+    message: 'The disk that holds the mirror is full: 4096 bytes are free.',
   });
 });
