@@ -3,7 +3,7 @@ import { accountServices, type AccountServices } from './account-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
 import type { HealthFacts } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
-import type { AuthSettings, Settings } from '../settings/parse.ts';
+import type { Settings } from '../settings/parse.ts';
 import { MirrorError } from '../domain/errors.ts';
 import { healthSource } from './health-source.ts';
 import { createIntegrityCheck, type IntegrityCheck } from './integrity-check.ts';
@@ -12,7 +12,7 @@ import type { HttpServer } from '../http/server.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
-import { whereToRead } from './service-access.ts';
+import { whereToRead } from './connections.ts';
 import { badPublicationSchedules, Publications, refuseBadSources } from './publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
@@ -88,9 +88,9 @@ export class Daemon implements Service {
     return this.#stopping.run(() => stopAll(this.#parts.services).finally(() => this.#close()));
   }
 
-  /** Asks for access in another way from now on, and looks after the callbacks. */
-  authorize(auth: AuthSettings): void {
-    this.#parts.installation.access.authorize(auth);
+  /** Gets access in other ways from now on, and looks after the callbacks. */
+  authorize(settings: Pick<Settings, 'connections' | 'connectionOf'>): void {
+    this.#parts.installation.connections.use(settings);
     for (const supervisor of this.#parts.supervisors.values()) void supervisor.subscriptions.check();
   }
 
@@ -154,6 +154,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
       mirror,
       targets: settings.notify.map(({ name }) => name),
       secrets: installation.secrets,
+      connections: installation.connections,
       supervisors,
       listener,
       machine: dependencies.machine,

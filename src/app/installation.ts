@@ -6,9 +6,9 @@ import type { Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
+import { Connections, whereToRead } from './connections.ts';
 import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
-import { ServiceAccess, whereToRead } from './service-access.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
@@ -84,7 +84,7 @@ export class Installation {
   readonly settings: Settings;
   readonly mirror: Store;
   readonly secrets: Secrets;
-  readonly access: ServiceAccess;
+  readonly connections: Connections;
   /** By what name the mirror knows the service. */
   readonly serviceName: string;
   readonly accounts: readonly string[];
@@ -94,7 +94,7 @@ export class Installation {
 
   constructor(settings: Settings, { mirror, secrets }: OpenedFiles, dependencies: InstallationDependencies) {
     const { clock, fetch, log } = dependencies;
-    const { baseUrl, auth } = whereToRead(settings);
+    const baseUrl = whereToRead(settings);
     const { timeout } = settings.service;
     this.settings = settings;
     this.mirror = mirror;
@@ -102,11 +102,15 @@ export class Installation {
     this.serviceName = dependencies.serviceName ?? nameOf(baseUrl);
     this.accounts = settings.accounts;
     const { process } = mirror;
-    this.access = new ServiceAccess({ auth, secrets, process, exchange: { fetch, clock, timeout }, log });
-    this.#failures = new RequestFailureLog({ failures: mirror.requestFailures, clock, log });
+    const { requestFailures, connectionFailures } = mirror;
+    const files = { secrets, process, failures: connectionFailures };
+    this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log });
+    this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
-    this.#opened = new Map(this.accounts.map((id) => [id, this.#open(id, connect(service, id, api), dependencies)]));
+    const clientOf = (id: string): ServiceClient =>
+      connect(service, id, { ...api, tokens: this.connections.tokens(id) });
+    this.#opened = new Map(this.accounts.map((id) => [id, this.#open(id, clientOf(id), dependencies)]));
   }
 
   /** @throws MirrorError `usage` where the settings do not name the account. */
@@ -155,16 +159,16 @@ export class Installation {
 
   async close(): Promise<void> {
     this.#failures.stop();
+    this.connections.stop();
     await Promise.all([this.secrets.close(), this.mirror.close()]);
   }
 
-  #api({ clock, random, fetch, log, ...more }: InstallationDependencies): ApiDependencies {
+  #api({ clock, random, fetch, log, ...more }: InstallationDependencies): Omit<ApiDependencies, 'tokens'> {
     return {
       clock,
       random,
       fetch,
       log,
-      tokens: this.access,
       reserveRequest: this.mirror.reserveRequest,
       ...(!more.anyService && {
         onAnswer: (id) => this.#answered(id),
@@ -179,7 +183,7 @@ export class Installation {
   async #answered(accountId: string): Promise<void> {
     const { mirror, serviceName } = this;
     await this.#adoption.run(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
-    await this.#failures.answered(accountId);
+    await Promise.all([this.#failures.answered(accountId), this.connections.answered(accountId)]);
   }
 
   #open(id: string, client: ServiceClient, { clock, random, log }: InstallationDependencies): ServedAccount {
@@ -215,7 +219,7 @@ export async function openInstallation(
   settings: Settings,
   dependencies: InstallationDependencies,
 ): Promise<Installation> {
-  const { baseUrl } = whereToRead(settings);
+  const baseUrl = whereToRead(settings);
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
@@ -227,7 +231,8 @@ export async function openInstallation(
     if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
-    const served = { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) };
+    const { namedAccounts, connectionOf } = settings;
+    const served = { accounts: namedAccounts, connectionOf, settingsFile: settingsFileOf(settings) };
     for (const account of await mirror.addAccounts(settings.accounts, served))
       log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
     return new Installation(settings, { mirror, secrets }, dependencies);

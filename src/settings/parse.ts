@@ -4,11 +4,14 @@ import { parse } from 'yaml';
 import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
 import { publicationProblems } from './publish-list.ts';
-import { isLoopback, settingsShape, type Settings, type Shaped } from './shape.ts';
+import { allConnections, connectionProblems, defaultConnection, pathOfConnection } from './account-connections.ts';
+import { settingsShape, type Settings, type Shaped } from './shape.ts';
+import { isLoopback } from './values.ts';
 import { readSettingsYaml, type SettingsYaml } from './yaml.ts';
 
-export { isLoopback };
-export type { AuthSettings, NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
+export { defaultConnection, isLoopback };
+export type { AuthSettings } from './account-connections.ts';
+export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
 /** What reading settings needs from outside. */
 export interface SettingsSources {
@@ -48,7 +51,19 @@ export function parseSettings(sources: SettingsSources): Settings {
       problems.map((problem) => place(problem, yaml) + problem.remedy),
     );
   }
-  return { ...result.data, namedAccounts: result.data.accounts, readFrom: [...readFrom, ...tokenFiles(result.data)] };
+  return settingsOf(result.data, readFrom);
+}
+
+function settingsOf(shaped: Shaped, readFrom: readonly string[]): Settings {
+  const accounts = shaped.accounts.map(({ id }) => id);
+  return {
+    ...shaped,
+    accounts,
+    namedAccounts: accounts,
+    connections: allConnections(shaped),
+    connectionOf: new Map(shaped.accounts.map(({ id, connection }) => [id, connection])),
+    readFrom: [...readFrom, ...tokenFiles(shaped).map(({ file }) => file)],
+  };
 }
 
 interface Problem {
@@ -106,8 +121,13 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
 }
 
-function tokenFiles({ service: { auth } }: Pick<Settings, 'service'>): string[] {
-  return auth && 'accessTokenFile' in auth ? [auth.accessTokenFile] : [];
+/** Files that access tokens are read from, and the settings that name them. */
+function tokenFiles(shaped: Shaped): { readonly file: string; readonly path: readonly string[] }[] {
+  return [...allConnections(shaped)].flatMap(([name, auth]) =>
+    'accessTokenFile' in auth
+      ? [{ file: auth.accessTokenFile, path: [...pathOfConnection(name), 'accessTokenFile'] }]
+      : [],
+  );
 }
 
 /** What no single key shows. */
@@ -116,26 +136,30 @@ function contradictions(settings: Shaped): Problem[] {
   const { service, admin, sandbox } = settings;
   if (!sandbox && service.baseUrl === null)
     problems.push({ path: ['service', 'baseUrl'], remedy: 'should be the https address of the service' });
-  if (!sandbox && service.auth === null)
+  const needsDefault = settings.accounts.some(({ connection }) => connection === defaultConnection);
+  if (!sandbox && service.auth === null && needsDefault)
     problems.push({ path: ['service', 'auth'], remedy: 'should hold accessToken, accessTokenFile or oauth' });
-  if (sandbox && (service.baseUrl !== null || service.auth !== null))
-    problems.push({ path: ['sandbox'], remedy: 'should be null where service.baseUrl or service.auth is set' });
+  const isReal = service.baseUrl !== null || allConnections(settings).size > 0;
+  if (sandbox && isReal)
+    problems.push({
+      path: ['sandbox'],
+      remedy: 'should be null where service.baseUrl, service.auth or connections is set',
+    });
   if (!isLoopback(admin.host) && admin.token === null)
     problems.push({ path: ['admin', 'token'], remedy: 'should be set where admin.host is not this machine' });
-  return [...problems, ...publicationProblems(settings.publish)];
+  return [...problems, ...connectionProblems(settings), ...publicationProblems(settings.publish)];
 }
 
 /** Paths of the settings that depend on where the command is run. */
-function relativePaths({ database, secrets, publish, service: { auth } }: Shaped): Problem[] {
-  const paths: readonly (readonly [readonly PropertyKey[], string | null | undefined])[] = [
+function relativePaths(shaped: Shaped): Problem[] {
+  const { database, secrets, publish } = shaped;
+  const paths: readonly (readonly [readonly PropertyKey[], string])[] = [
     [['database'], database],
     [['secrets'], secrets],
     ...publish.map(({ path }, index) => [['publish', index, 'path'], path] as const),
-    [['service', 'auth', 'accessTokenFile'], auth && 'accessTokenFile' in auth ? auth.accessTokenFile : null],
+    ...tokenFiles(shaped).map(({ path, file }) => [path, file] as const),
   ];
-  return paths
-    .filter(([, path]) => typeof path === 'string' && !isAbsolute(path))
-    .map(([path]) => ({ path, remedy: absoluteWanted }));
+  return paths.filter(([, path]) => !isAbsolute(path)).map(([path]) => ({ path, remedy: absoluteWanted }));
 }
 
 const absoluteWanted = 'should be an absolute path in this file, which counts wherever a command is run';

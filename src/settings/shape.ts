@@ -5,7 +5,9 @@ import { exportFormats } from './export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
+import { accountList, auth, connectionMap, type AuthSettings } from './account-connections.ts';
 import { publicationList } from './publish-list.ts';
+import { isLoopback, path, secret, serviceUrl, text } from './values.ts';
 
 /** A duration in human form, as milliseconds. */
 const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 90d' }).transform((text, context) => {
@@ -33,9 +35,6 @@ const rate = z.string({ error: 'a rate such as 600/60s' }).transform((text, cont
   return { requests: Number(match?.[1] ?? 1), per: per ?? 1 };
 });
 
-const text = z.string({ error: 'text' }).regex(/^\P{Cc}+$/u, 'text of one line, not empty');
-const path = text.describe('a path');
-const secret = text.regex(/^[\x21-\x7e]+$/, 'one line of visible ASCII').transform((value) => new Secret(value));
 const whole = (least: number, most: number): z.ZodInt =>
   z
     .int({ error: `a whole number from ${least} to ${most}` })
@@ -45,22 +44,6 @@ const port = whole(0, 65_535);
 const timezone = text.refine(isTimezone, 'a time zone such as UTC or Europe/Berlin');
 const cron = text.regex(/^\S+(\s+\S+){4,5}$/, 'a cron schedule in quotes, such as "*/15 * * * *"');
 const headerName = text.regex(/^[A-Za-z0-9-]+$/, 'auto, or the name of a header');
-
-const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
-
-/** Whether a host name means this machine. */
-export function isLoopback(host: string): boolean {
-  return loopbackHosts.has(host) || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
-const serviceUrl = text.transform((value, context) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (!url || !secure) context.addIssue('an https address (http only for this machine)');
-  else if (url.username || url.password || url.search || url.hash)
-    context.addIssue('an address without user, query or fragment');
-  return value.replace(/\/+$/, '');
-});
 
 /** A receiver of outgoing webhooks. Its path may be a secret of its own. */
 const hookUrl = text.superRefine((value, context) => {
@@ -91,24 +74,6 @@ const notifyTarget = z
     name: target.name ?? (URL.canParse(target.url) ? new URL(target.url).host : ''),
   }));
 
-const oauth = z.strictObject({
-  tokenUrl: serviceUrl,
-  authorizeUrl: serviceUrl.optional(),
-  clientId: text,
-  clientSecret: secret,
-  redirectUri: text.refine((address) => URL.canParse(address), 'an address, such as http://127.0.0.1:8789/callback'),
-  refreshToken: secret.optional(),
-  scopes: z.array(text).min(1).optional(),
-});
-
-const auth = z.union(
-  [z.strictObject({ accessToken: secret }), z.strictObject({ accessTokenFile: path }), z.strictObject({ oauth })],
-  {
-    error:
-      'exactly one of accessToken, accessTokenFile or oauth {tokenUrl, clientId, clientSecret, redirectUri, authorizeUrl or refreshToken}',
-  },
-);
-
 /** Unknown names are taken too: the service may send fields that have no name here. */
 const excludable = z
   .string({ error: 'the name of a field' })
@@ -129,10 +94,8 @@ const publication = z.strictObject({
 });
 
 export const settingsShape = z.strictObject({
-  accounts: z
-    .array(text.regex(/^[A-Za-z0-9_-]{1,64}$/, 'an account id: up to 64 letters, digits, - and _'))
-    .min(1, 'at least one account id, such as ["6BApk"]')
-    .refine((ids) => new Set(ids).size === ids.length, 'each account once'),
+  accounts: accountList,
+  connections: connectionMap,
   database: path,
   secrets: path,
   service: z.strictObject({
@@ -199,15 +162,20 @@ export const settingsShape = z.strictObject({
 
 export type Shaped = z.infer<typeof settingsShape>;
 
-export interface Settings extends Shaped {
+export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service'> {
+  readonly service: Omit<Shaped['service'], 'auth'>;
+  readonly accounts: readonly string[];
   /** Every account of the file; a command may be restricted to one, which alone stands in `accounts` then. */
   readonly namedAccounts: readonly string[];
+  /** How access is got, by the name of each connection; `service.auth` stands among them as `default`. */
+  readonly connections: ReadonlyMap<string, AuthSettings>;
+  /** The connection of each account that the settings name. */
+  readonly connectionOf: ReadonlyMap<string, string>;
   /** The settings file, and every file that it takes a secret from. */
   readonly readFrom: readonly string[];
 }
 
 export type ServiceSettings = Settings['service'];
-export type AuthSettings = NonNullable<ServiceSettings['auth']>;
 export type SyncSettings = Settings['sync'];
 export type NotifyTarget = Settings['notify'][number];
 

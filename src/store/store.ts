@@ -55,6 +55,8 @@ export interface Store {
   /** Takes the number of a request, and its place in the rate that all processes share. */
   reserveRequest: ReserveRequest;
   readonly requestFailures: RequestFailures;
+  /** By the name of the connection. */
+  readonly connectionFailures: RequestFailures;
   /** What outgoing webhooks have still to tell. */
   readonly outbox: Outbox;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */

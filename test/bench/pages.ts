@@ -54,6 +54,7 @@ export async function job(params: PagesParams): Promise<JobResult> {
       startedAt: systemClock.now(),
       mirror,
       secrets: mirror,
+      connections: { names: ['default'], of: () => 'default' },
       supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null, progress: null }])),
       clock: systemClock,
       listener: { listening: true },

@@ -73,6 +73,41 @@ describe('login', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('can be read')]);
   });
 
+  it('gets one of two grants of the same client, and leaves the other without', async () => {
+    const redirect = 'https://mirror.example.com/oauth';
+    const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+    const auth = authOf(sandbox.baseUrl, redirect);
+    const settings = `connections: { main: { auth: ${auth} } }`;
+    const at = await testbed({
+      level: 'program',
+      service: sandbox,
+      auth,
+      accounts: ['{ id: 6BApk, connection: main }'],
+      settings,
+    });
+    const unnamed = await at.run('logout', 'nobody');
+    expect([unnamed.status, unnamed.stderr]).toEqual([64, expect.stringContaining('default, main')]);
+
+    const child = at.start('login', 'main');
+    const end = ended(child);
+    const login = watched(child);
+    await login.logged('allow access');
+    child.stdin?.end(`${await press(addressIn(login), 'allow')}\n`);
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Logged in for the connection main\. Scopes: .*\nThe account 6BApk can be read\.\n/),
+    ]);
+    expect((await at.run('sync')).status).toBe(0);
+    expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+    expect((await at.run('logout', 'main')).stdout).toMatch(/^Logged out/);
+    const after = await at.run('sync');
+    expect([after.status, after.stderr]).toEqual([
+      77,
+      expect.stringContaining('Connection main: Nobody has logged in'),
+    ]);
+  });
+
   it('prints one document with --json, and no token anywhere', async () => {
     const at = await place();
     const { end, login } = await started(at, 'Waiting for the browser', '--json');

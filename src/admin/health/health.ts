@@ -1,5 +1,6 @@
 /** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
 import type { TargetReport } from '../../store/outbox/outbox-report.ts';
+import type { ConnectionFacts } from './connection-health.ts';
 import type { AccountState } from '../../store/reports/account-state.ts';
 
 export interface HealthSource {
@@ -24,6 +25,7 @@ export interface HealthFacts {
   /** Wall time at which the process began, milliseconds since 1970. */
   readonly startedAt: number;
   readonly accounts: readonly AccountFacts[];
+  readonly connections: readonly ConnectionFacts[];
   readonly ability: Ability;
   /** The targets of outgoing webhooks that the settings name. */
   readonly targets: readonly TargetReport[];

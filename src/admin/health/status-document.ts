@@ -1,6 +1,7 @@
 /** The JSON of `/api/status` and `/readyz`: public interface, in the names of the data model. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { lagOf } from '../../store/outbox/outbox-report.ts';
+import { connectionDocument } from './connection-health.ts';
 import { inSlices } from './in-slices.ts';
 import { bySeverity, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { vendorCounts } from './vendor-counts.ts';
@@ -38,6 +39,7 @@ function processDocument({ facts, accounts, process: self, fresh, now }: Health)
     at: timestamp(now),
     started_at: timestamp(startedAt),
     notify: facts.targets.map((report) => ({ ...report, lag_seconds: lagOf(report, now) / 1_000 })),
+    connections: facts.connections.map(connectionDocument),
     next: { pull: moment(next.pull), reconcile: moment(next.reconcile) },
     database_bytes: files.databaseBytes,
     wal_bytes: files.walBytes,

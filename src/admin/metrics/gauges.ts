@@ -157,6 +157,12 @@ export function createGauges(registry: Registry): (health: Health) => void {
     labelNames: ['account', 'code'],
     registers,
   });
+  const connectionsFailing = new Gauge({
+    name: 'vendor_mirror_connection_failing_seconds',
+    help: 'How long a connection has given no access; why stands in the code.',
+    labelNames: ['connection', 'code'],
+    registers,
+  });
   const version = new Gauge({
     name: 'vendor_mirror_info',
     help: 'Always 1; the version stands in the label.',
@@ -168,6 +174,9 @@ export function createGauges(registry: Registry): (health: Health) => void {
     for (const set of totals) set(health);
     const labelled = bySeverity(health.accounts).slice(0, mostLabels);
     for (const set of ofAccounts) set(labelled, health.now);
+    connectionsFailing.reset();
+    for (const { connection, failing } of health.facts.connections)
+      if (failing) connectionsFailing.set({ connection, code: failing.code }, since(failing.first_at, health.now) ?? 0);
     lastRunFailed.reset();
     requestsFailing.reset();
     for (const { facts, error } of labelled) {

@@ -4,7 +4,7 @@ import { OAuthTokens, type TokenStore } from './oauth-tokens.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import { fileToken, fixedToken, type TokenSource } from './token-source.ts';
 
-/** One source serves all accounts. The token store and the network are used for OAuth only. */
+/** One source serves all accounts of a connection. The token store and the network are used for OAuth only. */
 export function tokenSource(
   auth: AuthSettings,
   tokenStore: TokenStore,

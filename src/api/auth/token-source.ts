@@ -8,6 +8,8 @@ export interface TokenSource {
   current(): Promise<Secret>;
   /** A token other than `rejected`, which was answered with 401; undefined where there is no other. */
   renew(rejected: Secret): Promise<Secret | undefined>;
+  /** Hears that a request was answered with 401, and there is no other token. @returns the error to be reported. */
+  refused?(error: MirrorError): MirrorError;
 }
 
 /** The same token for ever. */
@@ -59,7 +61,7 @@ async function fromFile<T>(read: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     // Not by its name: somebody may have put the token itself where its file should be named.
-    throw new MirrorError('unauthenticated', `Cannot read the file of service.auth.accessTokenFile${code}.`);
+    throw new MirrorError('unauthenticated', `Cannot read the file of accessTokenFile${code}.`);
   }
 }
 

@@ -33,7 +33,7 @@ export function caller(
         if (renewed || !isMirrorError(error, 'unauthenticated')) throw error;
         renewed = true;
         const fresh = await unlessAborted(dependencies.tokens.renew(token), call.signal);
-        if (!fresh) throw error;
+        if (!fresh) throw dependencies.tokens.refused?.(error) ?? error;
         return await send(fresh);
       }
     };

@@ -7,8 +7,9 @@ import {
 } from '../../api/auth/authorization.ts';
 import type { OAuthSettings } from '../../api/auth/token-request.ts';
 import type { Installation } from '../../app/installation.ts';
-import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
-import { isLoopback, type Settings } from '../../settings/parse.ts';
+import type { MirrorError } from '../../domain/errors.ts';
+import { asMirrorError, exitStatus } from '../../domain/errors.ts';
+import { defaultConnection, isLoopback, type Settings } from '../../settings/parse.ts';
 import type { Call, Run } from '../process/command.ts';
 import { highestExit } from '../process/highest-exit.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -16,6 +17,7 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { print, printError, printJson, printNotice } from '../terminal/print.ts';
 import { isAnybodyThere, prompt, readInput } from '../terminal/prompt.ts';
+import { oauthConnection } from './oauth-connection.ts';
 import { awaitRedirect } from './redirect-listener.ts';
 
 /** An account of the settings, and why the new token does not open it. */
@@ -27,27 +29,23 @@ interface Access {
 export const login: Run = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const oauth = oauthOf(settings);
+  const { name, oauth } = oauthConnection(settings, call.args[0]);
   return withInstallation(call, settings, async (installation) => {
     const request = await authorizationRequest(oauth, context.random);
     const answer = await answerOf(context, oauth, request);
     const { clock, fetch } = context;
     const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
-    await installation.access.keepGrant({ oauth }, authorized.pair);
-    const access = await accessOf(installation, call);
-    if (options.json) printJson(context, document(authorized, access));
-    else report(context, authorized, access);
+    await installation.connections.keepGrant(name, authorized.pair);
+    const access = await accessOf(installation, accountsOf(settings, name), call);
+    if (options.json) printJson(context, document(name, authorized, access));
+    else report(context, name, authorized, access);
     return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
   });
 };
 
-/** @throws MirrorError `settings_invalid` where access is got in another way. */
-export function oauthOf({ service: { auth } }: Settings): OAuthSettings {
-  if (auth && 'oauth' in auth) return auth.oauth;
-  throw new MirrorError(
-    'settings_invalid',
-    'service.auth.oauth is not set: only such access is got by logging in. A token of your own needs no login.',
-  );
+/** Accounts of the settings that a connection gives access to. */
+function accountsOf({ accounts, connectionOf }: Settings, name: string): string[] {
+  return accounts.filter((account) => (connectionOf.get(account) ?? defaultConnection) === name);
 }
 
 /** Waits for the browser where it comes back to this machine; otherwise the person, or standard input, brings the address. */
@@ -75,9 +73,9 @@ function queryOf(text: string, state: string): URLSearchParams {
   return new URLSearchParams({ code: text, state });
 }
 
-async function accessOf(installation: Installation, { context }: Call): Promise<Access[]> {
+async function accessOf(installation: Installation, accounts: readonly string[], { context }: Call): Promise<Access[]> {
   const access: Access[] = [];
-  for (const account of installation.accounts) {
+  for (const account of accounts) {
     const { vendors } = installation.account(account).client;
     access.push(
       await vendors.page(1, { size: 1, signal: context.interrupted }).then(
@@ -89,17 +87,23 @@ async function accessOf(installation: Installation, { context }: Call): Promise<
   return access;
 }
 
-function document({ scopes }: Authorized, access: readonly Access[]): object {
+function document(connection: string, { scopes }: Authorized, access: readonly Access[]): object {
   return {
     ok: access.every(({ error }) => !error),
+    connection,
     scopes: scopes ?? null,
     accounts: access.map(({ account, error }) => ({ account, access: !error, ...(error && { error: error.message }) })),
   };
 }
 
-function report(context: ProcessContext, { scopes }: Authorized, access: readonly Access[]): void {
-  print(context, `Logged in. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not say which scopes.'}`);
+function report(context: ProcessContext, connection: string, { scopes }: Authorized, access: readonly Access[]): void {
+  const where = connection === defaultConnection ? '' : ` for the connection ${connection}`;
+  print(
+    context,
+    `Logged in${where}. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not say which scopes.'}`,
+  );
   for (const { account, error } of access)
     if (error) printError(context, error, `the account ${account} cannot be read`);
     else print(context, `The account ${account} can be read.`);
+  if (access.length === 0) print(context, 'No account of the settings names this connection yet.');
 }

@@ -4,15 +4,13 @@ import type { Run } from '../process/command.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { print, printJson } from '../terminal/print.ts';
-import { oauthOf } from './login.ts';
+import { oauthConnection } from './oauth-connection.ts';
 
 export const logout: Run = async (call) => {
   const settings = loadSettings(call);
-  const oauth = oauthOf(settings);
-  const forgotten = await withInstallation(call, settings, (installation) =>
-    installation.access.forgetGrant({ oauth }),
-  );
-  if (call.options.json) printJson(call.context, { ok: true, forgotten });
+  const { name } = oauthConnection(settings, call.args[0]);
+  const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));
+  if (call.options.json) printJson(call.context, { ok: true, connection: name, forgotten });
   else
     print(
       call.context,

@@ -1,7 +1,13 @@
 /** `status`: what the mirror holds, how fresh it is, and what went on lately. */
 import { advice } from '../../admin/health/advice.ts';
+import {
+  connectionAdvice,
+  connectionDocument,
+  connectionFacts,
+  type ConnectionFacts,
+} from '../../admin/health/connection-health.ts';
 import { vendorCounts } from '../../admin/health/vendor-counts.ts';
-import type { Settings } from '../../settings/parse.ts';
+import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
@@ -19,6 +25,8 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { targetReports } from '../../store/outbox/outbox-report.ts';
 import { targetStatuses, type TargetStatus } from '../notify/target-status.ts';
 import { targetAdvice, targetsText } from '../notify/target-text.ts';
+import { connectionFailures, type ConnectionFailure } from '../../store/reports/account-reports.ts';
+import { connectionsText } from './connections-text.ts';
 import { silence } from './delivery-silence.ts';
 import { reportText } from './status-text.ts';
 import { styled, verdictOf } from './status-verdict.ts';
@@ -38,16 +46,23 @@ export const status: Run = async (call) => {
       isLeft: left.has(report.account),
       days: json ? days(report.account, now) : [],
     }));
-    return { accounts, targets: targetStatuses(settings, targetReports(snapshot), now) };
+    return {
+      accounts,
+      targets: targetStatuses(settings, targetReports(snapshot), now),
+      connections: connectionsOf(settings, connectionFailures(snapshot)),
+    };
   });
-  const { accounts = [], targets = [] } = told ?? {};
+  const { accounts = [], targets = [], connections = connectionsOf(settings, []) } = told ?? {};
   const reports = accounts.map(({ report }) => report);
   const left = accounts.flatMap(({ report, isLeft }) => (isLeft ? [adviceOfLeft(report)] : []));
-  const toDo = [...adviceFor(settings, reports, now), ...left, ...targetAdvice(targets)].map((line) =>
-    withSettings(call.context, line),
-  );
-  if (json) printDocument(call, settings, { accounts, targets }, toDo);
-  else if (told) await printText(call, settings, { reports, targets }, toDo);
+  const toDo = [
+    ...adviceForConnections(connections, now),
+    ...adviceFor(settings, reports, now),
+    ...left,
+    ...targetAdvice(targets),
+  ].map((line) => withSettings(call.context, line));
+  if (json) printDocument(call, settings, { accounts, targets, connections }, toDo);
+  else if (told) await printText(call, settings, { reports, targets, connections }, toDo);
   return exitStatus.done;
 };
 
@@ -59,6 +74,17 @@ function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: n
     const silent = report && silence(report, now);
     return silent === undefined ? toDo : [...toDo, silent];
   });
+}
+
+function connectionsOf(settings: Settings, failures: readonly ConnectionFailure[]): ConnectionFacts[] {
+  const { connections, connectionOf, namedAccounts } = settings;
+  const of = (account: string): string => connectionOf.get(account) ?? defaultConnection;
+  return connectionFacts([...connections.keys()], of, namedAccounts, failures);
+}
+
+/** Of a single connection its accounts say it all. */
+function adviceForConnections(connections: readonly ConnectionFacts[], now: number): string[] {
+  return connections.length < 2 ? [] : connections.flatMap((facts) => connectionAdvice(facts, now) ?? []);
 }
 
 /** Those of the settings that the command is about. */
@@ -82,6 +108,7 @@ function printDocument(
   told: {
     readonly accounts: readonly { readonly report: AccountStatus; readonly days: WebhookDays }[];
     readonly targets: readonly TargetStatus[];
+    readonly connections: readonly ConnectionFacts[];
   },
   toDo: readonly string[],
 ): void {
@@ -108,6 +135,7 @@ function printDocument(
     database: settings.database,
     daemon_since,
     accounts,
+    connections: told.connections.map(connectionDocument),
     notify: told.targets,
     advice: toDo,
   });
@@ -116,7 +144,15 @@ function printDocument(
 async function printText(
   { context }: Call,
   settings: Settings,
-  { reports, targets }: { readonly reports: readonly AccountStatus[]; readonly targets: readonly TargetStatus[] },
+  {
+    reports,
+    targets,
+    connections,
+  }: {
+    readonly reports: readonly AccountStatus[];
+    readonly targets: readonly TargetStatus[];
+    readonly connections: readonly ConnectionFacts[];
+  },
   toDo: readonly string[],
 ): Promise<void> {
   const now = context.clock.now();
@@ -130,7 +166,16 @@ async function printText(
     await paragraph(context, '', daemonText(settings.database, now)),
   ];
   const told = await Promise.all(reports.map((report) => reportText(context, report)));
-  print(context, [head.join('\n'), ...told, ...(await targetsText(context, targets)), settings.database].join('\n\n'));
+  print(
+    context,
+    [
+      head.join('\n'),
+      ...told,
+      ...(await connectionsText(context, connections)),
+      ...(await targetsText(context, targets)),
+      settings.database,
+    ].join('\n\n'),
+  );
 }
 
 function daemonText(database: string, now: number): string {

@@ -121,8 +121,7 @@ async function serveUntil(
 /** The settings are read again for their tokens and secrets; what else they say needs a new start. */
 function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
   try {
-    const { auth } = loadSettings(call).service;
-    if (auth) daemon.authorize(auth);
+    daemon.authorize(loadSettings(call));
     log.info('SIGHUP: tokens were read again, callbacks are looked after');
   } catch (error) {
     log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');

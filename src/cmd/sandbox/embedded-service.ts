@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sleep } from '../../domain/clock.ts';
-import type { Settings } from '../../settings/parse.ts';
+import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
 import { lockFile } from '../../store/files/side-lock.ts';
@@ -97,8 +97,9 @@ async function open(
 }
 
 function reached(settings: Settings, { id, baseUrl, token }: Address): Omit<Service, 'stop'> {
-  const service = { ...settings.service, baseUrl, auth: { accessToken: new Secret(token) } };
-  return { settings: { ...settings, service }, serviceName: `sandbox ${id}` };
+  const service = { ...settings.service, baseUrl };
+  const connections = new Map([[defaultConnection, { accessToken: new Secret(token) }]]);
+  return { settings: { ...settings, service, connections }, serviceName: `sandbox ${id}` };
 }
 
 function makeFolder(path: string): void {

@@ -3,7 +3,7 @@ import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { knowsAccount } from '../../store/reports/known-accounts.ts';
+import { connectionOfKnown } from '../../store/reports/known-accounts.ts';
 import { isNoFile, ownFileAt } from '../../store/files/own-files.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -25,7 +25,7 @@ export function loadSettings({ context, options }: Call): Settings {
     absolutePaths: name === context.machineSettings,
   });
   refuseClashes(name, settings);
-  return { ...settings, accounts: wantedAccounts(settings, options.account) };
+  return options.account === undefined ? settings : restricted(settings, options.account);
 }
 
 function settingsFile(context: ProcessContext, { config, sandbox }: CommonOptions): string {
@@ -74,8 +74,11 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
 }
 
 /** The mirror may hold an account that was taken out of the settings: it can be looked at still, and its callbacks deleted. */
-function wantedAccounts({ accounts, database }: Settings, wanted: string | undefined): string[] {
-  if (wanted === undefined) return accounts;
-  if (accounts.includes(wanted) || knowsAccount(database, wanted)) return [wanted];
+function restricted(settings: Settings, wanted: string): Settings {
+  const { accounts, database, connectionOf } = settings;
+  if (accounts.includes(wanted)) return { ...settings, accounts: [wanted] };
+  const connection = connectionOfKnown(database, wanted);
+  if (connection !== undefined)
+    return { ...settings, accounts: [wanted], connectionOf: new Map([...connectionOf, [wanted, connection]]) };
   throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
 }

@@ -176,10 +176,10 @@ export interface Writes {
   endEdits(ids: readonly number[]): Promise<void>;
 }
 
-/** Requests of an account that failed one after the other, until the next one is answered. */
+/** Requests that failed one after the other, until the next one is answered: those of an account, or those of a connection that gave no access. */
 export interface RequestFailures {
-  /** Writes down how the last of so many further requests of an account failed, whose message must hold no secret. */
-  add(accountId: string, requests: number, last: Pick<MirrorError, 'code' | 'message'>): Promise<void>;
-  /** A request of the account was answered. */
-  forget(accountId: string): Promise<void>;
+  /** Writes down how the last of so many further requests failed, whose message must hold no secret. */
+  add(of: string, requests: number, last: Pick<MirrorError, 'code' | 'message'>): Promise<void>;
+  /** A request was answered. */
+  forget(of: string): Promise<void>;
 }

@@ -82,6 +82,7 @@ class SqliteStore implements Store {
   readonly sweepRequests: SweepRequests;
   readonly writes: Writes;
   readonly requestFailures: RequestFailures;
+  readonly connectionFailures: RequestFailures;
   readonly outbox: Outbox;
   readonly reserveRequest: ReserveRequest;
   readonly process: ProcessLock;
@@ -116,7 +117,8 @@ class SqliteStore implements Store {
     this.callbacks = new SqliteCallbacks(database, clock);
     this.sweepRequests = new SqliteSweepRequests(database, { clock, marks, deliveries, findings });
     this.writes = new SqliteWrites(database, { clock, marks, process });
-    this.requestFailures = new SqliteRequestFailures(database, clock);
+    this.requestFailures = new SqliteRequestFailures(database, clock, 'account');
+    this.connectionFailures = new SqliteRequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
     const ledger = new RateLedger(database, counter, process);
     this.reserveRequest = (demand) => ledger.reserve(demand);

@@ -51,6 +51,9 @@ export interface RequestFailureReport {
   readonly message: string;
 }
 
+/** Why a connection gives no access at present, as the last request that needed one found. */
+export type ConnectionFailure = RequestFailureReport & { readonly connection: string };
+
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
 export type ReportedRefusal = Omit<RegistrationRefusalTable, 'account_id'>;
 export type ReportedCallback = Omit<CallbackTable, 'account_id'>;
@@ -135,6 +138,15 @@ export function accountReports(sqlite: Sqlite, account: string | undefined, late
     .filter((accountId) => account === undefined || accountId === account)
     .flatMap((accountId) => summary(accountId) ?? [])
     .map((found) => ({ ...found, totals: totals(found.account) }));
+}
+
+/** Connections that give no access, by their names; those that the settings do not name any more included. */
+export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
+  const all = plainStatement<None, ConnectionFailure>(
+    sqlite,
+    'SELECT connection, requests, first_at, last_at, code, message FROM _connection_failures ORDER BY connection',
+  );
+  return all.all({}).map(withoutBlobs);
 }
 
 /** Counted as vendors change: to count them all again takes a second for each few millions. */

@@ -7,7 +7,10 @@ import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
 /** Accounts that no settings file names any more, so far as one that names those `served` can tell. */
-export function leftBehind(sqlite: Sqlite, { accounts, settingsFile }: ServedAccounts): Set<string> {
+export function leftBehind(
+  sqlite: Sqlite,
+  { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
+): Set<string> {
   const all = plainStatement<object, Pick<AccountTable, 'account_id' | 'not_served_since' | 'settings_file'>>(
     sqlite,
     'SELECT account_id, not_served_since, settings_file FROM accounts',
@@ -22,16 +25,19 @@ export function leftBehind(sqlite: Sqlite, { accounts, settingsFile }: ServedAcc
   return new Set(left.map(({ account_id }) => account_id));
 }
 
-/** Whether the mirror at that path holds the account; makes no file. A file that cannot be read holds none. */
-export function knowsAccount(path: string, accountId: string): boolean {
-  if (!existsSync(path)) return false;
+/** The connection that gave access last to an account of the mirror at that path; undefined where the mirror does not hold it, or cannot be read. */
+export function connectionOfKnown(path: string, accountId: string): string | undefined {
+  if (!existsSync(path)) return undefined;
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const known = plainStatement<{ accountId: string }>(sqlite, 'SELECT 1 FROM accounts WHERE account_id = :accountId');
-    return known.get({ accountId }) !== undefined;
+    const known = plainStatement<{ accountId: string }, { connection: string }>(
+      sqlite,
+      'SELECT connection FROM accounts WHERE account_id = :accountId',
+    );
+    return known.get({ accountId })?.connection;
   } catch {
-    return false;
+    return undefined;
   } finally {
     sqlite?.close();
   }

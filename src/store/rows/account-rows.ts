@@ -5,13 +5,16 @@ import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { AccountTable } from '../tables/mirror-tables.ts';
+import type { MirrorTables } from '../tables/mirror-tables.ts';
+import type { Selectable } from 'kysely';
+
+type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at'>;
 
 /** Each method runs inside a transaction. */
 export class AccountRows {
   readonly #insert: Statement<{ account_id: string; added_at: string }>;
-  readonly #accounts: Statement<object, Omit<AccountTable, 'added_at'>>;
-  readonly #setServed: Statement<Omit<AccountTable, 'added_at'>>;
+  readonly #accounts: Statement<object, AccountRow>;
+  readonly #setServed: Statement<AccountRow>;
 
   constructor(sqlite: Sqlite) {
     this.#insert = statement(sqlite, (at) =>
@@ -23,13 +26,17 @@ export class AccountRows {
     this.#accounts = statement(sqlite, () =>
       mirrorSql
         .selectFrom('accounts')
-        .select(['account_id', 'not_served_since', 'settings_file'])
+        .select(['account_id', 'not_served_since', 'settings_file', 'connection'])
         .orderBy('account_id'),
     );
     this.#setServed = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('accounts')
-        .set({ not_served_since: at('not_served_since'), settings_file: at('settings_file') })
+        .set({
+          not_served_since: at('not_served_since'),
+          settings_file: at('settings_file'),
+          connection: at('connection'),
+        })
         .where('account_id', '=', at('account_id')),
     );
   }
@@ -39,15 +46,17 @@ export class AccountRows {
   }
 
   /** Writes down which accounts a settings file names. @returns those that it names no more since now. */
-  serve({ accounts: served, settingsFile }: ServedAccounts, now: number): string[] {
+  serve({ accounts: served, connectionOf, settingsFile }: ServedAccounts, now: number): string[] {
     const named = new Set(served);
     const left: string[] = [];
-    for (const { account_id, not_served_since, settings_file } of this.#accounts.all({})) {
+    for (const row of this.#accounts.all({})) {
+      const { account_id, not_served_since, settings_file } = row;
       if (named.has(account_id)) {
-        if (not_served_since === null && settings_file === settingsFile) continue;
-        this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile });
+        const connection = connectionOf.get(account_id) ?? row.connection;
+        if (not_served_since === null && settings_file === settingsFile && connection === row.connection) continue;
+        this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile, connection });
       } else if (not_served_since === null && mayDisown(settings_file, settingsFile)) {
-        this.#setServed.run({ account_id, not_served_since: timestamp(now), settings_file: settingsFile });
+        this.#setServed.run({ ...row, not_served_since: timestamp(now), settings_file: settingsFile });
         left.push(account_id);
       }
     }

@@ -180,6 +180,7 @@ export interface AccountTable {
   added_at: string;
   not_served_since: string | null;
   settings_file: string | null;
+  connection: Generated<string>;
 }
 
 /** The mirror file. */

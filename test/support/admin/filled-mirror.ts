@@ -107,6 +107,7 @@ export async function showMirror(path: string, settings: Partial<AdminOptions['s
       startedAt: systemClock.now(),
       mirror,
       secrets: mirror,
+      connections: { names: ['default'], of: () => 'default' },
       supervisors: new Map([[account, { watchdog: 'hearing', doubt: null, progress: null }]]),
       clock: systemClock,
       listener: { listening: true },

@@ -130,6 +130,7 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
     accounts,
     ability: able,
     targets: [],
+    connections: [{ connection: 'default', accounts: accounts.length, failing: null }],
     files: { databaseBytes: 18_432_000, walBytes: 412_000 },
     process: { rssBytes: 96_400_000, eventLoopLagSeconds: 0.0112 },
     next: { pull: noon + 15 * hour, reconcile: noon + 11 * minute },

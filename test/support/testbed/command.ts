@@ -53,7 +53,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
   const interruption = new AbortController();
   writeFileSync(
     settings,
-    `accounts: [6BApk, other]\ndatabase: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n`,
+    `${options.settings?.includes('accounts: ') ? '' : 'accounts: [6BApk, other]\n'}database: ${database}\nsecrets: ${join(folder, 'secrets.db')}\n${serviceSettings(options.settings, service)}\n`,
   );
   const runBare = async (...argv: string[]): Promise<Outcome> => {
     const columns = options.columns ?? (options.typed === undefined ? undefined : 100);

@@ -11,40 +11,40 @@ describe('the command line', () => {
       Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.
 
       Common options:
-        -c, --config <file>           the settings; else $VENDOR_MIRROR_CONFIG,
-                                      /etc/vendor-mirror/mirror.yaml
-        --sandbox                     use the built-in sandbox, in files of its own; so does a command
-                                      without settings
-        --account <id>                only this account of the settings
-        --json                        print one JSON document instead of text
-        --log-level <level>           how much to log on standard error (choices: "fatal", "error",
-                                      "warn", "info", "debug", "trace", "silent")
-        -h, --help                    print help
+        -c, --config <file>            the settings; else $VENDOR_MIRROR_CONFIG,
+                                       /etc/vendor-mirror/mirror.yaml
+        --sandbox                      use the built-in sandbox, in files of its own; so does a command
+                                       without settings
+        --account <id>                 only this account of the settings
+        --json                         print one JSON document instead of text
+        --log-level <level>            how much to log on standard error (choices: "fatal", "error",
+                                       "warn", "info", "debug", "trace", "silent")
+        -h, --help                     print help
 
       Options:
-        -V, --version                 print the version
+        -V, --version                  print the version
 
       Commands:
-        serve [options]               the daemon: webhooks, queue, schedules, health
-        sync [options]                mirror all vendors and gateways, once
-        reconcile [options]           mirror all, and account for every difference
-        verify [options]              compare the mirror with the source, field by field
-        status [options]              what the mirror holds, how fresh it is, and what to do
-        doctor [options]              checks everything that must be right, and says what to do
-        vendors                       vendors: list, show, create, edit, delete, archive, restore
-        gateways                      payment gateways: list, remove
-        callbacks                     webhook callbacks: list, register, verify, resend, delete
-        deliveries                    the journal of webhooks: list, retry
-        changes [options]             the change feed
-        export [options] <file>       a consistent copy of the mirror, or rows of it as .csv, .json or
-                                      .ndjson
-        notify                        outgoing webhooks: list, retry, forget
-        login [options]               get access by OAuth, in a browser
-        logout [options]              forget the tokens of login
-        completion [options] <shell>  a script that lets a shell complete these commands
-        version [options]             print the version
-        sandbox [options]             the service itself on a local port, with invented vendors
-        help [command]                display help for command
+        serve [options]                the daemon: webhooks, queue, schedules, health
+        sync [options]                 mirror all vendors and gateways, once
+        reconcile [options]            mirror all, and account for every difference
+        verify [options]               compare the mirror with the source, field by field
+        status [options]               what the mirror holds, how fresh it is, and what to do
+        doctor [options]               checks everything that must be right, and says what to do
+        vendors                        vendors: list, show, create, edit, delete, archive, restore
+        gateways                       payment gateways: list, remove
+        callbacks                      webhook callbacks: list, register, verify, resend, delete
+        deliveries                     the journal of webhooks: list, retry
+        changes [options]              the change feed
+        export [options] <file>        a consistent copy of the mirror, or rows of it as .csv, .json or
+                                       .ndjson
+        notify                         outgoing webhooks: list, retry, forget
+        login [options] [connection]   get access by OAuth, in a browser
+        logout [options] [connection]  forget the tokens of login
+        completion [options] <shell>   a script that lets a shell complete these commands
+        version [options]              print the version
+        sandbox [options]              the service itself on a local port, with invented vendors
+        help [command]                 display help for command
 
       Examples:
         vendor-mirror sync --sandbox                            # try it: mirror a built-in sandbox

@@ -150,18 +150,19 @@ describe('a secret in the settings', () => {
   };
 
   it('H13 may stand in a file of its own, out of the environment', () => {
-    const { service, admin } = read(inFiles, {
+    const { connections, admin } = read(inFiles, {
       '/run/client': 'one\n',
       '/run/refresh': 'two\n',
       '/run/admin': 'three\n',
     });
-    const auth = service.auth && 'oauth' in service.auth ? service.auth.oauth : undefined;
+    const access = connections.get('default');
+    const auth = access && 'oauth' in access ? access.oauth : undefined;
     expect([auth?.clientSecret, auth?.refreshToken, admin.token].map((secret) => secret?.reveal())).toEqual([
       'one',
       'two',
       'three',
     ]);
-    expect(read(withValue(['service', 'auth'], { accessTokenFile: '/run/token' })).service.auth).toEqual({
+    expect(read(withValue(['service', 'auth'], { accessTokenFile: '/run/token' })).connections.get('default')).toEqual({
       accessTokenFile: '/run/token',
     });
   });
@@ -173,7 +174,7 @@ describe('a secret in the settings', () => {
 
   it('H13 from a variable of the environment is named where that is not set, and never shown', () => {
     const given = withValue(['service', 'auth', 'accessToken'], '${TOKEN}');
-    const { auth } = read(given, {}, { TOKEN: 'canary' }).service;
+    const auth = read(given, {}, { TOKEN: 'canary' }).connections.get('default');
     expect(auth).toEqual({ accessToken: expect.any(Secret) as unknown });
     expect(JSON.stringify(auth)).not.toContain('canary');
     expect(problems(given)).toContain('the environment variable TOKEN is not set');

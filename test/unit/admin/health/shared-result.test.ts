@@ -40,6 +40,7 @@ it('K24 an examination looks at one account in each turn of the event loop', asy
       sizes: () => ({ databaseBytes: 0, walBytes: 0, freeBytes: 1 }),
     },
     targets: [],
+    connections: { names: [], of: () => 'default' },
     secrets: { trouble: () => undefined },
     supervisors: new Map(
       Array.from({ length: 100 }, (_, index) => [`a${index}`, { watchdog: 'off', doubt: null, progress: null }]),

@@ -79,14 +79,14 @@ describe('a token in a file', () => {
       tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
     ).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'Cannot read the file of service.auth.accessTokenFile (no regular file of at most 64 kB).',
+      message: 'Cannot read the file of accessTokenFile (no regular file of at most 64 kB).',
     });
   });
 
   it('that is missing or unusable is named', async () => {
     await expect(source.current()).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'Cannot read the file of service.auth.accessTokenFile (ENOENT).',
+      message: 'Cannot read the file of accessTokenFile (ENOENT).',
     });
     await write('two words');
     await expect(source.current()).rejects.toThrow(`The file ${path} holds no usable access token`);

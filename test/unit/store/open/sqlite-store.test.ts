@@ -17,7 +17,11 @@ let at: Both;
 beforeEach(async () => {
   const one = await testbed({ level: 'store' });
   const two = await one.open(other);
-  await one.mirror.addAccounts([account, other], { accounts: [account, other], settingsFile: 'settings' });
+  await one.mirror.addAccounts([account, other], {
+    accounts: [account, other],
+    connectionOf: new Map(),
+    settingsFile: 'settings',
+  });
   await one.page(await one.ask(), row(1, 'of one'));
   await two.page(await one.ask(), row(1, 'of two'));
   later(one, lag);

@@ -7,7 +7,7 @@ const hour = 3_600_000;
 
 async function openedTestbed(): Promise<Testbed<'store'>> {
   const at = await testbed({ level: 'store' });
-  await at.mirror.addAccounts([account], { accounts: [account], settingsFile: 'settings' });
+  await at.mirror.addAccounts([account], { accounts: [account], connectionOf: new Map(), settingsFile: 'settings' });
   return at;
 }
 

@@ -18,6 +18,9 @@ const written = new Set([
   "src/store/feed/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
   'src/store/figures/money-history.ts: steps',
   'src/store/outbox/outbox-statements.ts: text',
+  'src/store/transactions/failed-requests.ts: any',
+  'src/store/transactions/failed-requests.ts: forget',
+  'src/store/transactions/failed-requests.ts: add',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/reading-statement.ts: text',
   'src/store/export/export-rows.ts: true',

@@ -140,6 +140,7 @@ describe('the retention', () => {
     });
     await mirror.addAccounts(['one', 'two', 'three', 'four'], {
       accounts: ['one', 'two', 'three', 'four'],
+      connectionOf: new Map(),
       settingsFile: 'settings',
     });
     const before = await Promise.all(['one', 'two', 'three', 'four'].map((id) => mirror.runs.lastComplete(id)));

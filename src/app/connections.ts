@@ -1,0 +1,161 @@
+/** The connections of an installation: each gives access to some of its accounts with a grant of its own, and fails without the others. */
+import { tokenSource } from '../api/auth/configured-tokens.ts';
+import type { TokenSource } from '../api/auth/token-source.ts';
+import type { ExchangeDependencies } from '../api/http/request.ts';
+import type { TokenPair } from '../api/auth/token-request.ts';
+import { asMirrorError, isAccessRefused, MirrorError } from '../domain/errors.ts';
+import type { Log } from '../domain/log.ts';
+import { withMessage } from '../domain/with-message.ts';
+import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
+import type { RequestFailures } from '../store/areas/areas.ts';
+import type { Secrets } from '../store/secrets/secrets.ts';
+import type { TokenStorage, TokenStorageUser } from '../store/secrets/token-store.ts';
+import { RequestFailureLog } from './request-failures.ts';
+
+/** The service's address. @throws MirrorError `settings_invalid` where it is not told, or no way to get access. */
+export function whereToRead({ service: { baseUrl }, connections }: Settings): string {
+  if (baseUrl === null || connections.size === 0)
+    throw new MirrorError(
+      'settings_invalid',
+      'service.baseUrl and service.auth are not set: there is nothing to read.',
+    );
+  return baseUrl;
+}
+
+export interface ConnectionsOptions extends ExchangeDependencies {
+  /** How access is got, by the name of each connection, and the connection of each account; the default one where it is left out. */
+  readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
+  readonly secrets: Pick<Secrets, 'tokenStore'>;
+  readonly process: TokenStorageUser['process'];
+  readonly failures: RequestFailures;
+  readonly log: Log;
+}
+
+/** A source of tokens that was made from settings, until those change. */
+interface Made {
+  readonly from: AuthSettings;
+  readonly source: TokenSource;
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #failures: RequestFailureLog;
+  readonly #sources = new Map<string, Made>();
+  /** Connections that give no access, with the code that was last reported. */
+  readonly #failing = new Map<string, MirrorError['code']>();
+  #settings: ConnectionsOptions['settings'];
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#failures = new RequestFailureLog(options);
+  }
+
+  /** Names of all. */
+  get names(): readonly string[] {
+    return [...this.#settings.connections.keys()];
+  }
+
+  /** The name of the connection that gives access to an account. */
+  of(accountId: string): string {
+    return this.#settings.connectionOf.get(accountId) ?? defaultConnection;
+  }
+
+  /** Gets access in other ways from now on. Tokens are read anew, those in memory too. */
+  use(settings: ConnectionsOptions['settings']): void {
+    this.#settings = settings;
+    this.#sources.clear();
+  }
+
+  /** The tokens that open an account, whatever its connection is at the moment, and however that gets them. */
+  tokens(accountId: string): TokenSource {
+    const noted = async <T>(work: (source: TokenSource) => Promise<T>): Promise<T> => {
+      const name = this.of(accountId);
+      try {
+        return await work(this.#source(name));
+      } catch (thrown) {
+        const error = asMirrorError(thrown);
+        this.#failed(name, error);
+        throw inConnection(name, error);
+      }
+    };
+    return {
+      current: () => noted((source) => source.current()),
+      renew: (rejected) => noted((source) => source.renew(rejected)),
+      refused: (error) => {
+        const name = this.of(accountId);
+        this.#failed(name, error);
+        return inConnection(name, error);
+      },
+    };
+  }
+
+  /** A request about an account was answered. Never fails. */
+  async answered(accountId: string): Promise<void> {
+    const name = this.of(accountId);
+    if (this.#failing.delete(name))
+      this.#options.log.info({ connection: name }, `the connection ${name} gives access again`);
+    await this.#failures.answered(name);
+  }
+
+  /** Keeps a pair of tokens that a person got, for every process of this mirror. */
+  keepGrant(name: string, pair: TokenPair): Promise<void> {
+    return this.#tokenStore(name).exclusively((_, save) => save(pair));
+  }
+
+  /** Forgets such a pair. @returns whether there was one. */
+  forgetGrant(name: string): Promise<boolean> {
+    return this.#tokenStore(name).forget();
+  }
+
+  /** Nothing is written any more. */
+  stop(): void {
+    this.#failures.stop();
+  }
+
+  #source(name: string): TokenSource {
+    const from = this.#auth(name);
+    const made = this.#sources.get(name);
+    if (made?.from === from) return made.source;
+    const source = tokenSource(from, this.#tokenStore(name), this.#options);
+    this.#sources.set(name, { from, source });
+    return source;
+  }
+
+  #auth(name: string): AuthSettings {
+    const auth = this.#settings.connections.get(name);
+    if (auth) return auth;
+    throw new MirrorError(
+      'settings_invalid',
+      name === defaultConnection ? 'service.auth is not set.' : 'The settings do not name it among `connections`.',
+    );
+  }
+
+  #tokenStore(name: string): TokenStorage {
+    const auth = this.#auth(name);
+    const client = 'oauth' in auth ? `${auth.oauth.tokenUrl} ${auth.oauth.clientId}` : '';
+    // Two connections may be of one client: two people consented.
+    const grant = name === defaultConnection ? client : `${name} ${client}`;
+    const { secrets, process, log } = this.#options;
+    const onWait = (): void =>
+      log.warn({ connection: name }, 'another process renews the access token: waiting until it has ended');
+    return secrets.tokenStore(grant, { process, onWait });
+  }
+
+  #failed(name: string, error: MirrorError): void {
+    if (error.code === 'interrupted') return;
+    this.#failures.failed(name, error);
+    if (this.#failing.get(name) === error.code) return;
+    this.#failing.set(name, error.code);
+    const { log } = this.#options;
+    const facts = { connection: name, code: error.code };
+    const message = `the connection ${name} gives no access: ${error.message} ${error.hint}`;
+    if (isAccessRefused(error.code)) log.error(facts, message);
+    else log.warn(facts, message);
+  }
+}
+
+/** The error, naming the connection where the settings give it a name. */
+function inConnection(name: string, error: MirrorError): MirrorError {
+  return name === defaultConnection ? error : withMessage(error, `Connection ${name}: ${error.message}`);
+}
