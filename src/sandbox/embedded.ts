@@ -1,6 +1,6 @@
 /** A sandbox on a local port inside another program: for `start`, for the sandbox command, and for tests. */
 import type { Clock } from '../domain/clock.ts';
-import { fetchPost } from './delivery/fetch-sender.ts';
+import { fetchPost, type Fetch } from './delivery/fetch-sender.ts';
 import { serveSandbox } from './http-service.ts';
 import { openWorldFile } from './world-file.ts';
 import { Sandbox, type SandboxOptions } from './service.ts';
@@ -17,7 +17,7 @@ export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'toke
   /** Where the world is kept, so that a second start finds it as it was left; nowhere unless told. */
   readonly file?: string;
   /** Carries deliveries. */
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   /** Hears of faults of the sandbox itself. */
   readonly onFault?: (error: unknown) => void;
 }

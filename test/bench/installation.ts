@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeFetch } from '../../src/api/http/node-fetch.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../src/settings/parse.ts';
 import { openInstallation, type Installation } from '../../src/app/installation.ts';
@@ -52,7 +53,7 @@ export function open(place: Place): Promise<Installation> {
   return openInstallation(settingsOf(place), {
     clock: systemClock,
     random: systemRandom,
-    fetch: (...request) => globalThis.fetch(...request),
+    fetch: nodeFetch(),
     log: silentLog,
     lockProcess,
     migrations,

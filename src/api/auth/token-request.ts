@@ -13,7 +13,7 @@ import {
 import { isLoopback, type AuthSettings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
-import { exchange, type ExchangeDependencies } from '../http/request.ts';
+import { exchange, type Answer, type ExchangeDependencies } from '../http/request.ts';
 import { usableToken } from './token-source.ts';
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
@@ -54,9 +54,17 @@ export function requestOptions(
     [allowInsecureRequests]: isLoopback(new URL(tokenUrl).hostname),
     [customFetch]: async (url, { method, headers, body }) => {
       const answer = await exchange({ url: new URL(url), method, headers, body: String(body) }, dependencies);
-      return new Response(new Uint8Array(answer.bytes), { status: answer.status, headers: answer.headers });
+      return new Response(new Uint8Array(answer.bytes), { status: answer.status, headers: readHeaders(answer) });
     },
   };
+}
+
+/** The headers of an answer that its reader looks at. */
+function readHeaders({ headers }: Answer): [string, string][] {
+  return ['content-type', 'www-authenticate'].flatMap((name): [string, string][] => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
 }
 
 /**

@@ -6,7 +6,23 @@ import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { networkCode, unreachable } from './network-errors.ts';
 
-export type Fetch = typeof globalThis.fetch;
+/** The network: what of the global `fetch` is used. */
+export type Fetch = (url: URL, request: FetchRequest) => Promise<FetchedAnswer>;
+
+export interface FetchRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+export interface FetchedAnswer {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get'>;
+  /** Decoded. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
 
 /** Decoded bytes of one answer at most. */
 const largestBody = 8 * 1024 * 1024;
@@ -26,10 +42,10 @@ export interface ExchangeDependencies {
   readonly timeout: number;
 }
 
-/** An answer of any status, its body decoded (gzip) but not interpreted. */
+/** An answer of any status, its body decoded (gzip, brotli) but not interpreted. */
 export interface Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, 'get'>;
   readonly bytes: Uint8Array;
 }
 
@@ -76,8 +92,7 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
 }
 
 /**
- * Node's fetch may leave a read unsettled after a damaged gzip body, and then ignores its own signal. The wait must end
- * all the same.
+ * The wait ends with the signal, whatever the network makes of it: a read may stay unsettled after a damaged body.
  */
 function rejectedOnAbort(signal: AbortSignal): Promise<never> {
   const rejected = new Promise<never>((_, reject) => {
@@ -92,8 +107,8 @@ function tooSlow(host: string, what: string, timeout: number): MirrorError {
 }
 
 /** A redirect is never followed: it would carry the token to wherever it points. */
-function refuseRedirect(request: URL, response: Response): void {
-  if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return;
+function refuseRedirect(request: URL, response: FetchedAnswer): void {
+  if (response.status < 300 || response.status > 399) return;
   const location = response.headers.get('location') ?? '';
   const target = URL.canParse(location, request.href) ? ` to ${new URL(location, request).origin}` : '';
   throw new MirrorError('redirected', `${request.host} answered with a redirect${target}, which was not followed.`, {
@@ -101,8 +116,7 @@ function refuseRedirect(request: URL, response: Response): void {
   });
 }
 
-async function bodyOf(response: Response, host: string): Promise<Uint8Array> {
-  const body: AsyncIterable<Uint8Array> | null = response.body;
+async function bodyOf({ body }: FetchedAnswer, host: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

@@ -10,7 +10,7 @@ const longest = 3_600_000;
  * one, so that a wrong clock on this machine makes no difference. It counts only on 429 and 503: the service sends it
  * on success too.
  */
-export function retryAfter(headers: Headers, now: number): number | undefined {
+export function retryAfter(headers: Pick<Headers, 'get'>, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return clamp(Number(text) * 1_000);
   const until = /[A-Za-z]{3}/.test(text) ? parseInstant(text) : undefined;

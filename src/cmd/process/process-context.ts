@@ -1,5 +1,6 @@
 /** What a command sees of the process around it. A test hands over its own. */
 import type { Readable } from 'node:stream';
+import type { Fetch } from '../../api/http/request.ts';
 import { systemClock, systemRandom, type Clock, type Random } from '../../domain/clock.ts';
 
 /** Streams that may be a terminal. */
@@ -13,7 +14,7 @@ export interface ProcessContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: Random;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   /** Aborted when the person at the terminal, or the system, wants an end. */
   readonly interrupted: AbortSignal;
   /** Where package.json, config/ and migrations/ are. */
@@ -24,8 +25,9 @@ export interface ProcessContext {
   readonly settingsOption?: string;
 }
 
-/** The edge of this process. `fetch` is looked up at each call, so that it may be replaced later. */
+/** The edge of this process. The network is loaded when it is needed for the first time. */
 export function processContext(interrupted: AbortSignal, packageRoot: string): ProcessContext {
+  let network: Promise<Fetch> | undefined;
   return {
     // Looking at it opens it; most commands never do.
     get stdin() {
@@ -36,7 +38,10 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
     env: process.env,
     clock: systemClock,
     random: systemRandom,
-    fetch: (...request) => globalThis.fetch(...request),
+    async fetch(...request) {
+      network ??= import('../../api/http/node-fetch.ts').then(({ nodeFetch }) => nodeFetch());
+      return (await network)(...request);
+    },
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',

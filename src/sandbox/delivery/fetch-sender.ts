@@ -2,23 +2,29 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Post } from './delivery-sender.ts';
 
+/** What of the global `fetch` is used. */
+export type Fetch = (
+  url: URL,
+  request: { method: 'POST'; headers: Record<string, string>; body: string; redirect: 'manual'; signal: AbortSignal },
+) => Promise<{ readonly status: number }>;
+
 /** Posts with the given fetch; the answer's body is not read. */
-export function fetchPost(fetch: typeof globalThis.fetch, clock: Clock): Post {
+export function fetchPost(fetch: Fetch, clock: Clock): Post {
   return async (uri, headers, body, timeoutMs, signal) => {
     const late = new AbortController();
     const cancel = clock.timer(timeoutMs, () => late.abort(new Error('No answer in time.')));
     try {
-      const answer = await fetch(uri, {
+      const { status } = await fetch(new URL(uri), {
         method: 'POST',
         headers,
         body,
         redirect: 'manual',
         signal: AbortSignal.any([late.signal, signal]),
       });
-      await answer.body?.cancel();
-      return { status: answer.status };
+      return { status };
     } finally {
       cancel();
+      late.abort();
     }
   };
 }

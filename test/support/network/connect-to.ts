@@ -7,7 +7,7 @@ import { Secret, silentLog } from '../../../src/domain/log.ts';
 import type { ReadStamp } from '../../../src/domain/reading.ts';
 import type { ReserveRequest } from '../../../src/domain/rate-reservation.ts';
 import { constantRandom } from '../random.ts';
-import { globalFetch } from './intercept.ts';
+import { network } from './intercept.ts';
 
 export interface Connection {
   readonly baseUrl: string;
@@ -36,7 +36,7 @@ export function connectTo(
     {
       clock,
       random: constantRandom(0),
-      fetch: globalFetch,
+      fetch: network,
       log: silentLog,
       reserveRequest: freeReservations(() => ({ readSeq: (readSeq += 1), begun: clock.monotonic() })),
       tokens: fixedToken(new Secret(token)),

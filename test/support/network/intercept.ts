@@ -1,6 +1,8 @@
 /** nock in place of a service: every request to it in this test is answered here, whoever sends it. */
 import nock from 'nock';
 import { onTestFinished } from 'vitest';
+import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
+import type { Fetch } from '../../../src/api/http/request.ts';
 
 // Importing nock switches it on.
 nock.restore();
@@ -15,8 +17,8 @@ export interface Sent {
 
 export type Answerer = (sent: Sent) => Response | Error | Promise<Response | Error>;
 
-/** Looked up at call time, as the program does it: nock replaces it. */
-export const globalFetch: typeof globalThis.fetch = (...sent) => globalThis.fetch(...sent);
+/** The network as the program has it. */
+export const network: Fetch = nodeFetch();
 
 /** Answers every request to the origin from now on, and to no other; an error breaks the connection. */
 export function intercept(origin: string, answer: Answerer): void {

@@ -4,7 +4,7 @@ import type { ServiceClient } from '../../../src/api/client.ts';
 import { constantRandom } from '../random.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
 import { connectTo, freeReservations } from './connect-to.ts';
-import { globalFetch, intercept, type Sent } from './intercept.ts';
+import { network, intercept, type Sent } from './intercept.ts';
 
 const baseUrl = 'https://api.service.example';
 export const token = 'canary-access-token-5f2c';
@@ -43,7 +43,7 @@ export function scriptedService(
       rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 20, per: 60_000 } },
       clock,
       random: constantRandom(),
-      fetch: (...request) => clock.busy(globalFetch(...request)),
+      fetch: (...request) => clock.busy(network(...request)),
       reserveRequest: freeReservations(() => {
         stamps.push(stamps.length + 1);
         return { readSeq: stamps.length, begun: clock.monotonic() };

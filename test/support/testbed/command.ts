@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { systemClock, systemRandom, type Clock } from '../../../src/domain/clock.ts';
 import type { ProcessContext, Input, Output } from '../../../src/cmd/process/process-context.ts';
+import { nodeFetch } from '../../../src/api/http/node-fetch.ts';
 import { runProgram } from '../../../src/cmd/program.ts';
 import { packageRoot, temporaryFolder, writeMirror, type Rows } from '../mirror-file.ts';
 import { virtualClock } from '../virtual-clock.ts';
@@ -65,7 +66,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
       env: options.env ?? {},
       clock,
       random: systemRandom,
-      fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
+      fetch: options.fetch ?? nodeFetch(),
       interrupted: interruption.signal,
       packageRoot,
       machineSettings: join(folder, 'of-the-machine.yaml'),

@@ -6,7 +6,7 @@ import { startEmbeddedSandbox, type EmbeddedOptions, type EmbeddedSandbox } from
 import type { FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { connectTo } from '../../support/network/connect-to.ts';
-import { globalFetch } from '../../support/network/intercept.ts';
+import { network } from '../../support/network/intercept.ts';
 
 let running: EmbeddedSandbox | undefined;
 
@@ -15,7 +15,7 @@ afterEach(() => running?.stop());
 async function served(options: Partial<EmbeddedOptions> = {}): Promise<ServiceClient> {
   running = await startEmbeddedSandbox({
     clock: systemClock,
-    fetch: globalFetch,
+    fetch: network,
     vendors: 230,
     rateLimits: null,
     ...options,

@@ -8,7 +8,7 @@ import { tokenSource } from '../../../../src/api/auth/configured-tokens.ts';
 import type { TokenSource } from '../../../../src/api/auth/token-source.ts';
 import { Secret } from '../../../../src/domain/log.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
-import { globalFetch, intercept } from '../../../support/network/intercept.ts';
+import { network, intercept } from '../../../support/network/intercept.ts';
 import { broken, fixture, html, json } from '../../../support/network/service-answers.ts';
 
 const revealed = async (token: Promise<Secret | undefined>): Promise<string | undefined> => (await token)?.reveal();
@@ -148,7 +148,7 @@ describe('tokens by OAuth', () => {
       const answer = JSON.parse(fixture('token-refresh-response')) as Record<string, unknown>;
       return json({ ...answer, access_token: `access-${asked.length}`, refresh_token: current, ...changes });
     });
-    return { clock, asked, reachable, dependencies: { clock, fetch: globalFetch, timeout: 1_000 } };
+    return { clock, asked, reachable, dependencies: { clock, fetch: network, timeout: 1_000 } };
   }
 
   const source = (kept: TokenStore, dependencies: Parameters<typeof tokenSource>[2]): TokenSource =>
@@ -281,7 +281,7 @@ describe('tokens by OAuth', () => {
     ],
   ])('P6 an endpoint that answers %s fails without a secret', async (_, answer, code) => {
     intercept(service, () => answer);
-    const tokens = source(tokenStore(), { clock: virtualClock(), timeout: 1_000, fetch: globalFetch });
+    const tokens = source(tokenStore(), { clock: virtualClock(), timeout: 1_000, fetch: network });
     const error: unknown = await tokens.current().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code });
     expect(`${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toMatch(/canary|seed/);

@@ -26,6 +26,9 @@ describe('every request', () => {
       authorization: `Bearer ${token}`,
       'api-version': 'alpha',
       host: 'api.service.example',
+      'user-agent': 'vendor-mirror',
+      'accept-encoding': 'gzip, br',
+      connection: expect.any(String) as string,
     });
     expect(sent[1]?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(sent[1]?.body).toEqual({ bill_vendor: newVendor });

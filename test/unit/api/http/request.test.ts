@@ -6,11 +6,11 @@ import {
   type Server as SocketServer,
   type Socket,
 } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange, type Answer } from '../../../../src/api/http/request.ts';
 import { failureOf } from '../../../support/failure.ts';
-import { globalFetch, intercept } from '../../../support/network/intercept.ts';
+import { network, intercept } from '../../../support/network/intercept.ts';
 import { broken } from '../../../support/network/service-answers.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
@@ -47,23 +47,48 @@ interface Asked {
 }
 
 function get(url: URL, { timeout = 1_000, signal }: Asked = {}, clock = virtualClock()): Promise<Answer> {
-  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch: globalFetch, clock, timeout });
+  return exchange({ url, method: 'GET', headers: {}, signal }, { fetch: network, clock, timeout });
 }
 
 describe('one request', () => {
-  it('accepts gzip and returns the decoded bytes, whatever the status', async () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('accepts %s and returns the decoded bytes, whatever the status', async (encoding, encode) => {
     let accepted: string | undefined;
     const url = await served((request, response) => {
       accepted = request.headers['accept-encoding'];
-      response.writeHead(422, { 'content-encoding': 'gzip', 'x-a': 'b' }).end(gzipSync('{"a":"ä"}'));
+      response.writeHead(422, { 'content-encoding': encoding, 'x-a': 'b' }).end(encode('{"a":"ä"}'));
     });
     const answer = await get(url);
-    expect(accepted).toContain('gzip');
-    expect([answer.status, answer.headers.get('x-a'), Buffer.from(answer.bytes).toString()]).toEqual([
+    expect(accepted?.split(', ')).toContain(encoding);
+    expect([answer.status, answer.headers.get('X-A'), Buffer.from(answer.bytes).toString()]).toEqual([
       422,
       'b',
       '{"a":"ä"}',
     ]);
+  });
+
+  it('is sent on the connection of the one before, and on a new one where it writes', async () => {
+    const ports: unknown[] = [];
+    const url = await served((request, response) => {
+      ports.push(request.socket.remotePort);
+      response.end('{}');
+    });
+    for (const method of ['GET', 'GET', 'POST', 'POST'])
+      await exchange({ url, method, headers: {} }, { fetch: network, clock: virtualClock(), timeout: 1_000 });
+    expect(ports.map((port) => ports.indexOf(port))).toEqual([0, 0, 2, 3]);
+  });
+
+  it('that reads is sent again where the service closed the kept connection meanwhile', async () => {
+    let requests = 0;
+    const url = await served((request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.resetAndDestroy();
+      else response.end(String(requests));
+    });
+    await get(url);
+    expect(Buffer.from((await get(url)).bytes).toString()).toBe('3');
   });
 
   it('returns no bytes for 204', async () => {
@@ -111,8 +136,8 @@ describe('one request', () => {
     const dependencies = {
       clock,
       timeout: 5_000,
-      fetch: async (...sent: Parameters<typeof fetch>) => {
-        const response = await fetch(...sent);
+      fetch: async (...sent: Parameters<typeof network>) => {
+        const response = await network(...sent);
         headers();
         return response;
       },
@@ -145,10 +170,13 @@ describe('one request', () => {
     expect(['answer_unreadable', 'service_unreachable']).toContain((await failureOf(get(url))).code);
   });
 
-  it('A25 a damaged gzip body is no answer', async () => {
-    const url = await served((_, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
-    );
+  it.each([
+    ['gzip', 'not gzip at all'],
+    ['gzip', gzipSync('{"response":{}}').subarray(0, -9)],
+    ['br', 'not brotli at all'],
+    ['br', brotliCompressSync('{"response":{}}').subarray(0, -3)],
+  ])('A25 a damaged or cut %s body is no answer', async (encoding, body) => {
+    const url = await served((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
     expect((await failureOf(get(url))).code).toBe('answer_unreadable');
   });
 
@@ -171,10 +199,13 @@ describe('one request', () => {
     await aborted;
   });
 
-  it('A26 a gzip bomb is refused at 8 MB decoded', async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('A26 a bomb of %s is refused at 8 MB decoded', async (encoding, encode) => {
+    const bomb = encode(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
-    const url = await served((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    const url = await served((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb));
     expect(await failureOf(get(url))).toMatchObject({ code: 'answer_too_large' });
   });
 
