@@ -15,11 +15,17 @@ const oauth = z.strictObject({
   scopes: z.array(text).min(1).optional(),
 });
 
+const commandForm = 'a command that prints a token: a text for the shell, or a list of its words';
 export const auth = z.union(
-  [z.strictObject({ accessToken: secret }), z.strictObject({ accessTokenFile: path }), z.strictObject({ oauth })],
+  [
+    z.strictObject({ accessToken: secret }),
+    z.strictObject({ accessTokenFile: path }),
+    z.strictObject({ accessTokenCommand: z.union([text, z.array(text).min(1, commandForm)], { error: commandForm }) }),
+    z.strictObject({ oauth }),
+  ],
   {
     error:
-      'exactly one of accessToken, accessTokenFile or oauth {tokenUrl, clientId, clientSecret, redirectUri, authorizeUrl or refreshToken}',
+      'exactly one of accessToken, accessTokenFile, accessTokenCommand or oauth {tokenUrl, clientId, clientSecret, redirectUri, authorizeUrl or refreshToken}',
   },
 );
 

@@ -138,7 +138,10 @@ function contradictions(settings: Shaped): Problem[] {
     problems.push({ path: ['service', 'baseUrl'], remedy: 'should be the https address of the service' });
   const needsDefault = settings.accounts.some(({ connection }) => connection === defaultConnection);
   if (!sandbox && service.auth === null && needsDefault)
-    problems.push({ path: ['service', 'auth'], remedy: 'should hold accessToken, accessTokenFile or oauth' });
+    problems.push({
+      path: ['service', 'auth'],
+      remedy: 'should hold accessToken, accessTokenFile, accessTokenCommand or oauth',
+    });
   const isReal = service.baseUrl !== null || allConnections(settings).size > 0;
   if (sandbox && isReal)
     problems.push({

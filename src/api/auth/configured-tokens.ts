@@ -1,6 +1,7 @@
 /** The source of access tokens that the settings choose. */
 import type { AuthSettings } from '../../settings/parse.ts';
 import { OAuthTokens, type TokenStore } from './oauth-tokens.ts';
+import { CommandToken } from './command-token.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import { fileToken, fixedToken, type TokenSource } from './token-source.ts';
 
@@ -11,6 +12,7 @@ export function tokenSource(
   dependencies: ExchangeDependencies,
 ): TokenSource {
   if ('accessToken' in auth) return fixedToken(auth.accessToken);
+  if ('accessTokenCommand' in auth) return new CommandToken(auth.accessTokenCommand, dependencies);
   if ('accessTokenFile' in auth) return fileToken(auth.accessTokenFile);
   return new OAuthTokens(auth.oauth, tokenStore, dependencies);
 }

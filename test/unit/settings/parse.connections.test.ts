@@ -59,6 +59,11 @@ it.each([
     { accounts: [{ id: 'A', connection: 'main' }], connections: { ...connections, default: connections.main } },
     'connections.default: should have another name',
   ],
+  [
+    'a command without words',
+    { accounts: ['A'], service: { baseUrl: 'https://service.example', auth: { accessTokenCommand: [] } } },
+    'service.auth.accessTokenCommand: should be a command that prints a token',
+  ],
   ['a connection without auth', { accounts: ['A'], connections: { main: {} } }, 'connections.main.auth: '],
 ])('settings with %s are refused by name and line', async (_, given, problem) => {
   expect(await problemsOf(given)).toContain(problem);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { testbed } from '../../../support/testbed.ts';
 
 const accounts = `accounts: [6BApk, { id: other, connection: main }]
-connections: { main: { auth: { accessToken: of-nobody } } }`;
+connections: { main: { auth: { accessTokenCommand: echo of-nobody } } }`;
 
 it('K18 status names the connection that gives no access, for how many accounts and why, and the others go on', async () => {
   const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other'] }, settings: accounts });
