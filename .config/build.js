@@ -20,7 +20,11 @@ const kyselyByRequire = {
 
 await build({
   plugins: [kyselyByRequire],
-  input: { main: 'src/cmd/main.ts', figures: 'src/store/figures/thread.ts' },
+  input: {
+    main: 'src/cmd/main.ts',
+    figures: 'src/store/figures/thread.ts',
+    checkpoints: 'src/store/journal/checkpoint-program.ts',
+  },
   platform: 'node',
   external: (id, importer) => isInstalled(id) && (id !== 'kysely' || importer === '\0kysely.cjs'),
   output: { dir: 'dist/cmd', cleanDir: true, chunkFileNames: '[name].js' },

@@ -1,4 +1,5 @@
 /** What runs for the accounts of an installation while the daemon lives, whatever the sockets around it: supervisors, schedules and maintenance. */
+import type { Store } from '../store/store.ts';
 import { AccountSupervisor } from './account-supervisor.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
 import { createMaintenance } from './maintenance.ts';
@@ -116,4 +117,13 @@ function earliest(schedules: readonly Schedule[]): number | undefined {
   let first: number | undefined;
   for (const { next } of schedules) if (next !== undefined && !(first !== undefined && first <= next)) first = next;
   return first;
+}
+
+/** Says which callbacks of ours are still registered for accounts that are not served any more. */
+export async function nameAbandonedCallbacks({ callbacks }: Pick<Store, 'callbacks'>, log: Log): Promise<void> {
+  for (const { accountId, callbackid } of await callbacks.abandonCallbacks())
+    log.warn(
+      { account: accountId, callbackid },
+      `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
+    );
 }

@@ -1,5 +1,5 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { accountServices, type AccountServices } from './account-services.ts';
+import { accountServices, nameAbandonedCallbacks, type AccountServices } from './account-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
 import type { HealthFacts } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
@@ -33,6 +33,8 @@ export interface CompiledParts {
   readonly pages: string;
   /** The thread that works out their figures. */
   readonly figures: string;
+  /** The thread that brings the journal into the mirror; without it, the commit that fills the journal does. */
+  readonly checkpoints?: string;
 }
 
 export interface DaemonDependencies extends Omit<InstallationDependencies, 'observe'> {
@@ -123,12 +125,9 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     observe: (facts) => metrics.request(facts),
   });
   const { mirror } = installation;
+  if (dependencies.compiled.checkpoints !== undefined) mirror.checkpointIn(dependencies.compiled.checkpoints);
 
-  for (const { accountId, callbackid } of await mirror.callbacks.abandonCallbacks())
-    log.warn(
-      { account: accountId, callbackid },
-      `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
-    );
+  await nameAbandonedCallbacks(mirror, log);
   const publications = new Publications({ settings, mirror, clock, random, log });
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publications.changed();

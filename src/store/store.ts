@@ -87,6 +87,8 @@ export interface Store {
    * @returns its number, and whether the daemon before did not stop in good order.
    */
   beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }>;
+  /** From now on a thread brings the journal into the file, and no commit does; `program` is the compiled thread. */
+  checkpointIn(program: string): void;
   /** The daemon stops in good order. */
   forgetDaemonFiles(): Promise<void>;
   /** Why a delivery cannot be kept now, as far as can be told without one; undefined while it can. */

@@ -153,7 +153,11 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
     onRun: () => undefined,
     lockProcess,
     migrations: join(packageRoot, 'migrations'),
-    compiled: { pages: join(packageRoot, 'dist/page'), figures: join(packageRoot, 'dist/cmd/figures.js') },
+    compiled: {
+      pages: join(packageRoot, 'dist/page'),
+      figures: join(packageRoot, 'dist/cmd/figures.js'),
+      checkpoints: join(packageRoot, 'dist/cmd/checkpoints.js'),
+    },
     version: packageVersion(packageRoot),
     machine() {
       const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9);

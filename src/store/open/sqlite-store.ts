@@ -11,6 +11,8 @@ import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts
 import { ClockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Database } from '../sqlite/database.ts';
+import { CheckpointThread } from '../journal/checkpoint-thread.ts';
+import { Journal } from '../journal/journal.ts';
 import { answerSoon } from '../sqlite/lock-wait.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
@@ -194,6 +196,10 @@ class SqliteStore implements Store {
     }));
     await this.#database.keepFor(mirrorClaim(sqlite, begun.epoch));
     return begun;
+  }
+
+  checkpointIn(program: string): void {
+    this.#database.leaveCheckpointsTo(new Journal(this.#database, new CheckpointThread(program, this.path)));
   }
 
   forgetDaemonFiles(): Promise<void> {

@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import { connectReader, connectWriter, inOrder, makeDurable, putToRest, type Sqlite } from './driver.ts';
-import { answerSoon, untilNextTry, usualLockWait } from './lock-wait.ts';
+import { connectReader, connectWriter, inOrder, makeDurable, type Sqlite } from './driver.ts';
+import { answerSoon, restInQuiet, untilNextTry, usualLockWait, type Checkpoints } from './lock-wait.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
@@ -31,9 +31,6 @@ export interface Claim {
   found(): MirrorError | undefined;
 }
 
-/** How often closing tries to find a moment in which nobody reads. */
-const restAttempts = 20;
-
 export class Database {
   readonly path: string;
   readonly sqlite: Sqlite;
@@ -44,6 +41,7 @@ export class Database {
   readonly #onDistrust: DatabaseOptions['onDistrust'];
   #distrust: MirrorError | undefined;
   #claim: Claim | undefined;
+  #checkpoints: Checkpoints | undefined;
   /** Why the last transaction that wrote was refused; undefined where it was not. */
   #refused: MirrorError | undefined;
 
@@ -132,6 +130,16 @@ export class Database {
     return this.checkpoint();
   }
 
+  /** From now on commits leave the journal to somebody else. */
+  leaveCheckpointsTo(checkpoints: Checkpoints): void {
+    this.#checkpoints = checkpoints;
+  }
+
+  /** Whoever is about to write much, and can wait, waits until the journal has room for it. */
+  async room(): Promise<void> {
+    await this.#checkpoints?.room();
+  }
+
   /** Brings what was written from the journal into the file, where it shows whether the file is still the same. Waits for nobody. */
   async checkpoint(): Promise<void> {
     await this.patiently(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
@@ -178,6 +186,7 @@ export class Database {
     try {
       const result = await transaction;
       this.#refused = undefined;
+      this.#checkpoints?.committed();
       return result;
     } catch (error) {
       if (error instanceof MirrorError && error.exit === exitStatus.file) this.#refused = error;
@@ -190,24 +199,16 @@ export class Database {
    * beside it, which is as good for readers; the last process of ours to close cleans up.
    */
   async close(): Promise<void> {
+    await this.#checkpoints?.stop();
     if (!this.sqlite.open) return;
     try {
       // Where another file is at our path now, the journal of that name is not ours to remove.
-      if (!this.sqlite.readonly && !this.#distrust && this.files()) await this.#rest();
+      if (!this.sqlite.readonly && !this.#distrust && this.files())
+        await restInQuiet(this.sqlite, this.#clock, this.#random);
+    } catch (error) {
+      throw catalogued(error, this.path);
     } finally {
       this.sqlite.close();
-    }
-  }
-
-  async #rest(): Promise<void> {
-    for (let attempt = 0; attempt < restAttempts; attempt++) {
-      try {
-        putToRest(this.sqlite);
-        return;
-      } catch (error) {
-        if (!isBusy(error)) throw catalogued(error, this.path);
-        await sleep(this.#clock, 5 + 45 * this.#random.fraction());
-      }
     }
   }
 
@@ -222,13 +223,14 @@ export class Database {
       try {
         return attempt();
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.#said(error);
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.judge(error);
         await sleep(this.#clock, untilNextTry(tries, this.#random));
       }
     }
   }
 
-  #said(error: unknown): unknown {
+  /** An error of SQLite, also of another connection of this process, in the words of the catalogue; the file may not be trusted after it. */
+  judge(error: unknown): unknown {
     const said = catalogued(error, this.path);
     return said instanceof MirrorError && endsTrust(error) ? this.#distrusted(said) : said;
   }

@@ -1,5 +1,7 @@
-/** How long to try for the write lock while another process holds it, and how often. The driver itself never waits: it would sleep on the event loop. */
-import type { Random } from '../../domain/clock.ts';
+/** What writers wait for: the lock while another process holds it, room in the journal, a quiet moment. The driver itself never waits: it would sleep on the event loop. */
+import { sleep, type Clock, type Random } from '../../domain/clock.ts';
+import { putToRest, type Sqlite } from './driver.ts';
+import { isBusy } from './sqlite-errors.ts';
 
 /** Milliseconds to try, unless told. */
 export const usualLockWait = 30_000;
@@ -16,4 +18,30 @@ const quickTries = 100;
  */
 export function untilNextTry(tries: number, random: Random): number {
   return tries <= quickTries ? 1 + 2 * random.fraction() : 10 + 40 * random.fraction();
+}
+
+/** Brings the journal into the file where commits do not do so themselves. */
+export interface Checkpoints {
+  /** Something was committed. */
+  committed(): void;
+  /** Resolves when the journal has room for much more. */
+  room(): Promise<void>;
+  /** Resolves when nothing is brought over any more. */
+  stop(): Promise<void>;
+}
+
+/** How often closing tries to find a moment in which nobody reads. */
+const restAttempts = 20;
+
+/** Puts a file to rest in a moment in which nobody reads it; leaves it as it is where there is none. @throws SqliteError. */
+export async function restInQuiet(sqlite: Sqlite, clock: Clock, random: Random): Promise<void> {
+  for (let attempt = 0; attempt < restAttempts; attempt++) {
+    try {
+      putToRest(sqlite);
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      await sleep(clock, 5 + 45 * random.fraction());
+    }
+  }
 }

@@ -63,6 +63,7 @@ export class SqliteReadings implements Readings {
       return confirmed;
     });
     while (applied.size < pages.length) {
+      await this.#database.room();
       const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
         this.#database.write(() => {
           const end = this.#clock.monotonic() + longEnough;

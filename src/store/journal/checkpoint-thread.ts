@@ -1,0 +1,81 @@
+/** The thread that brings the journal (WAL) into the file: begun when there is first something to bring, ended with the daemon. */
+import { statSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+
+export interface CheckpointParams {
+  readonly path: string;
+  readonly files: FileNumbers;
+}
+
+/** What SQLite says of a checkpoint that failed. */
+export interface CheckpointFault {
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+/** undefined where as much was brought into the file as readers allow. */
+export type CheckpointAnswer = CheckpointFault | undefined;
+
+/** The inodes of the file and its journal: another file may come to bear the name of either. */
+export interface FileNumbers {
+  readonly database: number | undefined;
+  readonly journal: number | undefined;
+}
+
+export function numbersOf(path: string): FileNumbers {
+  const inode = (name: string): number | undefined => statSync(name, { throwIfNoEntry: false })?.ino;
+  return { database: inode(path), journal: inode(`${path}-wal`) };
+}
+
+export class CheckpointThread {
+  readonly #program: string;
+  readonly #params: CheckpointParams;
+  #worker: Worker | undefined;
+  #ended = false;
+
+  /** `program` is the compiled thread, `path` a mirror that this process has open and has read. */
+  constructor(program: string, path: string) {
+    this.#program = program;
+    this.#params = { path, files: numbersOf(path) };
+  }
+
+  /** Brings over what it can, one at a time. @throws Error where the thread cannot work, or ends. */
+  checkpoint(): Promise<CheckpointAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) throw new Error('The thread of checkpoints ended.');
+      const worker = this.#begun();
+      const settled = (): void => {
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      };
+      const onMessage = (answer: CheckpointAnswer): void => {
+        settled();
+        resolve(answer);
+      };
+      const onError = (error: Error): void => {
+        settled();
+        reject(error);
+      };
+      const onExit = (): void => onError(new Error('The thread of checkpoints ended.'));
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+      worker.postMessage('checkpoint');
+    });
+  }
+
+  /** Waits for the checkpoint that is under way. Safe twice. */
+  async stop(): Promise<void> {
+    this.#ended = true;
+    await this.#worker?.terminate();
+  }
+
+  #begun(): Worker {
+    if (this.#worker) return this.#worker;
+    // The environment may hold secrets.
+    const worker = new Worker(this.#program, { workerData: this.#params, env: {} });
+    this.#worker = worker;
+    worker.unref();
+    // Whoever waits is told; without anybody, an error would end the process.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => (this.#ended = true));
+    return worker;
+  }
+}
