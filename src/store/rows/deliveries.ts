@@ -27,6 +27,7 @@ export class SqliteDeliveries implements Deliveries {
   readonly #settle: Statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
   readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
   readonly #parked: Statement<{ account: string | null; vendorid: number | null }, Key>;
+  #accepted = 0;
 
   constructor(database: Database, marks: Marks, sweeps: SweepAsker) {
     const { sqlite } = database;
@@ -84,8 +85,14 @@ export class SqliteDeliveries implements Deliveries {
     this.#parked = parkedVendors(sqlite);
   }
 
+  /** How many deliveries came to this process. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
   /** Where a delivery names a callback of ours, a sweep is asked for as well. */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
+    this.#accepted += deliveries.length;
     return this.#database.write(() => {
       const hasRoom = this.#roomFor();
       const keys: Key[] = [];

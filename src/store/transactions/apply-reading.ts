@@ -23,7 +23,7 @@ export interface ReadingParts {
   readonly runs: Pick<SqliteRuns, 'progress'>;
   readonly findings: Pick<SqliteFindings, 'add'>;
   readonly marks: Pick<Marks, 'isAnnounced'>;
-  readonly deliveries: Pick<SqliteDeliveries, 'lastUnanswered'>;
+  readonly deliveries: Pick<SqliteDeliveries, 'accepted' | 'lastUnanswered'>;
 }
 
 export class SqliteReadings implements Readings {
@@ -63,10 +63,13 @@ export class SqliteReadings implements Readings {
       return confirmed;
     });
     while (applied.size < pages.length) {
-      await this.#database.room();
+      const { accepted } = this.#deliveries;
+      await this.#letDeliveriesPass();
+      // While deliveries come, none of them waits for more than one page.
+      const longest = this.#deliveries.accepted === accepted ? longEnough : 0;
       const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
         this.#database.write(() => {
-          const end = this.#clock.monotonic() + longEnough;
+          const end = this.#clock.monotonic() + longest;
           const together = new Map<VendorPage, Verdicts>();
           for (const page of pages) {
             if (applied.has(page)) continue;
@@ -82,9 +85,18 @@ export class SqliteReadings implements Readings {
         return write(true);
       });
       for (const [page, verdicts] of news) applied.set(page, verdicts);
-      await this.#clock.yield();
     }
     return pages.flatMap((page) => applied.get(page) ?? []);
+  }
+
+  /**
+   * What arrived during the last commit is heard in the next turn of the event loop, and written at the end of that turn: a page that were
+   * written in it would be written before.
+   */
+  async #letDeliveriesPass(): Promise<void> {
+    await this.#clock.yield();
+    await this.#clock.yield();
+    await this.#database.room();
   }
 
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {

@@ -45,13 +45,18 @@ export interface StoreTestbed extends AccountOfStore {
   reopen(): Promise<void>;
 }
 
-export async function openStore(): Promise<StoreTestbed> {
+export interface StoreOptions {
+  /** Lets other work have its turn; nobody's unless told. */
+  readonly yield?: Clock['yield'];
+}
+
+export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
   const clocks: Clocks = { running: 1_000, wall: Date.UTC(2026, 10, 20, 12) };
   const clock: Clock = {
     now: () => clocks.wall,
     monotonic: () => clocks.running,
     timer: () => () => undefined,
-    yield: () => Promise.resolve(),
+    yield: options.yield ?? (() => Promise.resolve()),
   };
   const path = join(temporaryFolder(), 'vendors.db');
   const open = (): Promise<Store> =>
