@@ -9,6 +9,7 @@ import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
 import { declareLogin } from './login/declare-login.ts';
 import { declareNotify } from './notify/declare-notify.ts';
+import { declareForget } from './privacy/declare-forget.ts';
 import { declareRuns } from './runs/declare-runs.ts';
 import { declareVendors } from './vendors/declare-vendors.ts';
 import type { ProcessContext } from './process/process-context.ts';
@@ -23,6 +24,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareDeliveries(program, does);
   declareFeeds(program, does);
   declareNotify(program, does);
+  declareForget(program, does);
   declareLogin(program, does);
   declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);

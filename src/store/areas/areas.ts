@@ -41,6 +41,8 @@ export interface Vendors {
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
   /** What tells vendors apart from others of the same number; those of the mirror among `vendorids`. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
+  /** Lets a vendor that was forgotten be mirrored again, and marks it to be read. @returns whether it was forgotten. */
+  readmit(accountId: string, vendorid: number): Promise<boolean>;
 }
 
 /** One recorded attempt to sweep each. */

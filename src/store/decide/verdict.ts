@@ -13,6 +13,8 @@ export type Verdict =
       readonly heldSince: number;
       readonly visState: VisState | null;
     }
+  /** A person had the mirror forget the vendor: nothing of it is applied. */
+  | { readonly kind: 'forgotten' }
   /** The record cannot be used, for a reason of its own; nothing of it is applied. */
   | { readonly kind: 'rejected'; readonly reason: string }
   /** Older than what we hold. */
@@ -42,3 +44,6 @@ export function unchanged({ held_since_ms, vis_state }: Pick<VendorTable, 'held_
 export function outcomeOf(ruling: 'stale' | 'guarded', difference: Difference): Verdict {
   return ruling === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
+
+/** What a reading comes to of a vendor that is to have no row. */
+export const forgotten: Verdict = { kind: 'forgotten' };

@@ -110,7 +110,7 @@ class SqliteStore implements Store {
     const deliveries = new SqliteDeliveries(database, marks, new SweepAsker(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
     this.readings = new SqliteReadings(database, clock, { writer, runs, findings, marks, deliveries });
-    this.vendors = new SqliteVendors(database);
+    this.vendors = new SqliteVendors(database, marks);
     this.runs = runs;
     this.findings = findings;
     this.deliveries = deliveries;

@@ -1,4 +1,4 @@
-/** The rows of `vendors`, one statement each. */
+/** The rows of `vendors`, one statement each, and which vendors are to have none. */
 import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields } from '../../domain/vendor.ts';
@@ -80,5 +80,37 @@ export class VendorRows {
   /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
   confirm(key: Key, readSeq: number): void {
     this.#confirm.run({ ...key, read_seq: readSeq });
+  }
+}
+
+/** Vendors that a person had the mirror forget: no reading makes a row of them again. */
+export class ForgottenVendors {
+  readonly #find: Statement<Key, { vendorid: number }>;
+  readonly #add: Statement<Key & { forgotten_at: string }>;
+  readonly #readmit: Statement<Key>;
+
+  constructor(sqlite: Sqlite) {
+    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
+    this.#add = statement(sqlite, (at) =>
+      mirrorSql
+        .insertInto('_forgotten_vendors')
+        .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
+    this.#readmit = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
+  }
+
+  has({ account_id, vendorid }: Key): boolean {
+    return this.#find.get({ account_id, vendorid }) !== undefined;
+  }
+
+  /** Runs inside a transaction. */
+  add({ account_id, vendorid }: Key, forgotten_at: string): void {
+    this.#add.run({ account_id, vendorid, forgotten_at });
+  }
+
+  /** Readings may bring the vendor back. Runs inside a transaction. @returns whether it was forgotten. */
+  readmit({ account_id, vendorid }: Key): boolean {
+    return this.#readmit.run({ account_id, vendorid }) > 0;
   }
 }

@@ -1,4 +1,6 @@
 /** Who is in the mirror: the vendors of an account in order of their numbers, a chunk at a time. */
+import { ForgottenVendors } from './vendor-rows.ts';
+import type { Marks } from './marks.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -17,8 +19,13 @@ export class SqliteVendors implements Vendors {
   readonly #suspect: Statement<Key>;
   readonly #traits: Statement<Key, VendorTraits>;
 
-  constructor(database: Database) {
+  readonly #forgotten: ForgottenVendors;
+  readonly #marks: Marks;
+
+  constructor(database: Database, marks: Marks) {
     this.#database = database;
+    this.#marks = marks;
+    this.#forgotten = new ForgottenVendors(database.sqlite);
     const { sqlite } = database;
     this.#after = statement(sqlite, (at) =>
       mirrorSql
@@ -81,6 +88,15 @@ export class SqliteVendors implements Vendors {
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void> {
     return this.#database.write(() => {
       for (const vendorid of vendorids) this.#suspect.run({ account_id: accountId, vendorid });
+    });
+  }
+
+  readmit(accountId: string, vendorid: number): Promise<boolean> {
+    return this.#database.write(() => {
+      const key = { account_id: accountId, vendorid };
+      const isReadmitted = this.#forgotten.readmit(key);
+      if (isReadmitted) this.#marks.add([key], 'asked', 0);
+      return isReadmitted;
     });
   }
 }

@@ -75,6 +75,8 @@ export function migrate(
         'CREATE TABLE IF NOT EXISTS migrations (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMP NOT NULL)',
       );
       for (const migration of due) apply(sqlite, migration, now, onMigration);
+      const newest = due.at(-1)?.number ?? 0;
+      sqlite.pragma(`user_version = ${newest}`);
     })
     .immediate();
 }

@@ -207,6 +207,7 @@ export interface MirrorTables {
   _vendor_counts: VendorCountTable;
   _requests: RequestTable;
   _daemon_files: DaemonFileTable;
+  _forgotten_vendors: { account_id: string; vendorid: number; forgotten_at: string };
   _sweep_requests: SweepRequestTable;
   _registration_refusals: RegistrationRefusalTable;
   known_fields: { account_id: string; field: string; first_seen_at: string };

@@ -9,20 +9,16 @@ import { Confirmations } from '../rows/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { carriedOver, Children, columnsOf, heldRaw, untold, type Key } from '../rows/stored-vendor.ts';
-import { History, type Cause } from '../rows/history.ts';
+import { History } from '../rows/history.ts';
+import { traceOf, type ChangeContext } from './change-trace.ts';
 import { LagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { isOfRecord } from '../sqlite/sqlite-errors.ts';
-import { VendorRows } from '../rows/vendor-rows.ts';
+import { ForgottenVendors, VendorRows } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
-import { outcomeOf, unchanged, type Absence, type Difference, type Verdict } from '../decide/verdict.ts';
+import { forgotten, outcomeOf, unchanged, type Absence, type Difference, type Verdict } from '../decide/verdict.ts';
 import type { ReadingContext } from '../records/reading-record.ts';
-
-/** Who changes vendors, and at which mirror time. */
-interface ChangeContext extends Cause {
-  readonly moment: number;
-}
 
 export class ReadingWriter {
   readonly #sqlite: Sqlite;
@@ -31,6 +27,7 @@ export class ReadingWriter {
   readonly #rows: VendorRows;
   readonly #childRows: Children;
   readonly #history: History;
+  readonly #forgotten: ForgottenVendors;
   readonly #confirmations: Confirmations;
   readonly #guard: LagGuard;
 
@@ -41,6 +38,7 @@ export class ReadingWriter {
     this.#rows = new VendorRows(sqlite);
     this.#childRows = new Children(sqlite);
     this.#history = new History(sqlite);
+    this.#forgotten = new ForgottenVendors(sqlite);
     this.#confirmations = new Confirmations(sqlite);
     this.#guard = new LagGuard(counter, marks, this.#confirmations);
   }
@@ -64,7 +62,10 @@ export class ReadingWriter {
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
       const held = this.#rows.look(accountId, row);
       if (held?.same) verdicts.set(vendorid, unchanged(held));
-      else isWhole = false;
+      else if (!held && this.#forgotten.has(keyIn({ accountId }, row))) {
+        verdicts.set(vendorid, forgotten);
+        continue;
+      } else isWhole = false;
       if (!held) break;
       if (!held.same) different.add(vendorid);
     }
@@ -88,7 +89,7 @@ export class ReadingWriter {
     const confirmed = [...known.keys()];
     const changeContext = this.#changeContextOf(context);
     const apply = (row: VendorRow): Verdict => {
-      const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
+      const key = keyIn(context, row);
       const found = this.#rows.look(context.accountId, row);
       if (found?.same) return unchanged(found);
       const held = found && this.#rows.find(key);
@@ -110,8 +111,9 @@ export class ReadingWriter {
   /** What applying the rows would change, were every one believed. Writes nothing. */
   compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
     const verdict = (row: VendorRow): Verdict => {
-      const held = this.#rows.find({ account_id: accountId, vendorid: row.vendorid });
-      if (!held) return { kind: 'created', vendor: row.vendor() };
+      const key = keyIn({ accountId }, row);
+      const held = this.#rows.find(key);
+      if (!held) return this.#forgotten.has(key) ? forgotten : { kind: 'created', vendor: row.vendor() };
       const difference = this.#differ(held, row);
       return difference ? { kind: 'updated', ...difference } : unchanged(held);
     };
@@ -120,7 +122,7 @@ export class ReadingWriter {
 
   /** Applies one record. Runs inside a transaction. */
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const key: Key = { account_id: context.accountId, vendorid: row.vendorid };
+    const key = keyIn(context, row);
     const held = this.#rows.find(key);
     if (!held) return this.#create(key, row, stamp, this.#changeContextOf(context));
     const verdict = this.#update(held, row, stamp, context);
@@ -170,6 +172,7 @@ export class ReadingWriter {
   }
 
   #create(key: Key, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
+    if (this.#forgotten.has(key)) return forgotten;
     const vendor = row.vendor();
     const columns = columnsOf(vendor, row.raw);
     const state = {
@@ -237,12 +240,9 @@ export class ReadingWriter {
   }
 }
 
-/** What a change leaves in a row beside its content. */
-function traceOf(
-  { at, moment, source }: ChangeContext,
-  { readSeq }: ReadStamp,
-): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {
-  return { changed_at: at, source, read_seq: readSeq, held_since_ms: moment };
-}
-
 const keyOf = ({ account_id, vendorid }: Key): Key => ({ account_id, vendorid });
+
+const keyIn = ({ accountId }: Pick<ReadingContext, 'accountId'>, { vendorid }: Pick<VendorRow, 'vendorid'>): Key => ({
+  account_id: accountId,
+  vendorid,
+});

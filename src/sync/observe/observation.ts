@@ -122,6 +122,7 @@ export function stateShown(verdict: Verdict): number | null | undefined {
     case 'guarded':
       return verdict.after.vis_state;
     case 'stale':
+    case 'forgotten':
     case 'rejected':
       return undefined;
   }

@@ -37,7 +37,7 @@ function withVerdicts(counts: RunCounts, verdicts: Iterable<Verdict>): RunCounts
     seen += 1;
     if (kind === 'created') created += 1;
     else if (kind === 'updated') updated += 1;
-    else if (kind === 'unchanged') unchanged += 1;
+    else if (kind === 'unchanged' || kind === 'forgotten') unchanged += 1;
   }
   return { ...counts, seen, created, updated, unchanged };
 }

@@ -59,6 +59,9 @@ export class EntryWatch {
         // A delivery may have brought it as a new one while lists did not show it yet.
         this.#entered ||= verdict.heldSince >= this.#first.stamp.begun - this.#lag;
         return;
+      case 'forgotten':
+        this.#note(row.vendor(), servedAt);
+        return;
       case 'stale':
         this.#entered = true;
         return;

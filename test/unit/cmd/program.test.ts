@@ -39,6 +39,7 @@ describe('the command line', () => {
         export [options] <file>        a consistent copy of the mirror, or rows of it as .csv, .json or
                                        .ndjson
         notify                         outgoing webhooks: list, retry, forget
+        forget [options]               take fields or a vendor out of the mirror and its history
         login [options] [connection]   get access by OAuth, in a browser
         logout [options] [connection]  forget the tokens of login
         completion [options] <shell>   a script that lets a shell complete these commands

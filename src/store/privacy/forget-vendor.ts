@@ -1,0 +1,53 @@
+/** One vendor, taken out of everything that the mirror holds. */
+import { ForgottenVendors } from '../rows/vendor-rows.ts';
+import { ofVendor, type Key } from '../rows/stored-vendor.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
+import { mirrorSql, statement } from '../sqlite/statement.ts';
+
+/** Tables whose rows belong to a vendor. */
+const ofVendors = [
+  'vendor_balances',
+  'vendor_tax_defaults',
+  'balance_spans',
+  '_vendor_versions',
+  'findings',
+  'dirty_vendors',
+  '_edits',
+  'vendors',
+] as const;
+
+/**
+ * Removes the vendor with its history, what was delivered about it and what is to be done about it, and writes its number down, so that no
+ * reading brings it back. Runs inside a transaction.
+ * @param at our time, in the form of the file
+ * @returns whether the mirror held it, or had forgotten it before; where neither, nothing is done.
+ */
+export function forgetVendor(sqlite: Sqlite, key: Key, at: string): boolean {
+  const held = statement<Key, { vendor_name: string | null }>(sqlite, (place) =>
+    ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
+  ).get(key);
+  const forgotten = new ForgottenVendors(sqlite);
+  if (!held && !forgotten.has(key)) return false;
+  if (held?.vendor_name != null)
+    statement<{ account_id: string; vendor_name: string }>(sqlite, (place) =>
+      mirrorSql
+        .deleteFrom('_creations')
+        .where('account_id', '=', place('account_id'))
+        .where('vendor_name', '=', place('vendor_name')),
+    ).run({ account_id: key.account_id, vendor_name: held.vendor_name.trim() });
+  for (const table of ofVendors)
+    statement<Key>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
+  plainStatement<Key>(sqlite, 'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid').run(
+    key,
+  );
+  statement<Key>(sqlite, (place) =>
+    mirrorSql
+      .deleteFrom('deliveries')
+      .where('account_id', '=', place('account_id'))
+      .where('object_id', '=', place('vendorid'))
+      .where('name', 'like', 'bill_vendor.%'),
+  ).run(key);
+  forgotten.add(key, at);
+  return true;
+}

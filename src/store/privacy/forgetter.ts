@@ -1,0 +1,77 @@
+/**
+ * Forgetting: fields or a vendor go from the mirror with everything that tells of them, and the pages of the file are overwritten. No daemon
+ * runs meanwhile: the file is built anew, which would keep its deliveries waiting.
+ */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import { takeSideLock, type SideLock } from '../files/side-lock.ts';
+import { mirrorOptions, type MirrorFileOptions } from '../files/mirror-options.ts';
+import { resolvedPath } from '../files/own-files.ts';
+import { Database } from '../sqlite/database.ts';
+import { forgetFields, type ForgottenFields } from './forget-fields.ts';
+import { forgetVendor } from './forget-vendor.ts';
+import { assertRoom, overwriteDeleted, rebuild } from './overwrite.ts';
+
+export class Forgetter {
+  readonly #database: Database;
+  readonly #lock: SideLock;
+  readonly #clock: Clock;
+
+  private constructor(database: Database, lock: SideLock, clock: Clock) {
+    this.#database = database;
+    this.#lock = lock;
+    this.#clock = clock;
+  }
+
+  /**
+   * Opens the mirror for this alone; the caller closes it.
+   * @throws MirrorError `already_running` while a daemon works on the mirror, `disk_full` where there is no room, and as `Database.open`.
+   */
+  static async open(file: MirrorFileOptions): Promise<Forgetter> {
+    const lock = takeSideLock(resolvedPath(file.path), file.clock.now());
+    try {
+      const database = await Database.open(mirrorOptions(file));
+      try {
+        assertRoom(database);
+        overwriteDeleted(database.sqlite);
+        return new Forgetter(database, lock, file.clock);
+      } catch (error) {
+        await database.close();
+        throw error;
+      }
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Fields of all vendors, or of one account's. What a killed call left undone, the same call again does.
+   * @throws MirrorError `database_locked` where another program keeps the journal.
+   */
+  async fields(names: readonly string[], accountId?: string): Promise<ForgottenFields> {
+    const forgotten = await this.#database.write(() => forgetFields(this.#database.sqlite, new Set(names), accountId));
+    await rebuild(this.#database);
+    return forgotten;
+  }
+
+  /**
+   * A vendor, which no reading brings back from then on.
+   * @returns whether the mirror held it, or had forgotten it already; where neither, nothing is done.
+   * @throws MirrorError as `fields`.
+   */
+  async vendor(account_id: string, vendorid: number): Promise<boolean> {
+    const { sqlite } = this.#database;
+    const now = timestamp(this.#clock.now());
+    const known = await this.#database.write(() => forgetVendor(sqlite, { account_id, vendorid }, now));
+    if (known) await rebuild(this.#database);
+    return known;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#database.close();
+    } finally {
+      this.#lock.release();
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** A file in which nothing stands any more that was deleted: neither in its pages nor in its journal. */
+import { dirname } from 'node:path';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Database } from '../sqlite/database.ts';
+import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
+import { freeBytes } from '../sqlite/file-systems.ts';
+
+/** The journal holds the new file, and so does a temporary one, while the old one is still there. */
+const copies = 2;
+
+/** @throws MirrorError `disk_full` where the file cannot be built anew beside itself. */
+export function assertRoom(database: Database): void {
+  const needed = copies * (database.files()?.databaseBytes ?? 0);
+  const free = freeBytes(dirname(database.path));
+  if (free < needed)
+    throw new MirrorError(
+      'disk_full',
+      `To overwrite what is forgotten, ${database.path} is built anew: ${megabytes(needed)} MB must be free beside it for that, and ${megabytes(free)} MB are. Nothing was changed.`,
+    );
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
+
+/** From now on whatever this connection deletes is overwritten with zeros, also in the file that VACUUM makes. */
+export function overwriteDeleted(sqlite: Sqlite): void {
+  sqlite.pragma('secure_delete = ON');
+}
+
+/**
+ * Builds the file anew, because what was deleted or replaced earlier, without being overwritten, still stands in free pages and in gaps of
+ * others; then writes the journal into the file, which replaces every page of it, and cuts the journal off.
+ * @throws MirrorError `database_locked` where another program reads the file, and so keeps the journal.
+ */
+export async function rebuild(database: Database): Promise<void> {
+  const { sqlite, path } = database;
+  await database.patiently(() => sqlite.exec('VACUUM'));
+  try {
+    await database.patiently(() => emptyJournal(sqlite));
+  } catch (error) {
+    if (!(error instanceof MirrorError) || error.code !== 'database_locked') throw error;
+    throw new MirrorError(
+      'database_locked',
+      `What was to be forgotten is gone from ${path}, but another program reads the file, and so its journal still holds it: end that program, and run this again.`,
+      { cause: error },
+    );
+  }
+}
+
+function emptyJournal(sqlite: Sqlite): void {
+  const [result] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (result?.busy !== 0) throw new SqliteError('The journal is in use.', 'SQLITE_BUSY');
+}
