@@ -12,3 +12,11 @@ export function bareMirror(folder: string): Driver.Database {
   migrate(sqlite, readMigrations(join(migrations, 'mirror')), Date.now());
   return sqlite;
 }
+
+/** How long work took, in milliseconds of the clock and of the processor. */
+export async function timed(work: () => Promise<void>): Promise<{ readonly ms: number; readonly cpuMs: number }> {
+  const [begun, used] = [performance.now(), process.cpuUsage()];
+  await work();
+  const { user, system } = process.cpuUsage(used);
+  return { ms: performance.now() - begun, cpuMs: (user + system) / 1_000 };
+}

@@ -1,40 +1,53 @@
 /**
- * The baseline of a first pull: the same bytes fetched and parsed, and the same rows written with bare prepared statements in
- * the same transactions: one before each request, which numbers it, and one for each page.
+ * The baseline of a first pull: the same bytes fetched and parsed, and the same rows written with bare prepared statements in the same
+ * transactions: one before each request, which numbers it and waits for no disk, and a durable one for all pages that arrived in one turn of
+ * the event loop.
  */
 import type Driver from 'better-sqlite3';
+import { inOrder } from '../../src/store/sqlite/driver.ts';
 import { textFields } from '../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
-import { bareMirror } from './bare-mirror.ts';
+import { bareMirror, timed } from './bare-mirror.ts';
 import { account, type Place } from './installation.ts';
 import type { JobResult } from './job.ts';
 
 export async function job(place: Place): Promise<JobResult> {
+  return { told: await timed(() => pull(place)) };
+}
+
+async function pull(place: Place): Promise<void> {
   const sqlite = bareMirror(place.folder);
-  const begun = performance.now();
   const write = bareWriter(sqlite);
   const number = sqlite.prepare<[], { read_seq: number }>(
     'UPDATE reading_counter SET read_seq = read_seq + 1 RETURNING read_seq',
   );
-  const progress = sqlite.prepare('UPDATE runs SET pages = pages + 1, seen = seen + ?, created = created + ?');
+  const progress = sqlite.prepare('UPDATE runs SET pages = pages + ?, seen = seen + ?, created = created + ?');
   sqlite.exec(
     `INSERT INTO runs (account_id, kind, "trigger", started_at, outcome, process, began_seq) VALUES ('${account}', 'pull', 'command', '${now()}', 'running', 'bare', 0)`,
   );
   const takeNumber = sqlite.transaction(() => number.get()!.read_seq);
-  const takePage = sqlite.transaction((vendors: readonly WireVendor[], readSeq: number) => {
+  let waiting: { readonly vendors: readonly WireVendor[]; readonly readSeq: number }[] = [];
+  const takePages = sqlite.transaction((pages: typeof waiting) => {
     const at = now();
-    for (const vendor of vendors) write(vendor, at, readSeq);
-    progress.run(vendors.length, vendors.length);
+    for (const { vendors, readSeq } of pages) for (const vendor of vendors) write(vendor, at, readSeq);
+    const seen = pages.reduce((sum, { vendors }) => sum + vendors.length, 0);
+    progress.run(pages.length, seen, seen);
   });
+  const takeWaiting = (): void => {
+    if (waiting.length > 0) takePages.immediate(waiting);
+    waiting = [];
+  };
   await eachPage(
     place,
-    () => takeNumber.immediate(),
-    ({ response }, readSeq) => takePage.immediate(response.result.bill_vendors, readSeq),
+    () => inOrder(sqlite, () => takeNumber.immediate()),
+    ({ response }, readSeq) => {
+      if (waiting.length === 0) setImmediate(takeWaiting);
+      waiting.push({ vendors: response.result.bill_vendors, readSeq });
+    },
   );
+  takeWaiting();
   sqlite.exec(`UPDATE runs SET outcome = 'complete', finished_at = '${now()}'`);
-  const ms = performance.now() - begun;
   sqlite.close();
-  return { told: { ms } };
 }
 
 function now(): string {

@@ -42,11 +42,12 @@ export async function bench({ only, json, picture, sizes, print, printNotice }: 
 }
 
 function lineOf(row: Row, figures: Figures): string {
-  const { ours, baseline, unit } = figures;
+  const { ours, baseline, unit, notes = [] } = figures;
   return [
     `${row.name}: ${row.work}`,
     `  ${amount(median(ours))} ${unit} against ${amount(median(baseline))} ${unit} (${row.baseline})`,
     ...conditions(row, figures).map(({ what, goal, met }) => `  ${what}, goal ${goal}: ${met ? 'met' : 'missed'}`),
+    ...notes.map((note) => `  ${note}`),
     `  noise: baseline ±${percent(spread(baseline) / 2)}, ours ±${percent(spread(ours) / 2)}, ${ours.length} samples of each`,
   ].join('\n');
 }

@@ -10,6 +10,8 @@ export interface Figures {
   readonly baseline: readonly number[];
   /** What else was measured, and what it should be. */
   readonly also?: readonly { readonly what: string; readonly goal: string; readonly met: boolean }[];
+  /** Figures without a goal. */
+  readonly notes?: readonly string[];
 }
 
 export interface Row {

@@ -7,6 +7,7 @@ import { job as barePull } from './bare-pull.ts';
 import { job as bareReader } from './bare-reader.ts';
 import type { Job } from './job.ts';
 import { job as listener } from './listener.ts';
+import { job as naivePull } from './naive-pull.ts';
 import { job as oldRows } from './old-rows.ts';
 import { job as pages } from './pages.ts';
 import { job as pull } from './pull.ts';
@@ -20,6 +21,7 @@ export const jobs = {
   'bare-pull': barePull,
   'bare-reader': bareReader,
   listener,
+  'naive-pull': naivePull,
   'old-rows': oldRows,
   pages,
   pull,
