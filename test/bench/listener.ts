@@ -4,6 +4,7 @@ import { Secret, silentLog } from '../../src/domain/log.ts';
 import { Worker } from '../../src/sync/queue/worker.ts';
 import { createListener } from '../../src/webhook/receive/listener.ts';
 import { account, open, type Place } from './installation.ts';
+import { compiledCheckpoints } from '../support/compiled.ts';
 import { verifier, type ListenerTold } from './delivery-load.ts';
 import type { JobResult } from './job.ts';
 
@@ -15,6 +16,8 @@ export interface ListenerParams extends Place {
 export async function job(params: ListenerParams): Promise<JobResult> {
   const installation = await open(params);
   const { mirror, secrets } = installation;
+  // As in the daemon.
+  mirror.checkpointIn(compiledCheckpoints);
   await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
   const tokens = await secrets.verifiers.pathTokens([account]);
   const pull = (): ReturnType<typeof installation.pull> =>

@@ -8,6 +8,8 @@ export type Pairs = readonly (readonly [name: string, value: string])[];
 /** Strict: what is not UTF-8 is refused; a byte order mark is a character like others. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+const escaped = /[%+\x80-\xff]/;
+
 /** The pairs of a body in order of arrival; undefined where a name or value is not UTF-8. An escape that is none stands for itself. */
 export function parseForm(body: Uint8Array): Pairs | undefined {
   // One character a byte, until the escapes are undone.
@@ -26,6 +28,8 @@ export function parseForm(body: Uint8Array): Pairs | undefined {
 }
 
 function decode(text: string): string {
+  // Most names and values are plain ASCII, and stand for themselves.
+  if (!escaped.test(text)) return text;
   const bytes = text
     .replaceAll('+', ' ')
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
