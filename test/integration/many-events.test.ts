@@ -38,3 +38,15 @@ it('K37 with fifteen events to register, bill_vendor is first, the first sweep n
     lines.findIndex((line) => /(pull|reconcile) complete/.test(line)),
   );
 });
+
+it('K37 where bill_vendor is registered already, the first sweep after a start waits for no other event', async () => {
+  const at = await testbed({ level: 'daemon' });
+  const listener = { host: '127.0.0.1', port: 0, publicUrl, events: nouns };
+  await at.reopen({ listener });
+  const [begun, runs] = [at.clock.monotonic(), at.runs.length];
+  await at.clock.pass(3_600_000);
+  await at.start();
+  await at.clock.until('a sweep is over', () => at.runs.length > runs);
+  expect(at.clock.monotonic() - begun - 3_600_000).toBeLessThan(10_000);
+  expect(at.sandbox.callbacks(account).all().length).toBeLessThan(nouns.length);
+});
