@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { accountStates } from '../../../../src/store/reports/account-state.ts';
+import { receivedDeliveriesOf } from '../../../../src/store/reports/received-deliveries.ts';
 import type { Sqlite } from '../../../../src/store/sqlite/driver.ts';
 import {
   openDatabase,
@@ -59,6 +61,37 @@ describe('the views that pages ask', () => {
       'SEARCH _webhook_days USING PRIMARY KEY (account_id=? AND day>?)',
     ]);
   });
+});
+
+it('K24 everything that is shown of an account is found by indexes, however many deliveries are settled', async () => {
+  const path = join(temporaryFolder(), 'vendors.db');
+  const account_id = '6BApk';
+  const received_at = '2026-11-20 10:00:00.000';
+  const settled = { account_id, object_id: 1, received_at, name: 'bill_vendor.update', outcome: 'applied' };
+  await writeMirror(path, clock, {
+    accounts: [{ account_id, added_at: '2026-11-20 09:00:00.000' }],
+    deliveries: Array.from({ length: 2_000 }, () => settled),
+    vendors: [vendor(1)],
+    runs: [run(1), run(2)],
+  });
+  const { sqlite } = readMirror(path, clock);
+  const asked: string[] = [];
+  const prepare = sqlite.prepare.bind(sqlite) as (sql: string) => unknown;
+  const recording = Object.assign(Object.create(sqlite) as Sqlite, {
+    prepare: (sql: string) => {
+      asked.push(sql);
+      return prepare(sql);
+    },
+  });
+  accountStates(recording, clock)(account_id);
+  receivedDeliveriesOf(recording)(account_id);
+  expect(asked.length).toBeGreaterThan(8);
+  const bare = (sql: string): string => sql.replace(/:\w+/g, '?');
+  const steps = asked.flatMap((sql) => plan(sqlite, bare(sql)));
+  const large = steps.filter((step) => /^(SCAN|SEARCH) (d|deliveries|findings|vendors|v)\b/.test(step));
+  expect(large).not.toEqual([]);
+  // To find the greatest of all rows is called a search too.
+  expect(large.filter((step) => !/^SEARCH .* \((account_id|run_id)=\?/.test(step))).toEqual([]);
 });
 
 const anyVendor = fc.record({
