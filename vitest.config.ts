@@ -34,6 +34,8 @@ const slow = [
   'test/unit/webhook/subscribe/own-callbacks.test.ts',
   'test/unit/webhook/subscribe/reconciler.test.ts',
 ];
+/** `npm run pictures` asks for these alone. */
+const pictures = process.env['README_PICTURES'] === undefined ? undefined : ['test/chromium/pictures.ts'];
 const isQuick = process.env['QUICK'] !== undefined;
 
 /** Begins with what takes longest, so that no core waits at the end while another works alone. */
@@ -71,6 +73,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'alone', include: alone } },
+      // Not a test: what makes the pictures of the README uses a testbed.
+      ...(pictures === undefined ? [] : [{ extends: true as const, test: { name: 'pictures', include: pictures } }]),
     ],
   },
 });

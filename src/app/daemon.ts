@@ -1,11 +1,11 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
 import { accountServices, nameAbandonedCallbacks, type AccountServices } from './account-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
-import type { HealthFacts } from '../admin/health/health.ts';
+import type { HealthFacts, HealthSource } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Settings } from '../settings/parse.ts';
-import { MirrorError } from '../domain/errors.ts';
-import { healthSource } from './health-source.ts';
+import type { MirrorError } from '../domain/errors.ts';
+import { healthSource, type HealthParts } from './health-source.ts';
 import { createIntegrityCheck, type IntegrityCheck } from './integrity-check.ts';
 import { outgoingWebhooks } from './outgoing-webhooks.ts';
 import type { HttpServer } from '../http/server.ts';
@@ -13,10 +13,9 @@ import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
 import { whereToRead } from './connections.ts';
-import { badPublicationSchedules, Publications, refuseBadSources } from './publications.ts';
+import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
-import { checkCron } from '../schedule/scheduler.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';
 import { mirrorMigrations, mirrorMode } from '../store/files/mirror-options.ts';
@@ -59,6 +58,7 @@ interface DaemonParts {
   readonly listener: HttpServer;
   readonly admin: HttpServer;
   readonly integrity: IntegrityCheck;
+  readonly health: HealthSource;
 }
 
 /** What `serve` runs. Whoever opened it must stop it, started or not. */
@@ -75,6 +75,11 @@ export class Daemon implements Service {
   get addresses(): { readonly listener: string; readonly admin: string } {
     const at = ({ host, port }: { host: string; port: number }): string => `http://${host}:${port}`;
     return { listener: at(this.#parts.listener.address), admin: at(this.#parts.admin.address) };
+  }
+
+  /** How it stands, for who watches from this process; without the figures of the process, which belong to the admin port. */
+  get health(): HealthSource {
+    return this.#parts.health;
   }
 
   /** Whether it takes deliveries. */
@@ -144,21 +149,22 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const figures = new FiguresThread(dependencies.compiled.figures, mirror.path);
+  const health: HealthParts = {
+    version: dependencies.version,
+    startedAt: clock.now(),
+    clock,
+    mirror,
+    targets: settings.notify.map(({ name }) => name),
+    secrets: installation.secrets,
+    connections: installation.connections,
+    supervisors,
+    listener,
+    machine: dependencies.machine,
+    next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
+  };
   const admin = createAdminServer({
     settings: settings.admin,
-    source: healthSource({
-      version: dependencies.version,
-      startedAt: clock.now(),
-      clock,
-      mirror,
-      targets: settings.notify.map(({ name }) => name),
-      secrets: installation.secrets,
-      connections: installation.connections,
-      supervisors,
-      listener,
-      machine: dependencies.machine,
-      next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
-    }),
+    source: healthSource(health),
     figures: (id) => figures.read(id),
     actions: operatorActions({ supervisors, mirror, log }),
     assetFolder: dependencies.compiled.pages,
@@ -171,17 +177,8 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
   const services: Service[] = [figures, admin, listener, integrity, publications, webhooks, ...accounts.services];
-  return new Daemon({ installation, lock, services, supervisors, listener, admin, integrity });
-}
-
-function refuseBadSchedules({ schedule, publish }: Settings): void {
-  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
-    const problem = checkCron(schedule[kind]);
-    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
-  });
-  problems.push(...badPublicationSchedules(publish));
-  if (problems.length > 0)
-    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+  const watched = healthSource({ ...health, machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }) });
+  return new Daemon({ installation, lock, services, supervisors, listener, admin, integrity, health: watched });
 }
 
 interface Begun {

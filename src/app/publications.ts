@@ -29,6 +29,17 @@ export function badPublicationSchedules(publish: Settings['publish']): string[] 
   });
 }
 
+/** @throws MirrorError `settings_invalid` that names every schedule that cannot be used, those of sweeps included. */
+export function refuseBadSchedules({ schedule, publish }: Settings): void {
+  const problems = (['pull', 'reconcile'] as const).flatMap((kind) => {
+    const problem = checkCron(schedule[kind]);
+    return problem === undefined ? [] : [`  schedule.${kind}: ${problem}`];
+  });
+  problems.push(...badPublicationSchedules(publish));
+  if (problems.length > 0)
+    throw new MirrorError('settings_invalid', `The schedules cannot be used:\n${problems.join('\n')}`);
+}
+
 /** @throws MirrorError `settings_invalid` where a publication names a view that is not there, or a query that cannot be used. */
 export async function refuseBadSources(publish: Settings['publish'], { query }: Pick<Store, 'query'>): Promise<void> {
   const problems = await query((snapshot) =>

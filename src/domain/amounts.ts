@@ -49,9 +49,14 @@ function placesOf(places: number, codes: string): Record<string, number> {
 
 /** An amount in the minor unit of its currency: `1,234.50 USD`. */
 export function money(minor: bigint, code: string): string {
+  return `${grouped(minor, code)} ${code}`;
+}
+
+/** The same where the currency stands beside it: `1,234.50`. */
+export function grouped(minor: bigint, code: string): string {
   const places = currencyDigits(code);
   const digits = String(minor < 0n ? -minor : minor).padStart(places + 1, '0');
   const whole = digits.slice(0, digits.length - places).replace(/\B(?=(\d{3})+$)/g, ',');
   const fraction = places === 0 ? '' : `.${digits.slice(-places)}`;
-  return `${minor < 0n ? '-' : ''}${whole}${fraction} ${code}`;
+  return `${minor < 0n ? '-' : ''}${whole}${fraction}`;
 }

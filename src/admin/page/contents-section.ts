@@ -1,5 +1,5 @@
 /** What is in the mirror: vendors by state, and what is owed in each currency, today and over time. */
-import { currencyDigits, money } from '../../domain/amounts.ts';
+import { currencyDigits, grouped, money } from '../../domain/amounts.ts';
 import type { CurrencyFigures, Figures } from '../../store/figures/figures.ts';
 import type { AccountFacts } from '../health/health.ts';
 import { vendorCounts } from '../health/vendor-counts.ts';
@@ -7,7 +7,7 @@ import { chart } from './chart.ts';
 import { count, counted, date } from './format.ts';
 import { html, type Html } from './html.ts';
 
-/** So many currencies are drawn, those with most days first; all are listed. */
+/** So many currencies are drawn, those of most vendors; all are listed. */
 const mostDrawn = 4;
 
 export function contentsSection(facts: AccountFacts, figures: Figures | null): Html {
@@ -45,42 +45,48 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
   const unreadable = currencies.reduce((total, currency) => total + currency.unreadable, 0);
   const drawn = [...currencies]
     .filter(({ days }) => days.length > 1)
-    .sort((a, b) => b.days.length - a.days.length)
+    .sort((a, b) => b.vendors - a.vendors)
     .slice(0, mostDrawn);
-  return html`<table class="owed">
-      <caption>
-        Owed to active vendors
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Currency</th>
-          <th scope="col" class="number">Outstanding</th>
-          <th scope="col" class="number">of it overdue</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${currencies.map(
-          ({ code, outstanding, overdue }) =>
-            html`<tr>
-              <th scope="row"><bdi>${code}</bdi></th>
-              <td class="number">${money(outstanding, code)}</td>
-              <td class="number late">${money(overdue, code)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-    ${
-      unreadable === 0
-        ? null
-        : html`<p class="soft">
-            ${counted(unreadable, 'amount')} that cannot be read ${unreadable === 1 ? 'is' : 'are'} left out.
-          </p>`
-    }
+  return html`<div class="owing">
+    <div>
+      <div class="scroll" tabindex="0" role="group" aria-label="Owed to active vendors">
+        <table class="owed">
+          <caption>
+            Owed to active vendors
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Currency</th>
+              <th scope="col" class="number">Outstanding</th>
+              <th scope="col" class="number">of it overdue</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${currencies.map(
+              ({ code, outstanding, overdue }) =>
+                html`<tr>
+                  <th scope="row"><bdi>${code}</bdi></th>
+                  <td class="number">${grouped(outstanding, code)}</td>
+                  <td class="number late">${grouped(overdue, code)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+      ${
+        unreadable === 0
+          ? null
+          : html`<p class="soft">
+              ${counted(unreadable, 'amount')} that cannot be read ${unreadable === 1 ? 'is' : 'are'} left out.
+            </p>`
+      }
+    </div>
     ${
       drawn.length === 0
         ? html`<p class="soft">Amounts are drawn over time from tomorrow on: the mirror began today (UTC).</p>`
         : html`<div class="pair">${drawn.map(history)}</div>`
-    }`;
+    }
+  </div>`;
 }
 
 function history({ code, days }: CurrencyFigures): Html {

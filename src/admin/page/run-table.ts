@@ -20,7 +20,7 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
           <td>${run.kind} <small>${run.trigger}</small></td>
           <td><span class="pill ${tone[run.outcome]}">${run.outcome}</span></td>
           <td>${ago(now, run.started_at)}</td>
-          <td class="number">
+          <td class="number rest">
             ${
               run.finished_at === null && run.outcome === 'running'
                 ? lasting(now, run.started_at)
@@ -28,9 +28,9 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
             }
           </td>
           <td class="number">${count(run.seen)}</td>
-          <td class="number">${count(run.created)}</td>
-          <td class="number">${count(run.updated)}</td>
-          <td class="number">${count(run.suspects)}</td>
+          <td class="number rest">${count(run.created)}</td>
+          <td class="number rest">${count(run.updated)}</td>
+          <td class="number rest">${count(run.suspects)}</td>
         </tr>
         ${
           run.error === null
@@ -49,11 +49,11 @@ export function runTable(runs: readonly ReportedRun[], now: number): Html {
             <th scope="col">Run</th>
             <th scope="col">Outcome</th>
             <th scope="col">Begun</th>
-            <th scope="col" class="number">Took</th>
+            <th scope="col" class="number rest">Took</th>
             <th scope="col" class="number">Seen</th>
-            <th scope="col" class="number">New</th>
-            <th scope="col" class="number">Changed</th>
-            <th scope="col" class="number">Suspects</th>
+            <th scope="col" class="number rest">New</th>
+            <th scope="col" class="number rest">Changed</th>
+            <th scope="col" class="number rest">Suspects</th>
           </tr>
         </thead>
         <tbody>

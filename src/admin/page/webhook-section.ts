@@ -60,8 +60,8 @@ function callbacks({ callbacks: registered, refusals }: AccountFacts, now: numbe
 }
 
 function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
-  if (queue.waiting === 0) return html`<p class="soft">Nothing waits to be read again.</p>`;
-  return html`<p class="soft">
+  if (queue.waiting === 0) return html`<p class="soft queue">Nothing waits to be read again.</p>`;
+  return html`<p class="soft queue">
     ${counted(queue.waiting, 'vendor')} wait to be read again, the first since ${ago(now, oldestMark)}.
   </p>`;
 }

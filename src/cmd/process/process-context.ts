@@ -5,7 +5,11 @@ import { systemClock, systemRandom, type Clock, type Random } from '../../domain
 
 /** Streams that may be a terminal. */
 export type Input = Readable & { readonly isTTY?: boolean };
-export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
 
 export interface ProcessContext {
   readonly stdin: Input;

@@ -13,6 +13,7 @@ import { serviceOf, type Service } from '../sandbox/embedded-service.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
 import { hearHangups } from '../process/hangup.ts';
 import { logOf } from '../setup/command-log.ts';
+import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { print } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
@@ -24,26 +25,36 @@ export interface ServeOptions {
 
 export const serve: Run<ServeOptions> = async (call) => {
   const { context, options } = call;
-  const log = await logOf(call, 'info');
-  return withLastWord(log, async () => {
+  const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
+  const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
+  return withLastWord({ log, summary }, async () => {
     const service = await serviceOf(reachable(loadSettings(call)), context, { stays: options.unregister !== true });
     try {
-      return await (options.unregister ? unregister(service, context, log) : run(call, service, log));
+      return await (options.unregister ? unregister(service, context, log) : run(call, service, { log, summary }));
     } finally {
       await service.stop();
     }
   });
 };
 
+/** Where it is said what goes on: in the log, and on a terminal in a summary. */
+interface Watched {
+  readonly log: Log;
+  readonly summary: LiveSummary | undefined;
+}
+
 /** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
-async function withLastWord(log: Log, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
+async function withLastWord({ log, summary }: Watched, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
   const lastWord = (thrown: unknown): void => {
+    summary?.end(false);
     const error = asMirrorError(thrown);
     log.fatal({ code: error.code, exit: error.exit, err: error }, 'ended by an error');
   };
   process.on('uncaughtExceptionMonitor', lastWord);
   try {
-    return await work();
+    const status = await work();
+    summary?.end(true);
+    return status;
   } catch (error) {
     lastWord(error);
     throw error;
@@ -59,18 +70,19 @@ function reachable(settings: Settings): Settings {
   return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
 }
 
-async function run(call: Call, { settings, serviceName }: Service, log: Log): Promise<ExitStatus> {
+async function run(call: Call, { settings, serviceName }: Service, watched: Watched): Promise<ExitStatus> {
   const { context } = call;
+  const { log, summary } = watched;
   const fatal = new AbortController();
   const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
-  const onRun = settings.sandbox ? welcome(settings, context) : dependencies.onRun;
+  const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
   const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun });
   const hangups = hearHangups(context, () => {
     if (!end.aborted) authorizeAnew(call, daemon, log);
   });
   const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
   try {
-    await serveUntil(end, fatal.signal, daemon, { context, settings, log });
+    await serveUntil(end, fatal.signal, daemon, { context, settings, ...watched });
     fatal.signal.throwIfAborted();
     log.info({ exit: exitStatus.done, ...reasonOf(end) }, 'stopped');
     return exitStatus.done;
@@ -87,25 +99,21 @@ async function serveUntil(
   end: AbortSignal,
   fatal: AbortSignal,
   daemon: Daemon,
-  { context, settings, log }: { readonly context: ProcessContext; readonly settings: Settings; readonly log: Log },
+  { context, settings, log, summary }: Watched & { readonly context: ProcessContext; readonly settings: Settings },
 ): Promise<void> {
   try {
     await daemon.start();
     const { listener, admin } = daemon.addresses;
-    log.info(
-      {
-        listener,
-        dashboard: settings.admin.publicUrl ?? admin,
-        database: settings.database,
-        accounts: settings.accounts,
-      },
-      'serving',
-    );
+    const { database, accounts } = settings;
+    const dashboard = settings.admin.publicUrl ?? admin;
+    log.info({ listener, dashboard, database, accounts }, 'serving');
+    summary?.watch(daemon.health, { dashboard, database, maxStaleness: settings.admin.maxStaleness });
     tellSupervisor('READY=1', context, log);
     const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
     await aborted(end);
     stopFeeding();
     log.info('stopping');
+    summary?.stopping();
     tellSupervisor('STOPPING=1', context, log);
     fatal.throwIfAborted();
   } catch (error) {

@@ -110,6 +110,7 @@ export class AccountFigures {
       const unreadable = (of('outstanding')?.unreadable ?? 0) + (of('overdue')?.unreadable ?? 0);
       return {
         code,
+        vendors: of('outstanding')?.vendors ?? 0,
         outstanding,
         overdue,
         unreadable,

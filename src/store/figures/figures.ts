@@ -10,6 +10,8 @@ export interface Owed {
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
+  /** To how many active vendors something is outstanding now. */
+  readonly vendors: number;
   /** Amounts that are no decimal number of that currency, and are left out. */
   readonly unreadable: number;
   /** At the end of each day in UTC, the last of them today until now. */

@@ -13,7 +13,7 @@ function currency(code: string, size: number): CurrencyFigures {
     overdue: BigInt(Math.round(size * (0.2 + 0.08 * Math.cos(index / 14)))),
   }));
   const { outstanding, overdue } = days[365]!;
-  return { code, outstanding, overdue, unreadable: 0, days };
+  return { code, vendors: days.length, outstanding, overdue, unreadable: 0, days };
 }
 
 export const sampleFigures: Figures = {

@@ -33,6 +33,8 @@ export interface Delivery extends Posted {
 export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
   /** Whether the daemon is started, and runs until it is subscribed, has swept once and rests; it is unless told otherwise. */
   readonly started?: boolean;
+  /** Wall clock at the start, milliseconds since 1970. */
+  readonly begins?: number;
   /** `key=value`, as in `sandbox --world`. */
   readonly world?: readonly string[];
   /** Those of the service and of the settings; one unless told. */
@@ -81,7 +83,7 @@ export interface DaemonTestbed {
 }
 
 export async function openDaemonTestbed({ started = true, ...options }: DaemonOptions): Promise<DaemonTestbed> {
-  const clock = virtualClock();
+  const clock = virtualClock(options.begins === undefined ? {} : { start: options.begins });
   const folder = temporaryFolder();
   const log: Entry[] = [];
   const [runs, requests, posted, fatal]: [RunReport[], string[], Delivery[], MirrorError[]] = [[], [], [], []];

@@ -64,6 +64,8 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
       width: Math.floor(place.clientWidth),
       height,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+      // Where nobody points at a column, the legend tells of the latest.
+      hooks: { ready: [tellLatest], setLegend: [tellLatest] },
       cursor: { drag: { x: false, y: false }, y: false },
       scales: {
         x: { time: true, range: (_, from, to) => [from - step / 2, Math.max(to, from + step) + step / 2] },
@@ -92,6 +94,10 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
     [[...at], ...columns],
     place,
   );
+}
+
+function tellLatest(chart: uPlot): void {
+  if (chart.cursor.idx == null) chart.setLegend({ idx: chart.data[0].length - 1 }, false);
 }
 
 /** Days by name, hours by the clock, years only where they begin. */

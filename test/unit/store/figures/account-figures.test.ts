@@ -59,6 +59,7 @@ describe('figures', () => {
     expect(money).toEqual([
       {
         code: 'EUR',
+        vendors: 2,
         outstanding: 7_100n,
         overdue: 500n,
         unreadable: 0,

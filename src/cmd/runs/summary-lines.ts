@@ -1,0 +1,137 @@
+/** The lines of the live summary: the verdict, a row for each account, what the log said last, and where to look. */
+import { styleText } from 'node:util';
+import { headline, type Tone } from '../../admin/health/headline.ts';
+import { bySeverity, type AccountHealth, type Health } from '../../admin/health/readiness.ts';
+import { vendorCounts } from '../../admin/health/vendor-counts.ts';
+import { age } from '../../domain/age.ts';
+import { agoInWords } from '../../domain/duration.ts';
+import type { ProcessContext } from '../process/process-context.ts';
+import { counted } from '../terminal/counted.ts';
+import { mayStyle } from '../terminal/heading.ts';
+import { facts, paragraph } from '../terminal/paragraphs.ts';
+import { visible } from '../terminal/plain-text.ts';
+import { table } from '../terminal/table.ts';
+
+export interface SummaryPlace {
+  /** The address of the operator's page. */
+  readonly dashboard: string;
+  /** The path of the mirror. */
+  readonly database: string;
+  /** `admin.maxStaleness`, milliseconds. */
+  readonly maxStaleness: number;
+}
+
+export interface SummaryOptions extends SummaryPlace {
+  /** What the log said last, oldest first: a line each, without a line break. */
+  readonly entries: readonly string[];
+  /** How many lines have room. */
+  readonly room: number;
+}
+
+type Terminal = Pick<ProcessContext, 'stdout' | 'env'>;
+
+const colours = { good: 'green', fair: 'yellow', bad: 'red', busy: 'blue' } as const satisfies Record<Tone, string>;
+
+/** Lines that stand around the accounts: the title of the table, and empty ones. */
+const frame = 4;
+
+export async function summaryLines(context: Terminal, health: Health, options: SummaryOptions): Promise<string[]> {
+  const accounts = bySeverity(health.accounts);
+  const head = await verdict(context, health, accounts);
+  const foot = (await facts(context, footer(health, options))).split('\n');
+  const entries = await Promise.all(options.entries.map((entry) => firstLine(context, entry)));
+  const room = Math.max(1, options.room - frame - head.length - foot.length - entries.length);
+  const listed = accounts.slice(0, accounts.length > room ? Math.max(1, room - 1) : room);
+  const left = accounts.length - listed.length;
+  const rows = listed.length === 0 ? [] : (await accountTable(context, health, listed)).split('\n');
+  return [
+    ...head,
+    '',
+    ...rows,
+    ...(left === 0 ? [] : [`and ${counted(left, 'account')} more`]),
+    '',
+    ...entries,
+    ...(entries.length === 0 ? [] : ['']),
+    ...foot,
+  ];
+}
+
+/** How true the mirror is, as the last line of somebody who stopped. */
+export function asOfText(health: Health | undefined): string {
+  const moments = (health?.accounts ?? []).map(({ facts: { freshness } }) => freshness.safe_as_of);
+  const [first] = [...moments].sort();
+  if (first === undefined || moments.includes(null)) return 'The mirror keeps what was read.';
+  return `The mirror holds every change up to ${first?.slice(0, 19)} UTC.`;
+}
+
+async function verdict(
+  context: Terminal,
+  { process, now }: Health,
+  [worst, ...others]: readonly AccountHealth[],
+): Promise<string[]> {
+  if (!worst) return ['No account is served.'];
+  const { tone, words, since, details } = headline(worst, process);
+  const whose = others.length === 0 ? '' : `${worst.facts.account}: `;
+  const { safe_as_of, listed_as_of } = worst.facts.freshness;
+  const moment = tone === 'good' ? (safe_as_of ?? listed_as_of) : since;
+  const when = moment === null ? '' : `${tone === 'good' ? ' as of' : ', since'} ${moment.slice(11, 19)} UTC`;
+  const ago = moment === null ? '' : `, ${age({ now: () => now }, moment)}`;
+  const text = await paragraph(context, '', visible(`${whose}${words}${when}${ago}.`));
+  const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
+  return [...text.split('\n').map((line) => coloured(context, tone, line)), ...more.flatMap((one) => one.split('\n'))];
+}
+
+function coloured({ stdout, env }: Terminal, tone: Tone, line: string): string {
+  return mayStyle(stdout, env) ? styleText(['bold', colours[tone]], line, { validateStream: false }) : line;
+}
+
+function accountTable(context: Terminal, { now }: Health, accounts: readonly AccountHealth[]): Promise<string> {
+  const ago = (moment: string | null): string => age({ now: () => now }, moment);
+  return table<AccountHealth>(
+    context,
+    [
+      { title: 'account', cell: ({ facts: { account } }) => account },
+      {
+        title: 'active',
+        right: true,
+        drop: 3,
+        cell: (one) => vendorCounts(one.facts.counts).active.toLocaleString('en'),
+      },
+      { title: 'as of', drop: 4, cell: ({ facts: { freshness } }) => ago(freshness.safe_as_of) },
+      { title: 'queue', right: true, drop: 2, cell: ({ facts: { queue } }) => queue.waiting.toLocaleString('en') },
+      { title: 'last delivery', drop: 1, cell: ({ facts: { lastDelivery } }) => ago(lastDelivery) },
+      { title: 'now', cell: doing },
+    ],
+    accounts,
+  );
+}
+
+/** What is done for an account now. */
+function doing({ facts: { runs, progress, queue, watchdog } }: AccountHealth): string {
+  const run = runs.find(({ outcome }) => outcome === 'running');
+  if (run) return `${run.kind}: ${pageText(progress)}`;
+  if (queue.waiting > 0) return 'reads changed vendors';
+  return watchdog === 'off' ? 'waits for the next sweep' : 'listens';
+}
+
+function pageText(progress: AccountHealth['facts']['progress']): string {
+  if (progress === null) return 'page 1';
+  const { page, pages, pass } = progress;
+  return `page ${page.toLocaleString('en')} of ${pages.toLocaleString('en')}${pass > 1 ? `, walk ${pass}` : ''}`;
+}
+
+function footer({ facts: { next }, now }: Health, place: SummaryPlace): [string, string][] {
+  const sweep = Math.min(next.reconcile ?? Infinity, next.pull ?? Infinity);
+  return [
+    ...(Number.isFinite(sweep) ? [['next sweep', agoInWords(now - sweep)] satisfies [string, string]] : []),
+    ['dashboard', place.dashboard],
+    ['mirror', visible(place.database)],
+    ['stop', 'Ctrl-C'],
+  ];
+}
+
+/** An entry of the log in one line; its rest stands in the log that a file or a service keeps. */
+async function firstLine(context: Terminal, entry: string): Promise<string> {
+  const [line = ''] = (await paragraph(context, '', entry.split('\n')[0] ?? '')).split('\n');
+  return line;
+}
