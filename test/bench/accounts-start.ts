@@ -31,7 +31,7 @@ export async function job({ folder, accounts }: StartParams): Promise<JobResult>
       // Nothing is ever answered: what is measured is the program.
       fetch: (_, init) =>
         new Promise((_resolve, reject) => {
-          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error), { once: true });
+          init.signal.addEventListener('abort', () => reject(init.signal.reason as Error), { once: true });
         }),
       log: silentLog,
       lockProcess,

@@ -57,7 +57,7 @@ describe('no secret is told by a process', () => {
       vendors: 20,
       token,
       fetch: (to, init) => {
-        signatures.push(new Headers(init?.headers).get('x-service-hmac-sha256') ?? '');
+        signatures.push(new Headers(init.headers).get('x-service-hmac-sha256') ?? '');
         return globalThis.fetch(to, init);
       },
     });

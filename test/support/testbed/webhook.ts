@@ -69,8 +69,8 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
       clock,
       random: systemRandom,
       fetch: async (url, init) => {
-        const body = typeof init?.body === 'string' ? init.body : '';
-        return options.intercept?.(init?.method ?? 'GET', body) ?? (await globalThis.fetch(url, init));
+        const body = typeof init.body === 'string' ? init.body : '';
+        return options.intercept?.(init.method, body) ?? (await globalThis.fetch(url, init));
       },
       log: silentLog,
       reserveRequest: listener.mirror.reserveRequest,

@@ -84,7 +84,7 @@ describe('P9 what is about to be sent to a vendor', () => {
         level: 'command',
         service: sandbox,
         fetch: (input, init) => {
-          if (init?.method === 'PUT') [held, marks] = [edits(), marked()];
+          if (init.method === 'PUT') [held, marks] = [edits(), marked()];
           return fetch(input, init);
         },
         env: { USER: 'anna' },
