@@ -48,7 +48,7 @@ export class AccountSupervisor implements Service {
   #doubt: string | null = null;
   #progress: SweepProgressFacts | null = null;
   #cautious = false;
-  /** The run that began last, and when, by a clock that never jumps; Infinity while it waits for its permit. */
+  /** The run that began last, and when, by a clock that never jumps; Infinity while it waits to begin. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
   /** Wall time from which silence counts where no delivery ever came. */
   readonly #since: number;
@@ -114,7 +114,7 @@ export class AccountSupervisor implements Service {
     const requested = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
       await this.#subscribed(signal);
-      // The callback may have been verified just now, and a sweep have begun for that.
+      // The callback may have been verified just now, or both schedules be due: then a sweep is under way or about to begin for that.
       const latest = this.#latest && this.#latest.began >= requested ? await this.#latest.report : undefined;
       if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
       await this.#watch();
@@ -157,7 +157,6 @@ export class AccountSupervisor implements Service {
   async #run(request: RunRequest): Promise<RunReport> {
     const { account, installation, log, metrics, onRun } = this.#options;
     const { mirror } = installation;
-    await this.#caution(request.signal);
     const doubt = this.#doubt;
     const report = await this.#sweep(request);
     const { outcome, counts, error, notes, seconds } = report;
@@ -180,6 +179,7 @@ export class AccountSupervisor implements Service {
   #sweep(request: RunRequest): Promise<RunReport> {
     const { account, clock, permits } = this.#options;
     const sweep = async (): Promise<RunReport> => {
+      await this.#caution(request.signal);
       const permit = await permits.acquire(request.signal);
       try {
         latest.began = clock.monotonic();

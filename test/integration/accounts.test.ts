@@ -58,6 +58,21 @@ it('K28 an account that was never swept whole is swept at once after a restart, 
   expect(at.clock.now() - restarted).toBeLessThan(60_000);
 });
 
+it.each(['without webhooks', 'with a callback to verify'])(
+  'the first start %s, when a pull and a reconciliation are due, walks the list once',
+  async (which) => {
+    const at = await testbed({
+      level: 'daemon',
+      started: false,
+      ...(which === 'without webhooks' && { settings: { listener: { publicUrl: null } } }),
+    });
+    await at.start();
+    await at.untilQuiet();
+    await at.clock.pass(60_000);
+    expect(at.query('SELECT kind, outcome FROM runs')).toEqual([{ kind: 'reconcile', outcome: 'complete' }]);
+  },
+);
+
 it('schedules run by the time zone of the settings', async () => {
   const at = await testbed({
     level: 'daemon',

@@ -148,9 +148,12 @@ async function unregister({ settings, serviceName }: Service, context: ProcessCo
   return exitStatus.done;
 }
 
+/** Milliseconds between two looks at the event loop: each wakes a daemon that has nothing to do. */
+const lookForLag = 500;
+
 function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDependencies['onFatal']): DaemonDependencies {
   const { clock, random, fetch, packageRoot } = context;
-  const delays = monitorEventLoopDelay({ resolution: 20 });
+  const delays = monitorEventLoopDelay({ resolution: lookForLag });
   delays.enable();
   return {
     clock,
@@ -168,7 +171,8 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
     },
     version: packageVersion(packageRoot),
     machine() {
-      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9);
+      // What is measured is from one look to the next.
+      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9 - lookForLag / 1e3);
       delays.reset();
       return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };
     },
