@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Does } from './process/command.ts';
 import { addCommonOptions } from './options/common-options.ts';
+import { declareAccounts } from './accounts/declare-accounts.ts';
 import { declareCallbacks } from './callbacks/declare-callbacks.ts';
 import { declareCompletion } from './completion/declare-completion.ts';
 import { declareDeliveries } from './deliveries/declare-deliveries.ts';
@@ -26,6 +27,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareNotify(program, does);
   declareForget(program, does);
   declareLogin(program, does);
+  declareAccounts(program, does);
   declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);
   program.addCommand(sandboxCommand(context).copyInheritedSettings(program));

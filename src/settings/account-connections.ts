@@ -31,8 +31,14 @@ export const auth = z.union(
 
 export type AuthSettings = z.infer<typeof auth>;
 
-const accountForm = 'an account id: up to 64 letters, digits, - and _; or {id, connection}';
+const idForm = 'an account id: up to 64 letters, digits, - and _';
+const accountForm = `${idForm}; or {id, connection}`;
 const accountId = z.string({ error: accountForm }).regex(/^[A-Za-z0-9_-]{1,64}$/, accountForm);
+
+/** What an account id should be; undefined where the text is one. */
+export function accountIdInstead(text: string): string | undefined {
+  return accountId.safeParse(text).success ? undefined : idForm;
+}
 
 const connectionForm = 'the name of a connection: up to 32 letters, digits, - and _';
 const connectionName = z.string({ error: connectionForm }).regex(/^[A-Za-z0-9_-]{1,32}$/, connectionForm);
@@ -51,7 +57,6 @@ const account = z
 
 export const accountList = z
   .array(account)
-  .min(1, 'at least one account id, such as ["6BApk"]')
   .refine((accounts) => new Set(accounts.map(({ id }) => id)).size === accounts.length, 'each account once');
 
 export const connectionMap = z.record(connectionName, z.strictObject({ auth }), {

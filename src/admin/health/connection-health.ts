@@ -1,5 +1,5 @@
 /** What is said of connections: whom each serves, and why one gives no access. */
-import { age } from '../../domain/age.ts';
+import { took } from '../../domain/age.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
 import type { ConnectionFailure } from '../../store/reports/account-reports.ts';
 
@@ -42,7 +42,7 @@ export function connectionAdvice(facts: ConnectionFacts, now: number): string | 
   const { connection, accounts, failing } = facts;
   if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;
   const whose = accounts === 1 ? 'its account' : `its ${accounts} accounts`;
-  return `The connection ${connection} gives no access to ${whose}, since ${age({ now: () => now }, failing.first_at)}: ${failing.message} ${connectionRemedy(facts) ?? ''}`.trimEnd();
+  return `The connection ${connection} gives no access to ${whose}, and has not for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message} ${connectionRemedy(facts) ?? ''}`.trimEnd();
 }
 
 /** As JSON shows it. */

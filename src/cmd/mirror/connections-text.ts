@@ -1,6 +1,6 @@
 /** The connections, for a person's eye. */
 import type { ConnectionFacts } from '../../admin/health/connection-health.ts';
-import { age } from '../../domain/age.ts';
+import { took } from '../../domain/age.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { facts } from '../terminal/paragraphs.ts';
@@ -15,7 +15,7 @@ export async function connectionsText(
   const entries = connections.map(({ connection, accounts, failing }): [string, string] => {
     const whose = accounts === 1 ? '1 account' : `${accounts} accounts`;
     const state = failing
-      ? `no access since ${age(context.clock, failing.first_at)}: ${visible(failing.message)}`
+      ? `no access for ${took(context.clock, failing.first_at, null)}: ${visible(failing.message)}`
       : 'no request of theirs was refused';
     return [connection, `${whose}; ${state}`];
   });

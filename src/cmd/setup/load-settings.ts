@@ -3,7 +3,7 @@ import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { connectionOfKnown } from '../../store/reports/known-accounts.ts';
+import { addedAccountsAt, connectionOfKnown } from '../../store/reports/known-accounts.ts';
 import { isNoFile, ownFileAt } from '../../store/files/own-files.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -11,10 +11,20 @@ import { printNotice } from '../terminal/print.ts';
 import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
 
 /**
- * The settings of this call, restricted to `--account` where that is given.
- * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know.
+ * The settings of this call, with the accounts that were added by command, restricted to `--account` where that is given.
+ * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know,
+ * `database_locked`.
  */
-export function loadSettings({ context, options }: Call): Settings {
+export function loadSettings(call: Call): Settings {
+  const { account } = call.options;
+  const settings = withAdded(settingsOfFile(call));
+  if (account !== undefined) return restricted(settings, account);
+  refuseNoAccounts(settings);
+  return settings;
+}
+
+/** What the settings file says, alone. @throws MirrorError `settings_unreadable`, `settings_invalid`. */
+export function settingsOfFile({ context, options }: Call): Settings {
   const name = settingsFile(context, options);
   const settings = parseSettings({
     defaults: readSettingsFile(join(context.packageRoot, 'config/default.yaml')),
@@ -25,7 +35,25 @@ export function loadSettings({ context, options }: Call): Settings {
     absolutePaths: name === context.machineSettings,
   });
   refuseClashes(name, settings);
-  return options.account === undefined ? settings : restricted(settings, options.account);
+  return settings;
+}
+
+/** Those in the settings win. */
+function withAdded(settings: Settings): Settings {
+  const added = addedAccountsAt(settings.database).filter(({ id }) => !settings.accounts.includes(id));
+  if (added.length === 0) return settings;
+  const accounts = [...settings.accounts, ...added.map(({ id }) => id)];
+  const connections = added.map(({ id, connection }) => [id, connection] as const);
+  const connectionOf = new Map([...settings.connectionOf, ...connections]);
+  return { ...settings, accounts, namedAccounts: accounts, connectionOf };
+}
+
+function refuseNoAccounts({ accounts, database }: Settings): void {
+  if (accounts.length > 0) return;
+  throw new MirrorError(
+    'settings_invalid',
+    `There is no account to mirror: \`accounts\` in the settings names none, and none was added to ${database}. List them there, such as ["6BApk"], or run \`vendor-mirror accounts add ID\`.`,
+  );
 }
 
 function settingsFile(context: ProcessContext, { config, sandbox }: CommonOptions): string {
@@ -80,5 +108,6 @@ function restricted(settings: Settings, wanted: string): Settings {
   const connection = connectionOfKnown(database, wanted);
   if (connection !== undefined)
     return { ...settings, accounts: [wanted], connectionOf: new Map([...connectionOf, [wanted, connection]]) };
+  refuseNoAccounts(settings);
   throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
 }

@@ -186,6 +186,7 @@ export interface AccountTable {
 /** The mirror file. */
 export interface MirrorTables {
   accounts: AccountTable;
+  _added_accounts: { account_id: string; connection: string; added_at: string };
   mirror_identity: IdentityTable;
   reading_counter: CounterTable;
   _clock_set_back: { read_seq: number; noticed_at: string };

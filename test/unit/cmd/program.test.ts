@@ -42,6 +42,7 @@ describe('the command line', () => {
         forget [options]               take fields or a vendor out of the mirror and its history
         login [options] [connection]   get access by OAuth, in a browser
         logout [options] [connection]  forget the tokens of login
+        accounts                       which accounts are mirrored: list, add, remove
         completion [options] <shell>   a script that lets a shell complete these commands
         version [options]              print the version
         sandbox [options]              the service itself on a local port, with invented vendors

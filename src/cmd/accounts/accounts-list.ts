@@ -1,0 +1,58 @@
+/** `accounts list`: which accounts are mirrored, and what the mirror holds of each. */
+import { vendorCounts } from '../../admin/health/vendor-counts.ts';
+import { age } from '../../domain/age.ts';
+import { exitStatus } from '../../domain/errors.ts';
+import { defaultConnection } from '../../settings/parse.ts';
+import { accountSummaries } from '../../store/reports/account-reports.ts';
+import type { Run } from '../process/command.ts';
+import { queryMirror } from '../setup/open-mirror.ts';
+import { loadSettings, settingsOfFile } from '../setup/load-settings.ts';
+import { print, printJson } from '../terminal/print.ts';
+import { table } from '../terminal/table.ts';
+
+interface ListedAccount {
+  readonly account: string;
+  readonly from: 'settings' | 'added';
+  readonly connection: string;
+  /** The moment up to which everything is in the mirror; null before the first complete sweep. */
+  readonly as_of: string | null;
+  readonly active_vendors: number;
+}
+
+export const accountsList: Run = async (call) => {
+  const { context, options } = call;
+  const settings = loadSettings(call);
+  const inFile = new Set(settingsOfFile(call).accounts);
+  const held = await queryMirror(context, settings, (snapshot) => {
+    const summary = accountSummaries(snapshot, 0);
+    return settings.accounts.flatMap((account) => summary(account) ?? []);
+  });
+  const heldOf = new Map(held?.map((report) => [report.account, report]));
+  const accounts = settings.accounts.map((account): ListedAccount => {
+    const report = heldOf.get(account);
+    return {
+      account,
+      from: inFile.has(account) ? 'settings' : 'added',
+      connection: settings.connectionOf.get(account) ?? defaultConnection,
+      as_of: report?.freshness.safe_as_of ?? report?.freshness.listed_as_of ?? null,
+      active_vendors: vendorCounts(report?.counts ?? []).active,
+    };
+  });
+  if (options.json) printJson(context, { ok: true, accounts });
+  else
+    print(
+      context,
+      await table(
+        context,
+        [
+          { title: 'account', cell: ({ account }) => account },
+          { title: 'from', cell: ({ from }) => from },
+          { title: 'connection', cell: ({ connection }) => connection },
+          { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
+          { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
+        ],
+        accounts,
+      ),
+    );
+  return exitStatus.done;
+};
