@@ -3,6 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, catalogue, MirrorError } from '../../domain/errors.ts';
+import { vendorFields } from '../../domain/vendor.ts';
+import { fieldsHeld } from '../../store/privacy/fields-held.ts';
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { freeBytes, spaceForDeliveries } from '../../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
@@ -13,6 +15,7 @@ export async function* fileCheckups(context: ProcessContext, settings: Settings)
   yield await database(context, settings);
   yield secrets(settings);
   yield disk(settings);
+  yield await privacy(context, settings);
 }
 
 async function database(context: ProcessContext, settings: Settings): Promise<Checkup> {
@@ -23,6 +26,13 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     try {
       const faults = await mirror.faults();
+      const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      if (faults.length === 0 && journal > largeJournal)
+        return warning(
+          check,
+          `${path} is sound, and its journal has grown to ${megabytes(journal)}.`,
+          'Another program holds a query open: end it, and let long reports read a copy (`publish`).',
+        );
       if (faults.length === 0) return fine(check, `${path} is sound, ${megabytes(mirror.bytes)}.`);
       return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } finally {
@@ -32,6 +42,9 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
     return problem(check, asMirrorError(error));
   }
 }
+
+/** The daemon's log warns of it too, in bytes. */
+const largeJournal = 64 * 1024 ** 2;
 
 function secrets(settings: Settings): Checkup {
   const check = 'secrets';
@@ -46,6 +59,34 @@ function secrets(settings: Settings): Checkup {
   if ((mode & 0o077) === 0) return fine(check, `${path} is for its owner alone.`);
   const { exit } = catalogue.database_unusable;
   return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
+}
+
+/** What should not be in the mirror, and is. */
+async function privacy(context: ProcessContext, settings: Settings): Promise<Checkup> {
+  const check = 'privacy';
+  const { exclude } = settings.vendors;
+  const unknown = exclude.filter((name) => !vendorFields.some((field) => field === name));
+  try {
+    const mirror = openMirror(context, settings);
+    const held = mirror
+      ? await mirror.query((sqlite) => fieldsHeld(sqlite, exclude)).finally(() => mirror.close())
+      : [];
+    if (held.length > 0)
+      return warning(
+        check,
+        `The mirror holds ${held.join(', ')} from before vendors.exclude named it.`,
+        `Stop the daemon and run \`vendor-mirror forget --field ${held.join(' ')}\`.`,
+      );
+  } catch {
+    return fine(check, 'It cannot be told while the database cannot be opened.');
+  }
+  if (unknown.length > 0)
+    return warning(
+      check,
+      `vendors.exclude names ${unknown.join(', ')}, which vendor-mirror does not know.`,
+      'Check the spelling; if the service has such a field, this is as it should be.',
+    );
+  return fine(check, exclude.length > 0 ? `Kept out: ${exclude.join(', ')}.` : 'No field is kept out of the mirror.');
 }
 
 /** Less than this should be watched, in bytes. */

@@ -1,46 +1,107 @@
-/** `doctor` on the listener: whether the service can reach it. */
+/** `doctor` on the listener: whether the service can reach it, and nobody else stands in its place. */
+import { randomBytes } from 'node:crypto';
 import { exchange } from '../../api/http/request.ts';
 import type { Settings } from '../../settings/parse.ts';
-import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
+import { isDaemonAt } from '../../store/files/side-lock.ts';
+import { resolvedPath } from '../../store/files/own-files.ts';
+import type { PathTokens } from '../../webhook/receive/account-of-path.ts';
+import { challengeHeader, proofHeader, proofOf } from '../../webhook/receive/installation-proof.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
+import { portCheckup } from './doctor-ports.ts';
 import type { ProcessContext } from '../process/process-context.ts';
+import { connectionRemedy } from './remedies.ts';
 
 const check = 'public address';
 
 /** Milliseconds for an answer that is made of nothing. */
 const requestTimeout = 5_000;
 
-export async function listenerCheckup(context: ProcessContext, { listener }: Settings): Promise<Checkup> {
-  const { publicUrl, port } = listener;
-  if (publicUrl === null) return fine(check, 'No listener.publicUrl is set: no webhooks, only sweeps.');
-  const refusal = await healthOf(context, publicUrl);
-  if (!refusal) return fine(check, `${publicUrl} answers.`);
-  if (!(await healthOf(context, `http://${localHost(listener.host)}:${port}`)))
-    return problem(check, unreachable(refusal));
-  return warning(
-    check,
-    `${publicUrl} cannot be tried: no daemon listens on port ${port} of this machine.`,
-    'Start `vendor-mirror serve`, and ask again.',
-  );
+/** `tokens` are those of this installation; undefined where its secrets could not be opened. */
+export async function* listenerCheckups(
+  context: ProcessContext,
+  settings: Settings,
+  tokens: PathTokens | undefined,
+): AsyncGenerator<Checkup> {
+  const isRunning = isDaemonAt(resolvedPath(settings.database));
+  if (!isRunning) yield await portCheckup(settings);
+  yield await publicAddress(context, settings, tokens, isRunning);
 }
 
-/** Why an address does not answer as a listener does; undefined where it does. */
-async function healthOf({ fetch, clock, interrupted }: ProcessContext, base: string): Promise<MirrorError | undefined> {
-  const request = { url: new URL(`${base}/healthz`), method: 'GET', headers: {}, signal: interrupted };
+async function publicAddress(
+  context: ProcessContext,
+  { listener }: Settings,
+  tokens: PathTokens | undefined,
+  isRunning: boolean,
+): Promise<Checkup> {
+  const { publicUrl, port, host } = listener;
+  if (publicUrl === null) return fine(check, 'No listener.publicUrl is set: no webhooks, only sweeps.');
+  const seen = await look(context, publicUrl, tokens);
+  if (seen === 'ours') return fine(check, `${publicUrl} leads to the daemon of this installation.`);
+  const { exit } = seen;
+  if (!isRunning)
+    return seen.isAnswered
+      ? problem(check, {
+          message: `${publicUrl} answers, and no daemon of this installation runs.`,
+          hint: 'Another program answers there: check listener.publicUrl, and where the proxy passes it on to.',
+          exit,
+        })
+      : warning(
+          check,
+          `${publicUrl} cannot be tried: no daemon of this installation runs.`,
+          'Start `vendor-mirror serve`, and ask again.',
+        );
+  const local = await look(context, `http://${localHost(host)}:${port}`, tokens);
+  if (local !== 'ours')
+    return problem(check, {
+      message: `The daemon does not answer on port ${port} of this machine. ${local.message}`,
+      hint: 'It may have begun with other settings: restart it. If another program has the port, stop that.',
+      exit,
+    });
+  const hint = seen.isAnswered
+    ? 'Another program, or another daemon, answers there: check listener.publicUrl, and where the proxy passes it on to.'
+    : (seen.remedy ??
+      'The daemon listens, and this address does not lead to it: check listener.publicUrl, the proxy, the firewall.');
+  return problem(check, { message: seen.message, hint, exit });
+}
+
+/** Somebody else, or nobody. */
+interface Other {
+  readonly message: string;
+  readonly exit: Checkup['exit'];
+  /** Something answered as a listener does, and could not show that it is ours. */
+  readonly isAnswered: boolean;
+  readonly remedy?: string | undefined;
+}
+
+async function look(
+  { fetch, clock, interrupted }: ProcessContext,
+  base: string,
+  tokens: PathTokens | undefined,
+): Promise<'ours' | Other> {
+  const [account = 'nobody', token] = [...(tokens ?? [])][0] ?? [];
+  const challenge = `${account}.${randomBytes(24).toString('base64url')}`;
+  const headers = { [challengeHeader]: challenge };
+  const request = { url: new URL(`${base}/healthz`), method: 'GET', headers, signal: interrupted };
   try {
-    const { status } = await exchange(request, { fetch, clock, timeout: requestTimeout });
-    return status === 200
-      ? undefined
-      : new MirrorError('service_unreachable', `${base}/healthz answers with ${status} instead of 200.`);
+    const answer = await exchange(request, { fetch, clock, timeout: requestTimeout });
+    if (answer.status !== 200)
+      return other(
+        new MirrorError('service_unreachable', `${base}/healthz answers with ${answer.status} instead of 200.`),
+      );
+    if (token && answer.headers.get(proofHeader) === proofOf(token, challenge)) return 'ours';
+    return {
+      message: `${base} is answered by something other than the daemon of this installation.`,
+      exit: exitStatus.unavailable,
+      isAnswered: true,
+    };
   } catch (error) {
-    return asMirrorError(error);
+    return other(asMirrorError(error));
   }
 }
 
-function unreachable({ message, exit }: MirrorError): Pick<MirrorError, 'message' | 'hint' | 'exit'> {
-  const hint =
-    'The daemon listens, and this address does not lead to it: check listener.publicUrl, the proxy, the firewall.';
-  return { message, hint, exit };
+function other(error: MirrorError): Other {
+  return { message: error.message, exit: error.exit, isAnswered: false, remedy: connectionRemedy(error) };
 }
 
 /** The name under which this machine reaches a listener of its own. */

@@ -4,6 +4,7 @@ import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.
 import type { Installation, ServedAccount } from '../../app/installation.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
+import { accessRemedy } from './remedies.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { isOwn } from '../setup/registered-callback.ts';
 
@@ -19,7 +20,9 @@ export async function* serviceCheckups(
   try {
     first = await account.client.vendors.page(1, { signal });
   } catch (error) {
-    yield problem('access', asMirrorError(error));
+    const refusal = asMirrorError(error);
+    const { message, exit } = refusal;
+    yield problem('access', { message, exit, hint: accessRemedy(refusal, installation.settings, accountId) });
     return;
   }
   const { total, pages, perPage } = first;
@@ -27,6 +30,7 @@ export async function* serviceCheckups(
   yield fine('access', `The token opens ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));
+  yield await attempt('filters', () => filters(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(account, signal));
   yield await attempt('callbacks', () => callbacks(installation, account, signal));
@@ -66,6 +70,22 @@ async function paging({ client }: ServedAccount, first: VendorPage, signal: Abor
   if (second.page === 2 && second.rows.some(({ vendorid }) => !seen.has(vendorid)))
     return fine(check, 'The second page is another than the first.');
   return problem(check, new MirrorError('paging_ignored', 'The service answers the second page as the first.'));
+}
+
+/** What the service makes of the parameters that nothing promises. */
+async function filters({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
+  const check = 'filters';
+  const size = Math.max(1, Math.floor(first.rows.length / 2));
+  const short = await client.vendors.page(1, { size, signal });
+  const archived = await client.vendors.page(1, { visState: 2, signal });
+  const states = archived.rows.map((row) => row.vendor().vis_state);
+  const isHonoured = states.every((state) => state === 2) && archived.total !== first.total;
+  const found = [
+    short.rows.length <= size ? 'takes the size of a page' : `chooses the size of a page itself (${short.rows.length})`,
+    isHonoured ? 'lists vendors of one state when asked' : 'ignores the filter by state',
+    first.servedAt === undefined ? 'does not tell its time' : 'tells its time',
+  ];
+  return fine(check, `The service ${new Intl.ListFormat('en').format(found)}.`);
 }
 
 async function readsByNumber(

@@ -6,11 +6,12 @@ import { acceptService } from './accept-service.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
 import type { Call, Run } from '../process/command.ts';
 import { fileCheckups } from './doctor-files.ts';
-import { listenerCheckup } from './doctor-listener.ts';
+import { listenerCheckups } from './doctor-listener.ts';
 import { serviceCheckups } from './doctor-service.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { visible } from '../terminal/plain-text.ts';
+import type { PathTokens } from '../../webhook/receive/account-of-path.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -64,11 +65,13 @@ async function checkAll(
   tell: (checkup: Checkup, account?: string) => void,
 ): Promise<void> {
   for await (const checkup of fileCheckups(call.context, settings)) tell(checkup);
+  let tokens: PathTokens | undefined;
   try {
     await withInstallation(
       call,
       settings,
       async (installation) => {
+        tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
         for (const account of installation.accounts)
           for await (const checkup of serviceCheckups(call.context, installation, account)) tell(checkup, account);
       },
@@ -77,7 +80,7 @@ async function checkAll(
   } catch (error) {
     tell(problem('opening', asMirrorError(error)));
   }
-  tell(await listenerCheckup(call.context, settings));
+  for await (const checkup of listenerCheckups(call.context, settings, tokens)) tell(checkup);
 }
 
 function lineOf({ check, result, message, remedy }: Checkup, account: string | null): string {

@@ -1,6 +1,7 @@
 /** The public HTTP listener: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
+import { answerTo, challengeHeader, proofHeader } from './installation-proof.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
 import { DeliveryReceiver, type DeliveryReceiverOptions } from './delivery-receiver.ts';
 
@@ -46,7 +47,14 @@ export function createListener(options: ListenerOptions): HttpServer {
           return status === 503 ? { status, headers: retryAfter } : { status };
         },
       },
-      { method: 'GET', path: '/healthz', handle: () => Promise.resolve({ status: 200, body: 'ok\n' }) },
+      {
+        method: 'GET',
+        path: '/healthz',
+        handle({ headers }) {
+          const proof = answerTo(headers[challengeHeader], tokens);
+          return Promise.resolve({ status: 200, body: 'ok\n', ...(proof && { headers: { [proofHeader]: proof } }) });
+        },
+      },
     ],
   });
 }

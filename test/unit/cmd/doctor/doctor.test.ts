@@ -1,14 +1,19 @@
 import Driver from 'better-sqlite3';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { Secret } from '../../../../src/domain/secret.ts';
+import { takeSideLock } from '../../../../src/store/files/side-lock.ts';
+import type { PathTokens } from '../../../../src/webhook/receive/account-of-path.ts';
+import { answerTo, challengeHeader, proofHeader } from '../../../../src/webhook/receive/installation-proof.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
+const freePorts = 'listener: { host: 127.0.0.1, port: 0 }\nadmin: { port: 0 }';
 
 interface Check {
   readonly account: string | null;
@@ -31,18 +36,34 @@ async function diagnose(line: Testbed<'command'>): Promise<Diagnosis> {
   return { status, ok, of: (name) => checks.find(({ check }) => check === name) };
 }
 
-/** Something that answers on a port as a listener's health does, or otherwise. */
-async function answering(status = 200): Promise<number> {
-  const server = createServer((_, response) => response.writeHead(status).end('{}'));
+/** Something that answers on a port as a listener's health does, or otherwise; as a daemon's with these secrets if told. */
+async function answering(status = 200, secrets?: () => string): Promise<number> {
+  const server = createServer(({ headers }, response) => {
+    const proof = secrets && answerTo(headers[challengeHeader], pathTokensIn(secrets()));
+    response.writeHead(status, proof === undefined ? {} : { [proofHeader]: proof }).end('{}');
+  });
   server.listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
 
+function pathTokensIn(secrets: string): PathTokens {
+  const driver = new Driver(secrets, { readonly: true });
+  const rows = driver.prepare<[], { account_id: string; path_token: string }>('SELECT * FROM path_tokens').all();
+  driver.close();
+  return new Map(rows.map(({ account_id, path_token }) => [account_id, new Secret(path_token)]));
+}
+
+/** A daemon is said to run there until the test ends. */
+function daemonAt({ database }: Testbed<'command'>): void {
+  const lock = takeSideLock(database, 0);
+  onTestFinished(() => lock.release());
+}
+
 describe('doctor', () => {
   it('says of everything how it is, a line each', async () => {
-    const line = await testbed({ level: 'command', service: {} });
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
     await line.run('sync', ...account);
     const { status, stdout, stderr } = await line.run('doctor', ...account);
     expect([status, stderr]).toEqual([0, '']);
@@ -52,12 +73,15 @@ describe('doctor', () => {
       ok       database: ./vendors.db is sound, N MB.
       ok       secrets: ./secrets.db is for its owner alone.
       ok       disk: N MB are free beside the database.
+      ok       privacy: No field is kept out of the mirror.
       ok       6BApk access: The token opens 30 vendors, on 6 pages of 5.
       ok       6BApk clock: Our clock and that of the service agree.
       ok       6BApk paging: The second page is another than the first.
+      ok       6BApk filters: The service takes the size of a page, lists vendors of one state when asked, and tells its time.
       ok       6BApk reads by number: The service answers for vendor 1006.
       ok       6BApk gateways: The token opens 2 gateways.
       ok       6BApk callbacks: The token opens 0 callbacks.
+      ok       ports: A daemon could listen on 0 and 0.
       ok       public address: No listener.publicUrl is set: no webhooks, only sweeps.
       "
     `);
@@ -173,11 +197,45 @@ describe('doctor', () => {
       settings: `listener: { host: 127.0.0.1, port: ${port}, publicUrl: "http://127.0.0.1:${publicPort}${path}" }`,
     });
 
-    it('and is content where it answers', async () => {
-      const port = await answering();
-      const { of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(port, port) }));
-      expect(of('public address')).toMatchObject({ result: 'ok', account: null });
+    it('and is content only where the daemon of this installation answers', async () => {
+      let line: Testbed<'command'> | undefined;
+      const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
+      const ours = await answering(200, secrets);
+      line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, ours) });
+      await line.run('sync', ...account);
+      daemonAt(line);
+      const { of } = await diagnose(line);
+      expect(of('public address')).toMatchObject({
+        result: 'ok',
+        message: `http://127.0.0.1:${ours} leads to the daemon of this installation.`,
+      });
+      expect(of('ports')).toBeUndefined();
       expect(of('callbacks')).toMatchObject({ result: 'warning', message: 'None is registered by us.' });
+    });
+
+    it('and finds that something else answers there: another daemon, or a program where no daemon runs', async () => {
+      let line: Testbed<'command'> | undefined;
+      const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
+      const [ours, stranger] = [await answering(200, secrets), await answering(200)];
+      line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, stranger) });
+      const alone = await diagnose(line);
+      expect([alone.status, alone.of('public address')]).toMatchObject([
+        69,
+        {
+          result: 'problem',
+          message: `http://127.0.0.1:${stranger} answers, and no daemon of this installation runs.`,
+        },
+      ]);
+      expect(alone.of('ports')).toMatchObject({
+        result: 'problem',
+        remedy: expect.stringContaining('Another program listens there: stop it') as string,
+      });
+      daemonAt(line);
+      expect((await diagnose(line)).of('public address')).toMatchObject({
+        result: 'problem',
+        message: `http://127.0.0.1:${stranger} is answered by something other than the daemon of this installation.`,
+        remedy: expect.stringContaining('where the proxy passes it on to') as string,
+      });
     });
 
     it('K33, K34 and tells of an event that could not be registered, and of deliveries that name our callback', async () => {
@@ -245,26 +303,91 @@ describe('doctor', () => {
     });
 
     it('and says that the daemon does not run', async () => {
-      const { status, of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(1, 1) }));
+      const { of } = await diagnose(await testbed({ level: 'command', service: {}, ...listenerAt(0, 1) }));
       expect(of('public address')).toMatchObject({
         result: 'warning',
         remedy: expect.stringContaining('serve') as string,
       });
-      expect(status).toBe(0);
     });
 
-    it('and finds one that leads elsewhere', async () => {
+    it('and finds one that leads nowhere', async () => {
       for (const elsewhere of [1, await answering(502)]) {
-        const { status, of } = await diagnose(
-          await testbed({
-            level: 'command',
-            service: {},
-            ...listenerAt(await answering(), elsewhere),
-          }),
-        );
+        let line: Testbed<'command'> | undefined;
+        const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
+        line = await testbed({
+          level: 'command',
+          service: {},
+          ...listenerAt(await answering(200, secrets), elsewhere),
+        });
+        await line.run('sync', ...account);
+        daemonAt(line);
+        const { status, of } = await diagnose(line);
         expect(of('public address')).toMatchObject({ result: 'problem' });
         expect(status).toBe(69);
       }
+    });
+  });
+
+  describe('names the remedy for the cause', () => {
+    const failing =
+      (code: string): typeof fetch =>
+      () =>
+        Promise.reject(Object.assign(new Error(code), { code }));
+    const service = { baseUrl: 'https://service.example', token: 't' };
+
+    it.each([
+      ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
+      ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
+      ['ENOTFOUND', 'Check the spelling of the name'],
+      ['EAI_AGAIN', 'Check the name server'],
+      ['CERT_HAS_EXPIRED', 'Renew the certificate there'],
+      ['CERT_NOT_YET_VALID', 'Set the clock of this machine'],
+      ['ERR_TLS_CERT_ALTNAME_INVALID', 'Use the name that the certificate is for'],
+    ])('of a connection that fails with %s', async (code, remedy) => {
+      const line = await testbed({ level: 'command', service, fetch: failing(code), settings: freePorts });
+      const { status, of } = await diagnose(line);
+      expect([status, of('access')?.remedy]).toEqual([69, expect.stringContaining(remedy)]);
+    });
+
+    it.each([
+      ['a wrong base path', 404, '<html>no such page</html>', 'Check the path in service.baseUrl'],
+      ['a page of a proxy', 200, '<html>welcome</html>', 'Check the path in service.baseUrl'],
+      ['a token that is not known', 401, '{}', 'Set a fresh token as service.auth.accessToken'],
+    ])('of %s', async (_, status, body, remedy) => {
+      const answer: typeof fetch = () => Promise.resolve(new Response(body, { status }));
+      const line = await testbed({ level: 'command', service, fetch: answer, settings: freePorts });
+      expect((await diagnose(line)).of('access')?.remedy).toContain(remedy);
+    });
+
+    it('of a port that cannot be bound, and of an address that is another machine’s', async () => {
+      const taken = await answering();
+      const at = async (listener: string) =>
+        (
+          await diagnose(
+            await testbed({ level: 'command', service, fetch: failing('ECONNREFUSED'), settings: listener }),
+          )
+        ).of('ports');
+      expect((await at(`listener: { host: 127.0.0.1, port: ${taken} }`))?.remedy).toContain(
+        'choose another listener.port',
+      );
+      expect((await at('listener: { host: 192.0.2.1, port: 0 }'))?.remedy).toContain(
+        'listener.host is no address of this machine',
+      );
+    });
+
+    it('of a field that the mirror holds although it is excluded, and of one that is not known', async () => {
+      const sandbox = await testbed({ level: 'sandbox', vendors: 3 });
+      const line = await testbed({ level: 'command', service: sandbox, settings: freePorts });
+      await line.run('sync', ...account);
+      const exclude = (names: string): void =>
+        writeFileSync(
+          line.settings,
+          `${readFileSync(line.settings, 'utf8').replace(/^vendors: .*$/m, '')}\nvendors: { exclude: [${names}] }\n`,
+        );
+      exclude('phone');
+      expect((await diagnose(line)).of('privacy')?.remedy).toContain('`vendor-mirror forget --field phone`');
+      exclude('phon');
+      expect((await diagnose(line)).of('privacy')?.remedy).toContain('Check the spelling');
     });
   });
 });

@@ -1,0 +1,58 @@
+/** What to do about a request that failed, as far as its cause tells more than its code. */
+import { networkCode } from '../../api/http/network-errors.ts';
+import type { MirrorError } from '../../domain/errors.ts';
+import type { Settings } from '../../settings/parse.ts';
+
+/** Certificates whose authority nobody here knows. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const byCause: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Check the spelling of the name, and the name server of this machine (/etc/resolv.conf).',
+  EAI_AGAIN: 'Check the name server of this machine (/etc/resolv.conf), and its network.',
+  ECONNREFUSED: 'Check the port, and whether a firewall or proxy stands between.',
+  CERT_HAS_EXPIRED: 'Renew the certificate there; if it is not expired, set the clock of this machine.',
+  CERT_NOT_YET_VALID: 'Set the clock of this machine.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the name that the certificate is for.',
+};
+
+/** The remedy for a connection that failed; undefined where its cause is not known. */
+export function connectionRemedy({ cause }: MirrorError): string | undefined {
+  const code = networkCode(cause);
+  if (unknownAuthority.has(code))
+    return 'If you trust its authority, put that certificate into a file, and name the file in the environment variable NODE_EXTRA_CA_CERTS.';
+  return byCause[code];
+}
+
+/** The remedy for the first list of an account that could not be read. */
+export function accessRemedy(
+  error: MirrorError,
+  { service: { baseUrl }, connections, connectionOf }: Settings,
+  account: string,
+): string {
+  switch (error.code) {
+    case 'service_unreachable':
+      return connectionRemedy(error) ?? error.hint;
+    case 'not_found':
+    case 'not_supported':
+    case 'redirected':
+    case 'answer_unreadable':
+      return `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
+    case 'unauthenticated': {
+      const auth = connections.get(connectionOf.get(account) ?? '');
+      return auth && 'accessTokenFile' in auth
+        ? `Put a fresh token into ${auth.accessTokenFile}, one line that this user may read; a running daemon reads it by itself.`
+        : auth && 'oauth' in auth
+          ? 'Run `vendor-mirror login`.'
+          : auth && 'accessToken' in auth
+            ? 'Set a fresh token as service.auth.accessToken.'
+            : error.hint;
+    }
+    default:
+      return error.hint;
+  }
+}
