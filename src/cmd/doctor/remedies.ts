@@ -1,6 +1,6 @@
 /** What to do about a request that failed, as far as its cause tells more than its code. */
 import { networkCode } from '../../api/http/network-errors.ts';
-import type { MirrorError } from '../../domain/errors.ts';
+import type { ErrorCode, MirrorError } from '../../domain/errors.ts';
 import type { Settings } from '../../settings/parse.ts';
 
 /** Certificates whose authority nobody here knows. */
@@ -28,31 +28,28 @@ export function connectionRemedy({ cause }: MirrorError): string | undefined {
   return byCause[code];
 }
 
+/** Answers that are none of the service's: something else stands at the address. */
+const notTheService: ReadonlySet<ErrorCode> = new Set([
+  'not_found',
+  'not_supported',
+  'redirected',
+  'answer_unreadable',
+]);
+
 /** The remedy for the first list of an account that could not be read. */
 export function accessRemedy(
   error: MirrorError,
   { service: { baseUrl }, connections, connectionOf }: Settings,
   account: string,
 ): string {
-  switch (error.code) {
-    case 'service_unreachable':
-      return connectionRemedy(error) ?? error.hint;
-    case 'not_found':
-    case 'not_supported':
-    case 'redirected':
-    case 'answer_unreadable':
-      return `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
-    case 'unauthenticated': {
-      const auth = connections.get(connectionOf.get(account) ?? '');
-      return auth && 'accessTokenFile' in auth
-        ? `Put a fresh token into ${auth.accessTokenFile}, one line that this user may read; a running daemon reads it by itself.`
-        : auth && 'oauth' in auth
-          ? 'Run `vendor-mirror login`.'
-          : auth && 'accessToken' in auth
-            ? 'Set a fresh token as service.auth.accessToken.'
-            : error.hint;
-    }
-    default:
-      return error.hint;
-  }
+  if (error.code === 'service_unreachable') return connectionRemedy(error) ?? error.hint;
+  if (notTheService.has(error.code))
+    return `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
+  if (error.code !== 'unauthenticated') return error.hint;
+  const auth = connections.get(connectionOf.get(account) ?? '');
+  if (!auth) return error.hint;
+  if ('accessTokenFile' in auth)
+    return `Put a fresh token into ${auth.accessTokenFile}, one line that this user may read; a running daemon reads it by itself.`;
+  if ('oauth' in auth) return 'Run `vendor-mirror login`.';
+  return 'accessToken' in auth ? 'Set a fresh token as service.auth.accessToken.' : error.hint;
 }

@@ -36,10 +36,16 @@ async function diagnose(line: Testbed<'command'>): Promise<Diagnosis> {
   return { status, ok, of: (name) => checks.find(({ check }) => check === name) };
 }
 
-/** Something that answers on a port as a listener's health does, or otherwise; as a daemon's with these secrets if told. */
-async function answering(status = 200, secrets?: () => string): Promise<number> {
+/** Where an installation lies, once it is made: the ports stand in its settings, so they are taken before. */
+interface Place {
+  folder?: string;
+}
+
+/** Something that answers on a port as a listener's health does, or otherwise; as that installation's daemon if told. */
+async function answering(status = 200, place?: Place): Promise<number> {
   const server = createServer(({ headers }, response) => {
-    const proof = secrets && answerTo(headers[challengeHeader], pathTokensIn(secrets()));
+    const tokens = place?.folder === undefined ? new Map() : pathTokensIn(join(place.folder, 'secrets.db'));
+    const proof = answerTo(headers[challengeHeader], tokens);
     response.writeHead(status, proof === undefined ? {} : { [proofHeader]: proof }).end('{}');
   });
   server.listen(0, '127.0.0.1');
@@ -198,10 +204,10 @@ describe('doctor', () => {
     });
 
     it('and is content only where the daemon of this installation answers', async () => {
-      let line: Testbed<'command'> | undefined;
-      const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
-      const ours = await answering(200, secrets);
-      line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, ours) });
+      const installation: Place = {};
+      const ours = await answering(200, installation);
+      const line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, ours) });
+      installation.folder = line.folder;
       await line.run('sync', ...account);
       daemonAt(line);
       const { of } = await diagnose(line);
@@ -214,10 +220,10 @@ describe('doctor', () => {
     });
 
     it('and finds that something else answers there: another daemon, or a program where no daemon runs', async () => {
-      let line: Testbed<'command'> | undefined;
-      const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
-      const [ours, stranger] = [await answering(200, secrets), await answering(200)];
-      line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, stranger) });
+      const installation: Place = {};
+      const [ours, stranger] = [await answering(200, installation), await answering(200)];
+      const line = await testbed({ level: 'command', service: {}, ...listenerAt(ours, stranger) });
+      installation.folder = line.folder;
       const alone = await diagnose(line);
       expect([alone.status, alone.of('public address')]).toMatchObject([
         69,
@@ -312,13 +318,13 @@ describe('doctor', () => {
 
     it('and finds one that leads nowhere', async () => {
       for (const elsewhere of [1, await answering(502)]) {
-        let line: Testbed<'command'> | undefined;
-        const secrets = (): string => join(line?.folder ?? '', 'secrets.db');
-        line = await testbed({
+        const installation: Place = {};
+        const line = await testbed({
           level: 'command',
           service: {},
-          ...listenerAt(await answering(200, secrets), elsewhere),
+          ...listenerAt(await answering(200, installation), elsewhere),
         });
+        installation.folder = line.folder;
         await line.run('sync', ...account);
         daemonAt(line);
         const { status, of } = await diagnose(line);
