@@ -92,6 +92,26 @@ describe('SIGHUP', () => {
     expect(await daemon.end()).toBe(0);
   });
 
+  it('leaves a daemon on the built-in sandbox with the token of that, which stands in no settings', async () => {
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
+    writeFileSync(
+      join(at.folder, 'mirror.yaml'),
+      `accounts: [6BApk]
+database: ${at.database}
+secrets: ${join(at.folder, 'secrets.db')}
+listener: { port: ${at.listenerPort} }
+admin: { port: ${at.adminPort} }
+sandbox: { vendors: 5, seed: 1, churn: 0 }
+`,
+    );
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('tokens were read again');
+    expect(await daemon.end()).toBe(0);
+    expect(daemon.stderr()).not.toContain('could not be checked');
+  });
+
   it('leaves a daemon as it is where the settings cannot be read', async () => {
     const at = await testbed({
       level: 'program',

@@ -78,7 +78,7 @@ async function run(call: Call, { settings, serviceName }: Service, watched: Watc
   const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
   const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun });
   const hangups = hearHangups(context, () => {
-    if (!end.aborted) authorizeAnew(call, daemon, log);
+    if (!end.aborted) authorizeAnew(call, daemon, { settings, log });
   });
   const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
   try {
@@ -127,9 +127,15 @@ async function serveUntil(
 }
 
 /** The settings are read again for their tokens and secrets; what else they say needs a new start. */
-function authorizeAnew(call: Call, daemon: Daemon, log: Log): void {
+function authorizeAnew(
+  call: Call,
+  daemon: Daemon,
+  { settings: inUse, log }: { readonly settings: Settings; readonly log: Log },
+): void {
   try {
-    daemon.authorize(loadSettings(call));
+    const read = loadSettings(call);
+    // The token of the built-in sandbox stands in no settings.
+    daemon.authorize(inUse.sandbox === null ? read : { ...read, connections: inUse.connections });
     log.info('SIGHUP: tokens were read again, callbacks are looked after');
   } catch (error) {
     log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');
