@@ -201,8 +201,9 @@ it('K18 the token dies: the log says so at error, with what to do, and /api/stat
       .split('\n')
       .filter((line) => line.startsWith('{"level":50,'));
   await until(() => errors().some((line) => line.includes('"code":"unauthenticated"') && line.includes(remedy)));
-  const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
-  expect(await answer.json()).toMatchObject({
+  // The refusal is logged as it comes; the run that it fails ends a moment later.
+  const status = async (): Promise<unknown> => (await fetch(`http://127.0.0.1:${at.adminPort}/api/status`)).json();
+  await expect.poll(status, { timeout: 60_000 }).toMatchObject({
     fresh: false,
     accounts: [{ ready: false, last_error: { code: 'unauthenticated', what_to_do: remedy } }],
   });
