@@ -6,6 +6,7 @@ import type { TokenPair } from '../api/auth/token-request.ts';
 import { asMirrorError, isAccessRefused, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { withMessage } from '../domain/with-message.ts';
+import { connectionNameOf } from '../settings/account-connections.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
 import type { RequestFailures } from '../store/areas/areas.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
@@ -23,7 +24,7 @@ export function whereToRead({ service: { baseUrl }, connections }: Settings): st
 }
 
 export interface ConnectionsOptions extends ExchangeDependencies {
-  /** How access is got, by the name of each connection, and the connection of each account; the default one where it is left out. */
+  /** How access is got, by the name of each connection, and the connection of each account. */
   readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStorageUser['process'];
@@ -58,7 +59,7 @@ export class Connections {
 
   /** The name of the connection that gives access to an account. */
   of(accountId: string): string {
-    return this.#settings.connectionOf.get(accountId) ?? defaultConnection;
+    return connectionNameOf(this.#settings, accountId);
   }
 
   /** Gets access in other ways from now on. Tokens are read anew, those in memory too. */
@@ -93,8 +94,7 @@ export class Connections {
   /** A request about an account was answered. Never fails. */
   async answered(accountId: string): Promise<void> {
     const name = this.of(accountId);
-    if (this.#failing.delete(name))
-      this.#options.log.info({ connection: name }, `the connection ${name} gives access again`);
+    if (this.#failing.delete(name)) this.#options.log.info({ connection: name }, `${inWords(name)} gives access again`);
     await this.#failures.answered(name);
   }
 
@@ -149,10 +149,15 @@ export class Connections {
     this.#failing.set(name, error.code);
     const { log } = this.#options;
     const facts = { connection: name, code: error.code };
-    const message = `the connection ${name} gives no access: ${error.message} ${error.hint}`;
+    const message = `${inWords(name)} gives no access: ${error.message} ${error.hint}`;
     if (isAccessRefused(error.code)) log.error(facts, message);
     else log.warn(facts, message);
   }
+}
+
+/** A connection, as the settings name it. */
+function inWords(name: string): string {
+  return name === defaultConnection ? 'service.auth' : `the connection ${name}`;
 }
 
 /** The error, naming the connection where the settings give it a name. */

@@ -75,6 +75,14 @@ export function allConnections({ connections, service: { auth } }: Omit<Given, '
   return new Map([...(auth === null ? [] : [[defaultConnection, auth] as const]), ...named]);
 }
 
+/** The name of the connection that gives access to an account; the default one for accounts that the settings do not name. */
+export function connectionNameOf(
+  { connectionOf }: { readonly connectionOf: ReadonlyMap<string, string> },
+  account: string,
+): string {
+  return connectionOf.get(account) ?? defaultConnection;
+}
+
 /** Where the settings of a connection stand. */
 export function pathOfConnection(name: string): readonly string[] {
   return name === defaultConnection ? ['service', 'auth'] : ['connections', name, 'auth'];

@@ -2,7 +2,7 @@
 import { vendorCounts } from '../../admin/health/vendor-counts.ts';
 import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
-import { defaultConnection } from '../../settings/parse.ts';
+import { connectionNameOf } from '../../settings/account-connections.ts';
 import { accountSummaries } from '../../store/reports/account-reports.ts';
 import type { Run } from '../process/command.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
@@ -33,7 +33,7 @@ export const accountsList: Run = async (call) => {
     return {
       account,
       from: inFile.has(account) ? 'settings' : 'added',
-      connection: settings.connectionOf.get(account) ?? defaultConnection,
+      connection: connectionNameOf(settings, account),
       as_of: report?.freshness.safe_as_of ?? report?.freshness.listed_as_of ?? null,
       active_vendors: vendorCounts(report?.counts ?? []).active,
     };

@@ -4,7 +4,6 @@ import { exchange } from '../../api/http/request.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, exitStatus, MirrorError } from '../../domain/errors.ts';
 import { isDaemonAt } from '../../store/files/side-lock.ts';
-import { resolvedPath } from '../../store/files/own-files.ts';
 import type { PathTokens } from '../../webhook/receive/account-of-path.ts';
 import { challengeHeader, proofHeader, proofOf } from '../../webhook/receive/installation-proof.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
@@ -23,7 +22,7 @@ export async function* listenerCheckups(
   settings: Settings,
   tokens: PathTokens | undefined,
 ): AsyncGenerator<Checkup> {
-  const isRunning = isDaemonAt(resolvedPath(settings.database));
+  const isRunning = isDaemonAt(settings.database);
   if (!isRunning) yield await portCheckup(settings);
   yield await publicAddress(context, settings, tokens, isRunning);
 }

@@ -1,6 +1,7 @@
 /** What to do about a request that failed, as far as its cause tells more than its code. */
 import { networkCode } from '../../api/http/network-errors.ts';
 import type { ErrorCode, MirrorError } from '../../domain/errors.ts';
+import { connectionNameOf } from '../../settings/account-connections.ts';
 import type { Settings } from '../../settings/parse.ts';
 
 /** Certificates whose authority nobody here knows. */
@@ -37,16 +38,12 @@ const notTheService: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The remedy for the first list of an account that could not be read. */
-export function accessRemedy(
-  error: MirrorError,
-  { service: { baseUrl }, connections, connectionOf }: Settings,
-  account: string,
-): string {
+export function accessRemedy(error: MirrorError, settings: Settings, account: string): string {
   if (error.code === 'service_unreachable') return connectionRemedy(error) ?? error.hint;
   if (notTheService.has(error.code))
-    return `Check the path in service.baseUrl (${baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
+    return `Check the path in service.baseUrl (${settings.service.baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
   if (error.code !== 'unauthenticated') return error.hint;
-  const auth = connections.get(connectionOf.get(account) ?? '');
+  const auth = settings.connections.get(connectionNameOf(settings, account));
   if (!auth) return error.hint;
   if ('accessTokenFile' in auth)
     return `Put a fresh token into ${auth.accessTokenFile}, one line that this user may read; a running daemon reads it by itself.`;

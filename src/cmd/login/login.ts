@@ -9,6 +9,7 @@ import type { OAuthSettings } from '../../api/auth/token-request.ts';
 import type { Installation } from '../../app/installation.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import { asMirrorError, exitStatus } from '../../domain/errors.ts';
+import { connectionNameOf } from '../../settings/account-connections.ts';
 import { defaultConnection, isLoopback, type Settings } from '../../settings/parse.ts';
 import type { Call, Run } from '../process/command.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -44,8 +45,8 @@ export const login: Run = async (call) => {
 };
 
 /** Accounts of the settings that a connection gives access to. */
-function accountsOf({ accounts, connectionOf }: Settings, name: string): string[] {
-  return accounts.filter((account) => (connectionOf.get(account) ?? defaultConnection) === name);
+function accountsOf(settings: Settings, name: string): string[] {
+  return settings.accounts.filter((account) => connectionNameOf(settings, account) === name);
 }
 
 /** Waits for the browser where it comes back to this machine; otherwise the person, or standard input, brings the address. */

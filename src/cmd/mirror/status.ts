@@ -7,7 +7,8 @@ import {
   type ConnectionFacts,
 } from '../../admin/health/connection-health.ts';
 import { vendorCounts } from '../../admin/health/vendor-counts.ts';
-import { defaultConnection, type Settings } from '../../settings/parse.ts';
+import { connectionNameOf } from '../../settings/account-connections.ts';
+import { type Settings } from '../../settings/parse.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
@@ -77,8 +78,8 @@ function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: n
 }
 
 function connectionsOf(settings: Settings, failures: readonly ConnectionFailure[]): ConnectionFacts[] {
-  const { connections, connectionOf, namedAccounts } = settings;
-  const of = (account: string): string => connectionOf.get(account) ?? defaultConnection;
+  const { connections, namedAccounts } = settings;
+  const of = (account: string): string => connectionNameOf(settings, account);
   return connectionFacts([...connections.keys()], of, namedAccounts, failures);
 }
 

@@ -18,6 +18,9 @@ import { print } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
 
+/** Milliseconds between two looks at the event loop: each wakes a daemon that has nothing to do. */
+const lagInterval = 500;
+
 export interface ServeOptions {
   /** Delete the callbacks of this installation and end. */
   readonly unregister?: boolean;
@@ -154,12 +157,9 @@ async function unregister({ settings, serviceName }: Service, context: ProcessCo
   return exitStatus.done;
 }
 
-/** Milliseconds between two looks at the event loop: each wakes a daemon that has nothing to do. */
-const lookForLag = 500;
-
 function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDependencies['onFatal']): DaemonDependencies {
   const { clock, random, fetch, packageRoot } = context;
-  const delays = monitorEventLoopDelay({ resolution: lookForLag });
+  const delays = monitorEventLoopDelay({ resolution: lagInterval });
   delays.enable();
   return {
     clock,
@@ -178,7 +178,7 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
     version: packageVersion(packageRoot),
     machine() {
       // What is measured is from one look to the next.
-      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9 - lookForLag / 1e3);
+      const eventLoopLagSeconds = Math.max(0, delays.percentile(99) / 1e9 - lagInterval / 1e3);
       delays.reset();
       return { rssBytes: process.memoryUsage.rss(), eventLoopLagSeconds };
     },

@@ -1,6 +1,7 @@
 /** Locks on files beside the database. They are held by the process, and fall when the process ends, however it does. */
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
+import { resolvedPath } from './own-files.ts';
 import { connectReader, connectWriter, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
@@ -47,7 +48,8 @@ export function daemonSince(database: string): number | undefined {
   return isDaemonAt(database) ? statSync(besideOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
 }
 
-const besideOf = (database: string): string => `${database}.lock`;
+/** Whoever names the database by a symbolic link means the same daemon. */
+const besideOf = (database: string): string => `${resolvedPath(database)}.lock`;
 
 /**
  * Locks a file, which is made where there is none, within `wait` milliseconds.

@@ -5,7 +5,6 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { takeSideLock, type SideLock } from '../files/side-lock.ts';
 import { mirrorOptions, type MirrorFileOptions } from '../files/mirror-options.ts';
-import { resolvedPath } from '../files/own-files.ts';
 import { Database } from '../sqlite/database.ts';
 import { forgetFields, type ForgottenFields } from './forget-fields.ts';
 import { forgetVendor } from './forget-vendor.ts';
@@ -27,7 +26,7 @@ export class Forgetter {
    * @throws MirrorError `already_running` while a daemon works on the mirror, `disk_full` where there is no room, and as `Database.open`.
    */
   static async open(file: MirrorFileOptions): Promise<Forgetter> {
-    const lock = takeSideLock(resolvedPath(file.path), file.clock.now());
+    const lock = takeSideLock(file.path, file.clock.now());
     try {
       const database = await Database.open(mirrorOptions(file));
       try {

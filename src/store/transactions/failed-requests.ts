@@ -5,27 +5,23 @@ import type { Database } from '../sqlite/database.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import type { RequestFailures } from '../areas/areas.ts';
 
-/** Where they are kept, and by which column. */
+const statementsOf = (
+  table: string,
+  column: string,
+): { readonly any: string; readonly forget: string; readonly add: string } => ({
+  any: `SELECT 1 FROM ${table} WHERE ${column} = :of`,
+  forget: `DELETE FROM ${table} WHERE ${column} = :of`,
+  add: `
+    INSERT INTO ${table} (${column}, requests, first_at, last_at, code, message)
+    VALUES (:of, :requests, :now, :now, :code, :message)
+    ON CONFLICT (${column}) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
+      code = excluded.code, message = excluded.message`,
+});
+
 const statements = {
-  account: {
-    any: 'SELECT 1 FROM _request_failures WHERE account_id = :of',
-    forget: 'DELETE FROM _request_failures WHERE account_id = :of',
-    add: `
-    INSERT INTO _request_failures (account_id, requests, first_at, last_at, code, message)
-    VALUES (:of, :requests, :now, :now, :code, :message)
-    ON CONFLICT (account_id) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
-      code = excluded.code, message = excluded.message`,
-  },
-  connection: {
-    any: 'SELECT 1 FROM _connection_failures WHERE connection = :of',
-    forget: 'DELETE FROM _connection_failures WHERE connection = :of',
-    add: `
-    INSERT INTO _connection_failures (connection, requests, first_at, last_at, code, message)
-    VALUES (:of, :requests, :now, :now, :code, :message)
-    ON CONFLICT (connection) DO UPDATE SET requests = requests + excluded.requests, last_at = excluded.last_at,
-      code = excluded.code, message = excluded.message`,
-  },
-} as const;
+  account: statementsOf('_request_failures', 'account_id'),
+  connection: statementsOf('_connection_failures', 'connection'),
+};
 
 export class SqliteRequestFailures implements RequestFailures {
   readonly #database: Database;

@@ -8,6 +8,7 @@ import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import type { Verdict } from '../../../src/store/decide/verdict.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { newDelivery } from '../deliveries/new-delivery.ts';
 
 export const lag = 5_000;
 export const account = 'one';
@@ -93,9 +94,7 @@ export async function openStore(options: StoreOptions): Promise<StoreTestbed> {
       absence: async (stamp, vendorid) =>
         (await mirror.readings.applyAbsence(vendorid, 'gone', stamp, { ...context, source: 'pull' })).kind,
       async told(receivedAt = clocks.wall) {
-        const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
-        const nobody = { businessId: null, identityId: null, userId: null };
-        await mirror.deliveries.acceptDeliveries([{ accountId, ...about, ...nobody, receivedAt }]);
+        await mirror.deliveries.acceptDeliveries([newDelivery(1, { accountId, receivedAt })]);
       },
     };
   };

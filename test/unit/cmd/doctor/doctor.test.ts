@@ -1,5 +1,5 @@
 import Driver from 'better-sqlite3';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -91,6 +91,17 @@ describe('doctor', () => {
       ok       public address: No listener.publicUrl is set: no webhooks, only sweeps.
       "
     `);
+  });
+
+  it('warns where the journal of the mirror has grown, which a query that is never ended does', async () => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    await line.run('sync', ...account);
+    writeFileSync(`${line.database}-wal`, '');
+    truncateSync(`${line.database}-wal`, 65 * 2 ** 20);
+    expect((await diagnose(line)).of('database')).toMatchObject({
+      result: 'warning',
+      remedy: expect.stringContaining('holds a query open') as string,
+    });
   });
 
   it('warns where nothing is mirrored yet', async () => {

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { renameSync, symlinkSync } from 'node:fs';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { balance, run, vendor, version, type Row, type Rows } from '../../../support/mirror-file.ts';
 import { takeSideLock } from '../../../../src/store/files/side-lock.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
@@ -466,6 +467,16 @@ describe('status', () => {
         },
       ],
     });
+  });
+
+  it('says that a daemon runs where the settings name the mirror by a symbolic link', async () => {
+    await line.fill(rows);
+    const real = `${line.database}.real`;
+    renameSync(line.database, real);
+    symlinkSync(real, line.database);
+    const lock = takeSideLock(real, line.clock.now());
+    onTestFinished(() => lock.release());
+    expect((await line.run('status')).stdout).toContain('\nA daemon has been running');
   });
 
   it('says first that a daemon runs, and since when, and breaks no word on a narrow terminal', async () => {

@@ -4,10 +4,10 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import type { VendorRow } from '../../../../src/domain/reading.ts';
 import { GroupCommit } from '../../../../src/webhook/receive/group-commit.ts';
 import { testbed } from '../../../support/testbed.ts';
+import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 import { row } from '../../../support/testbed/store.ts';
 
-const about = { name: 'bill_vendor.update', objectId: 1, vendorid: 1 };
-const delivery = { accountId: 'one', ...about, businessId: null, identityId: null, userId: null, receivedAt: 0 };
+const delivery = newDelivery(1, { accountId: 'one' });
 
 /** Pages that are applied while a delivery arrives as soon as the first of them is; `ms` is what applying one takes. */
 async function orderOf(ms: number): Promise<string[]> {

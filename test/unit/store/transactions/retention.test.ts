@@ -24,6 +24,7 @@ import {
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import type { Store } from '../../../../src/store/store.ts';
+import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -220,8 +221,6 @@ describe('a retention of many rows', () => {
     const service = maintenanceOf(mirror, ages);
     await service.start();
     onTestFinished(() => service.stop());
-    const about = { accountId: 'one', name: 'bill_vendor.update', objectId: 7, vendorid: 7 };
-    const nobody = { businessId: null, identityId: null, userId: null };
     let before = many;
     for (let number = 1; number <= Math.ceil(many / 250); number++) {
       // The clock stands still: only the next batch waits for it.
@@ -229,7 +228,7 @@ describe('a retention of many rows', () => {
       const now = left('deliveries').length;
       expect(before - now).toBeGreaterThan(0);
       expect(before - now).toBeLessThanOrEqual(250);
-      await mirror.deliveries.acceptDeliveries([{ ...about, ...nobody, receivedAt: clock.now() }]);
+      await mirror.deliveries.acceptDeliveries([newDelivery(7, { accountId: 'one', receivedAt: clock.now() })]);
       before = now + 1;
       await clock.advance(50);
     }

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { attend } from '../../../../src/sync/queue/attempt.ts';
 import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
+import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 
 it('C7 the failures of a mark are counted: it rests ever longer, and is given up until the next reconciliation', async () => {
   const at = await testbed({ level: 'account', vendors: 3, settings: { service: { readOne: 'get' } } });
@@ -11,9 +12,7 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
   const { engine } = at.installation.account(account);
   const { mirror, clock, sync } = engine;
   const [vendorid] = await mirror.vendors.someActive(account);
-  const about = { name: 'bill_vendor.update', objectId: vendorid!, vendorid: vendorid! };
-  const nobody = { businessId: null, identityId: null, userId: null };
-  await mirror.deliveries.acceptDeliveries([{ accountId: account, ...about, ...nobody, receivedAt: clock.now() }]);
+  await mirror.deliveries.acceptDeliveries([newDelivery(vendorid!, { receivedAt: clock.now() })]);
   at.sandbox.onRequest((request) => at.sandbox.faults.next({ kind: '403', match: (one) => one === request }));
 
   const rests: number[] = [];

@@ -5,11 +5,12 @@ import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { listDeliveries } from '../../../../src/store/reports/delivery-list.ts';
 import { answerRequest, openRequest, type OpenRequest } from '../../../../src/sync/run/sweep-request.ts';
 import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
+import { account } from '../../../support/names.ts';
 import { migrations, namedProcess, readMirror, temporaryFolder, writeMirror } from '../../../support/mirror-file.ts';
+import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
 import type { Engine } from '../../../../src/sync/account/engine.ts';
 
-const account = '6BApk';
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -40,16 +41,7 @@ async function openFull(): Promise<Place> {
     clock,
     deliver: (...vendorids) =>
       mirror.deliveries.acceptDeliveries(
-        vendorids.map((vendorid) => ({
-          accountId: account,
-          receivedAt: clock.now(),
-          name: 'bill_vendor.update',
-          objectId: vendorid,
-          businessId: null,
-          identityId: null,
-          userId: null,
-          vendorid,
-        })),
+        vendorids.map((vendorid) => newDelivery(vendorid, { receivedAt: clock.now() })),
       ),
     answer: (request, ...ids) =>
       answerRequest(engine, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),

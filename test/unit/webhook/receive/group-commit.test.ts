@@ -7,18 +7,7 @@ import { flood } from '../../../support/deliveries/flood.ts';
 import { delivery, signed } from '../../../support/deliveries/signed-delivery.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
-import type { NewDelivery } from '../../../../src/store/records/delivery-record.ts';
-
-const numbered = (vendorid: number): NewDelivery => ({
-  accountId: account,
-  receivedAt: 0,
-  name: 'bill_vendor.update',
-  objectId: vendorid,
-  businessId: null,
-  identityId: null,
-  userId: null,
-  vendorid,
-});
+import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 
 const post = async (place: Testbed<'listener'>, objectId = 1001): Promise<number> =>
   (await fetch(place.address, signed({ ...delivery, object_id: String(objectId) }))).status;
@@ -40,8 +29,8 @@ describe('deliveries that arrive together', () => {
         return Promise.resolve();
       },
     });
-    await Promise.all([1, 2, 3].map((id) => commits.add(numbered(id))));
-    await commits.add(numbered(4));
+    await Promise.all([1, 2, 3].map((id) => commits.add(newDelivery(id))));
+    await commits.add(newDelivery(4));
     expect(groups).toEqual([[1, 2, 3], [4]]);
   });
 
@@ -54,14 +43,14 @@ describe('deliveries that arrive together', () => {
     });
     // Each failure gives back the places of those whom it failed.
     for (let round = 0; round < 3; round += 1) {
-      const outcomes = await Promise.allSettled([commits.add(numbered(1)), commits.add(numbered(2))]);
+      const outcomes = await Promise.allSettled([commits.add(newDelivery(1)), commits.add(newDelivery(2))]);
       expect(outcomes.map((outcome) => String((outcome as PromiseRejectedResult).reason))).toEqual([
         'Error: full',
         'Error: full',
       ]);
     }
     broken = false;
-    await expect(commits.add(numbered(3))).resolves.toBeUndefined();
+    await expect(commits.add(newDelivery(3))).resolves.toBeUndefined();
   });
 
   it('C11 are refused at once when too many wait', async () => {
@@ -71,8 +60,8 @@ describe('deliveries that arrive together', () => {
       capacity: 2,
       commit: () => held.passed,
     });
-    const waiting = [commits.add(numbered(1)), commits.add(numbered(2))];
-    await expect(commits.add(numbered(3))).rejects.toMatchObject({ code: 'rate_limited' });
+    const waiting = [commits.add(newDelivery(1)), commits.add(newDelivery(2))];
+    await expect(commits.add(newDelivery(3))).rejects.toMatchObject({ code: 'rate_limited' });
     held.open();
     await expect(Promise.all(waiting)).resolves.toHaveLength(2);
   });
