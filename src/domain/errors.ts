@@ -33,23 +33,23 @@ export const catalogue = {
   other_service: entry(
     settings,
     false,
-    'If it is the same service under another address, run `vendor-mirror doctor --accept-service`; else name another database.',
+    'If it is the same service at a new address, run `vendor-mirror doctor --accept-service`; otherwise name another database.',
   ),
 
   service_unreachable: entry(unavailable, true, 'Check service.baseUrl, the network and the name server.'),
-  service_timeout: entry(unavailable, true, 'The service is slow or hangs; try later, or raise service.timeout.'),
+  service_timeout: entry(unavailable, true, 'The service is slow or hangs; try again later, or raise service.timeout.'),
   service_unavailable: entry(unavailable, true, 'The service reports an error of its own; try again later.'),
-  rate_limited: entry(unavailable, true, 'Too many requests; lower service.rateLimit, or try later.'),
+  rate_limited: entry(unavailable, true, 'Too many requests; lower service.rateLimit, or try again later.'),
   answer_unreadable: entry(
     unavailable,
     true,
-    'Something other than the service answered, or it answered in parts; try later.',
+    'The answer did not come from the service, or was cut off; try again later.',
   ),
   answer_too_large: entry(unavailable, false, 'An answer exceeded the limits; lower service.paging.perPage.'),
   redirected: entry(
     unavailable,
     false,
-    'Redirects are never followed, they would carry the token; set service.baseUrl to the final address.',
+    'Redirects are never followed, because they would carry the token; set service.baseUrl to the final address.',
   ),
   row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
 
@@ -60,68 +60,68 @@ export const catalogue = {
     'The token lacks access; it needs the scope user:bill_vendors:read for this account.',
   ),
   rejected: entry(refused, false, 'The service did not accept the values; its own message is above.'),
-  not_found: entry(refused, false, 'The service knows no such resource.'),
+  not_found: entry(refused, false, 'The service has no such resource; check the id and the account.'),
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
   token_refresh_failed: entry(refused, false, 'Run `vendor-mirror login`, or store a new refresh token.'),
 
   receiver_failing: entry(
     unavailable,
     true,
-    'Look after the receiver; what waits is sent again by itself, and `vendor-mirror notify list` says what was given up.',
+    'Check the receiver; waiting messages are sent again automatically, and `vendor-mirror notify list` shows what was given up.',
   ),
   receiver_gone: entry(
     refused,
     false,
-    'Remove the target from `notify`; or, once its receiver is back, run `vendor-mirror notify retry`.',
+    'Remove the target from `notify`, or run `vendor-mirror notify retry` once its receiver is back.',
   ),
 
-  history_gone: entry(notWhole, false, 'Read all vendors anew, and go on from the cursor named above.'),
+  history_gone: entry(notWhole, false, 'Read all vendors again, and continue from the cursor named above.'),
   paging_ignored: entry(
     notWhole,
     false,
-    'Check service.paging.pageParam: the service answers every page as the first.',
+    'Check service.paging.pageParam: the service answers every page with the first.',
   ),
-  sweep_incomplete: entry(notWhole, true, 'Run it again; the list moved, or the service answered only in part.'),
+  sweep_incomplete: entry(
+    notWhole,
+    true,
+    'Run it again; the list changed while it was read, or the service answered only in part.',
+  ),
   record_rejected: entry(
     notWhole,
     false,
-    'Everything else was applied. The findings of the run say why each record was set aside; report it to the service.',
+    'Everything else was applied. The findings of the run say why each record was rejected; report them to the service.',
   ),
   breaker_tripped: entry(
     notWhole,
     false,
-    'If so many vendors truly went away, allow it: `vendor-mirror reconcile --approve-absences N`.',
+    'If these vendors are really gone, allow it: `vendor-mirror reconcile --approve-absences N`.',
   ),
   interrupted: entry(notWhole, true, 'What was read is kept; run it again.'),
   differences: entry(notWhole, false, 'Run `vendor-mirror reconcile`.'),
-  not_taken: entry(notWhole, false, 'The mirror holds what the service answered; look at the vendor there.'),
-  unknown_vendor: entry(notWhole, false, 'Run `vendor-mirror sync`, or check the number.'),
+  not_taken: entry(notWhole, false, 'The mirror holds what the service answered; check the vendor in the service.'),
+  unknown_vendor: entry(notWhole, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
 
   database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
   database_newer: entry(file, false, 'The file was written by a newer vendor-mirror; install that version.'),
   database_corrupt: entry(file, false, 'Move the file aside and run `vendor-mirror sync`: the service is the source.'),
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
-  disk_full: entry(file, true, 'Free some space on the disk that holds the database.'),
+  disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
 
-  driver_unusable: entry(
-    file,
-    false,
-    'Run `npm rebuild better-sqlite3` with the Node.js that is to run vendor-mirror.',
-  ),
+  driver_unusable: entry(file, false, 'Run `npm rebuild better-sqlite3` with the Node.js that runs vendor-mirror.'),
 
   port_taken: entry(unavailable, false, 'Stop the other program, or choose another port.'),
 
-  database_locked: entry(locked, true, 'Another program holds the database; close its transaction, or try later.'),
+  database_locked: entry(locked, true, 'Another program holds the database; end its transaction, or try again later.'),
   already_running: entry(locked, false, 'Another `vendor-mirror serve` uses this database; stop it first.'),
-  secrets_taken: entry(locked, false, 'Give each mirror secrets of its own: name another file in `secrets`.'),
+  secrets_taken: entry(locked, false, 'Each mirror needs its own secrets; name another file in `secrets`.'),
 
   bug: entry(bug, false, 'This is a bug in vendor-mirror; please report it with the lines above.'),
 } as const satisfies Record<string, Entry>;
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** Whether the service lets us in no more: only a person can end that, so it is said at once and at error. */
+/** Whether the service refuses access. Only a person can solve that, so it is reported at once, at level error. */
 export function isAccessRefused(code: ErrorCode): boolean {
   return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
 }
@@ -136,7 +136,7 @@ export class MirrorError extends Error {
   readonly errno: number | undefined;
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfter: number | undefined;
-  /** The request was to change something, and may have done so all the same. */
+  /** The request was a write, and may have been carried out although it failed. */
   readonly mayBeDone: boolean;
 
   constructor(
@@ -165,7 +165,7 @@ export class MirrorError extends Error {
   }
 }
 
-/** Any thrown thing as an expected failure; what is none of ours is a bug. */
+/** Any thrown value as a MirrorError; an unknown error is a bug. */
 export function asMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   return new MirrorError('bug', error instanceof Error ? error.message : String(error), { cause: error });

@@ -371,7 +371,7 @@ describe('status', () => {
       "Not right for 1 of 2 accounts: no sweep was complete yet; 5 things need you.
         The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
         6BApk may lack changes of the last 1 day.
-        6BApk: If so many vendors truly went away, allow it: \`vendor-mirror reconcile --approve-absences N\`.
+        6BApk: If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
         6BApk: One changed vendor could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
         other was never mirrored completely: run \`vendor-mirror sync\`.
       No daemon runs: the mirror is as fresh as the last sync made it.
