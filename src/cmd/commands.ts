@@ -30,6 +30,8 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareAccounts(program, does);
   declareCompletion(program, does);
   for (const command of leaves(program)) addCommonOptions(command);
+  for (const group of [program, ...program.commands])
+    if (group.commands.length > 0) group.helpCommand('help [command]', 'print the help of a command');
   program.addCommand(sandboxCommand(context).copyInheritedSettings(program));
 }
 

@@ -1,4 +1,4 @@
-/** The command line as a whole: what is said on it, and what becomes of errors. */
+/** Parses the command line, runs the command, and prints errors. */
 import { Command, CommanderError } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
 import type { CommonOptions, Run } from './process/command.ts';
@@ -34,7 +34,7 @@ export async function runProgram(argv: readonly string[], context: ProcessContex
   }
 }
 
-/** The edge with something more in it; what nobody looks at stays unopened. */
+/** A context with more properties. Lazy properties of the first stay lazy. */
 function inheriting(context: ProcessContext, more: Partial<ProcessContext>): ProcessContext {
   return Object.assign(Object.create(context) as ProcessContext, more);
 }
@@ -58,10 +58,10 @@ function rootCommand(context: ProcessContext): Command {
     .addHelpText(
       'after',
       examples(
-        ['vendor-mirror sync --sandbox', 'try it: mirror a built-in sandbox'],
+        ['vendor-mirror sync --sandbox', 'try it: mirror the built-in sandbox'],
         ['vendor-mirror sync -c mirror.yaml', 'mirror the accounts of your settings'],
-        ['vendor-mirror status -c mirror.yaml', 'what the mirror holds, and how fresh it is'],
-        ['sqlite3 data/sandbox.db "select * from active_vendors"', 'the file is the product'],
+        ['vendor-mirror status -c mirror.yaml', 'what the mirror holds and how fresh it is'],
+        ['sqlite3 data/sandbox.db "select * from active_vendors"', 'query the mirror with any SQLite reader'],
       ),
     );
 }

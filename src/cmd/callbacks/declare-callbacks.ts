@@ -7,52 +7,57 @@ import { eventName, idNumber, webAddress } from '../options/option-values.ts';
 export function declareCallbacks(program: Command, does: Does): void {
   const callbacks = program
     .command('callbacks')
-    .summary('webhook callbacks: list, register, verify, resend, delete')
+    .summary('list, register, verify, resend, delete webhook callbacks')
     .description(
       paragraphs(
-        'The webhook callbacks at the service, for any of its events. The daemon looks after its own by itself.',
-        'Addresses are shown without the secret at the end of those of a mirror.',
+        'The webhook callbacks registered in the service, for any event. The daemon manages its own callbacks automatically.',
+        "Addresses are shown without the secret at the end of a mirror's own.",
       ),
     );
   declareLooking(callbacks, does);
   callbacks
     .command('register')
-    .argument('<event>', 'as in bill_vendor or invoice.create; a noun alone means all of its events', eventName)
-    .argument('<uri>', 'the address that is to be told', webAddress)
+    .summary('register a callback')
+    .argument('<event>', 'such as bill_vendor or invoice.create; a noun alone means all its events', eventName)
+    .argument('<uri>', 'the address that receives the webhooks', webAddress)
     .description('Registers a callback. The service sends a verification code to the address.')
     .addHelpText('after', examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox']))
     .action(does(async () => (await import('./callbacks-change.ts')).callbacksRegister));
   callbacks
     .command('verify')
+    .summary('return a verification code')
     .argument('<callbackid>', "the callback's number", idNumber)
-    .argument('[code]', 'the verification code; better left out, for others may see it here')
+    .argument('[code]', 'the verification code; better left out, because others may see it on the command line')
     .description(
       paragraphs(
-        'Sends the verification code back that the service sent to the address; then it begins to deliver.',
-        'Without a code, or with -, it is read from standard input; a person is asked for it.',
+        'Returns the verification code that the service sent to the address. Then the service begins to deliver.',
+        'Without a code, or with -, the code is read from standard input; on a terminal, you are asked for it.',
       ),
     )
     .addHelpText('after', examples(['vendor-mirror callbacks verify 2001 < code.txt']))
     .action(does(async () => (await import('./callbacks-change.ts')).callbacksVerify));
   callbacks
     .command('resend')
+    .summary('request a new verification code')
     .argument('<callbackid>', "the callback's number", idNumber)
-    .description('Has a new code sent. Until it is verified, nothing is delivered.')
+    .description('Requests a new verification code. Until it is verified, nothing is delivered.')
     .action(does(async () => (await import('./callbacks-change.ts')).callbacksResend));
   callbacks
     .command('delete')
+    .summary('delete a callback')
     .argument('<callbackid>', "the callback's number", idNumber)
-    .description('Deletes a callback. A running daemon registers its own anew.')
+    .description('Deletes a callback. A running daemon registers its own again.')
     .action(does(async () => (await import('./callbacks-change.ts')).callbacksDelete));
 }
 
 function declareLooking(callbacks: Command, does: Does): void {
   callbacks
     .command('list')
-    .description('Lists the callbacks at the service, and says which are of this installation.')
-    .option('--event <event>', 'of this event; of a noun or its plural, all of its events')
-    .option('--uri <uri>', 'to exactly this address')
-    .addOption(new Option('--verified <answer>', 'verified, or not').choices(['true', 'false']))
+    .summary('list the callbacks in the service')
+    .description('Lists the callbacks registered in the service and marks those of this installation.')
+    .option('--event <event>', 'only for this event; a noun or its plural means all its events')
+    .option('--uri <uri>', 'only to exactly this address')
+    .addOption(new Option('--verified <answer>', 'only verified ones, or only others').choices(['true', 'false']))
     .addHelpText('after', examples(['vendor-mirror callbacks list --event bill_vendor --verified false']))
     .action(does(async () => (await import('./callbacks-list.ts')).callbacksList));
 }

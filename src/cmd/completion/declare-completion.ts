@@ -8,11 +8,11 @@ export function declareCompletion(program: Command, does: Does): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .summary('a script that lets a shell complete these commands')
+    .summary('print a script that lets a shell complete these commands')
     .description(
       paragraphs(
         'Prints a script that lets a shell complete commands, options and their values.',
-        'Load it when the shell starts; after an update of vendor-mirror the script is up to date by itself.',
+        'Load it when the shell starts; then it is up to date after each update of vendor-mirror.',
       ),
     )
     .addHelpText(
@@ -27,6 +27,6 @@ export function declareCompletion(program: Command, does: Does): void {
   program
     .command('version')
     .summary('print the version')
-    .description('Prints the version, as --version does; with --json also those of Node.js and the machine.')
+    .description('Prints the version, as --version does; with --json also the version of Node.js and the platform.')
     .action(does(async () => (await import('./version.ts')).version));
 }

@@ -10,13 +10,14 @@ const usualLimit = 100;
 export function declareDeliveries(program: Command, does: Does): void {
   const deliveries = program
     .command('deliveries')
-    .summary('the journal of webhooks: list, retry')
-    .description('What the webhooks brought, and what became of it.');
+    .summary('list received webhooks, retry vendors that were given up')
+    .description('The journal of received webhooks, and the result of each.');
   deliveries
     .command('list')
-    .description('Lists deliveries, the newest first.')
+    .summary('list received webhooks')
+    .description('Lists deliveries, newest first.')
     .addOption(
-      new Option('--outcome <outcome>', 'those that ended so').choices([
+      new Option('--outcome <outcome>', 'only deliveries with this outcome').choices([
         'pending',
         'applied',
         'unchanged',
@@ -25,9 +26,9 @@ export function declareDeliveries(program: Command, does: Does): void {
         'parked',
       ]),
     )
-    .option('--vendor <vendorid>', 'those about this vendor', idNumber)
-    .option('--since <moment>', 'those that came later: 30m, 12h, 7d, or a moment in UTC')
-    .option('--limit <n>', 'no more than so many', wholeFrom(1), usualLimit)
+    .option('--vendor <vendorid>', 'only deliveries about this vendor', idNumber)
+    .option('--since <moment>', 'only deliveries since then: 30m, 12h, 7d, or a time in UTC')
+    .option('--limit <n>', 'at most this many', wholeFrom(1), usualLimit)
     .addHelpText(
       'after',
       examples(
@@ -38,10 +39,11 @@ export function declareDeliveries(program: Command, does: Does): void {
     .action(does(async () => (await import('./deliveries-list.ts')).deliveriesList));
   deliveries
     .command('retry')
+    .summary('try vendors again that were given up')
     .description(
       paragraphs(
-        'Marks vendors again whose reading was given up (parked).',
-        'A running daemon reads them soon; without one, the next sweep does.',
+        'Tries vendors again whose reading was given up (parked).',
+        'A running daemon reads them soon; otherwise the next sweep does.',
       ),
     )
     .option('--vendor <vendorid>', 'only this vendor', idNumber)

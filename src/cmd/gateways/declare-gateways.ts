@@ -8,18 +8,20 @@ import { idNumber } from '../options/option-values.ts';
 export function declareGateways(program: Command, does: Does): void {
   const gateways = program
     .command('gateways')
-    .summary('payment gateways: list, remove')
-    .description('The payment gateways: list reads the mirror, remove writes to the service.');
+    .summary('list, remove payment gateways')
+    .description('Payment gateways. The command list reads the mirror, remove writes to the service.');
   gateways
     .command('list')
-    .description('Lists the gateways of the mirror, with those that were removed.')
+    .summary('list the gateways of the mirror')
+    .description('Lists the gateways of the mirror, removed ones included.')
     .action(does(async () => (await import('./gateways-list.ts')).gatewaysList));
   gateways
     .command('remove')
+    .summary('remove a gateway in the service')
     .argument('<sgid>', "the gateway's number", idNumber)
     .description(
       paragraphs(
-        'Removes a gateway at the service, so that it takes no more payments for the business.',
+        'Removes a gateway in the service, so that it takes no more payments for the business.',
         "Only the service's own interface can enable it again.",
       ),
     )

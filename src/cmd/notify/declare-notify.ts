@@ -6,18 +6,20 @@ import { examples, paragraphs } from '../terminal/help-text.ts';
 export function declareNotify(program: Command, does: Does): void {
   const notify = program
     .command('notify')
-    .summary('outgoing webhooks: list, retry, forget')
-    .description('The targets of outgoing webhooks, and what was not delivered.');
+    .summary('list, retry, forget targets of outgoing webhooks')
+    .description('The targets of outgoing webhooks, and what was not delivered to them.');
   notify
     .command('list')
-    .description('Lists the targets, how far each is, and the vendors whose changes were given up.')
+    .summary('list the targets and what was given up')
+    .description('Lists the targets, how far behind each is, and the vendors whose changes were given up.')
     .action(does(async () => (await import('./notify-list.ts')).notifyList));
   notify
     .command('retry')
-    .argument('[target]', 'only this one')
+    .summary('send again what was given up')
+    .argument('[target]', 'only this target')
     .description(
       paragraphs(
-        'Sends again what was given up (parked), and makes targets work again whose receiver answered 410.',
+        'Sends again what was given up (parked), and enables targets again whose receiver answered 410.',
         'A running daemon sends it soon.',
       ),
     )
@@ -25,9 +27,10 @@ export function declareNotify(program: Command, does: Does): void {
     .action(does(async () => (await import('./notify-retry.ts')).notifyRetry));
   notify
     .command('forget')
-    .argument('<target>', 'one that the settings do not name any more')
+    .summary('delete a target and what waits for it')
+    .argument('<target>', 'a target that the settings no longer name')
     .description(
-      'Forgets a target and what waits for it. If it is named again, it begins at the end of the change feed.',
+      'Deletes a target and what waits for it. If it is named again, it starts at the end of the change feed.',
     )
     .action(does(async () => (await import('./notify-forget.ts')).notifyForget));
 }

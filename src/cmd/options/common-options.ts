@@ -7,7 +7,7 @@ const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug
 const group = 'Common options:';
 
 /** Of commands that change something at the service. */
-export const dryRun = ['--dry-run', 'show the request, and send nothing'] as const;
+export const dryRun = ['--dry-run', 'show the request and send nothing'] as const;
 
 export function helpOption(): Option {
   return new Option('-h, --help', 'print help').helpGroup(group);
@@ -15,9 +15,12 @@ export function helpOption(): Option {
 
 export function addCommonOptions(command: Command): Command {
   const options = [
-    new Option('-c, --config <file>', 'the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml'),
-    new Option('--sandbox', 'use the built-in sandbox, in files of its own; so does a command without settings'),
-    new Option('--account <id>', 'only this account of the settings'),
+    new Option(
+      '-c, --config <file>',
+      'settings file; default: $VENDOR_MIRROR_CONFIG, then /etc/vendor-mirror/mirror.yaml',
+    ),
+    new Option('--sandbox', 'use the built-in sandbox with its own files; this is the default without settings'),
+    new Option('--account <id>', 'only this account'),
     new Option('--json', 'print one JSON document instead of text'),
     new Option('--log-level <level>', 'how much to log on standard error').choices(logLevels),
   ];

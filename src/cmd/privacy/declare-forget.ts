@@ -7,16 +7,18 @@ import { examples, paragraphs } from '../terminal/help-text.ts';
 export function declareForget(program: Command, does: Does): void {
   program
     .command('forget')
-    .summary('take fields or a vendor out of the mirror and its history')
+    .summary('remove fields or a vendor from the mirror and its history')
     .description(
       paragraphs(
-        'Takes fields (--field), which vendors.exclude must name, or one vendor (--vendor) out of everything that the mirror holds, and overwrites the pages of the file. The daemon must be stopped.',
-        'A vendor that is forgotten stays so, though the service still lists it, until --undo. The service itself is not told.',
-        'Copies that were made before keep everything: exports, files of `publish`, backups, what receivers of webhooks were sent.',
+        'Removes fields (--field), which vendors.exclude must name, or one vendor (--vendor) from the mirror and its history, and overwrites the pages of the file. The daemon must be stopped.',
+        'A forgotten vendor stays away until --undo, even if the service still lists it. The service itself is not changed.',
+        'Earlier copies keep everything: exports, files of `publish`, backups, and what was sent to receivers of webhooks.',
       ),
     )
-    .option('--field <name...>', 'fields that vendors.exclude names; of all accounts, or of --account')
-    .addOption(new Option('--vendor <id>', 'a vendor, of --account').argParser(wholeFrom(1)).conflicts('field'))
+    .option('--field <name...>', 'fields that vendors.exclude names; in all accounts, or in --account')
+    .addOption(
+      new Option('--vendor <id>', "a vendor's number, in --account").argParser(wholeFrom(1)).conflicts('field'),
+    )
     .addOption(new Option('--undo', 'let the vendor be mirrored again').conflicts('field'))
     .option('--yes', 'do not ask for confirmation')
     .addHelpText(

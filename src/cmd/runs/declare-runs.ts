@@ -14,14 +14,14 @@ export function declareRuns(program: Command, does: Does): void {
 function declareServe(program: Command, does: Does): void {
   program
     .command('serve')
-    .summary('the daemon: webhooks, queue, schedules, health')
+    .summary('run the daemon: webhooks, schedules, dashboard')
     .description(
       paragraphs(
-        'Keeps the mirror fresh until it is stopped: takes webhooks, reads what they announce, and sweeps on its schedules.',
-        'SIGTERM or Ctrl-C stops it; a second one at once. Only one runs on a database.',
+        'Keeps the mirror fresh until it is stopped: receives webhooks, reads the vendors that they name, and sweeps on its schedules.',
+        'SIGTERM or Ctrl-C stops it in good order, a second one at once. Only one daemon can use a database.',
       ),
     )
-    .option('--unregister', 'delete the callbacks that this installation registered, and end')
+    .option('--unregister', 'delete the callbacks that this installation registered, then exit')
     .addHelpText('after', examples(['vendor-mirror serve -c mirror.yaml']))
     .action(does(async () => (await import('./serve.ts')).serve));
 }
@@ -29,11 +29,11 @@ function declareServe(program: Command, does: Does): void {
 function declareSync(program: Command, does: Does): void {
   program
     .command('sync')
-    .summary('mirror all vendors and gateways, once')
+    .summary('mirror all vendors and gateways once')
     .description(
       paragraphs(
-        'Mirrors all vendors and gateways of the service, once.',
-        'Exits with 0 if every account was mirrored completely, with 1 if not. Interrupted, it keeps what it has read.',
+        'Mirrors all vendors and gateways of the service once.',
+        'Exits with 0 if every account was mirrored completely, otherwise with 1. If interrupted, it keeps what it has read.',
       ),
     )
     .addHelpText(
@@ -46,14 +46,14 @@ function declareSync(program: Command, does: Does): void {
 function declareReconcile(program: Command, does: Does): void {
   program
     .command('reconcile')
-    .summary('mirror all, and account for every difference')
+    .summary('mirror all vendors and record every difference')
     .description(
       paragraphs(
-        'Mirrors all vendors and gateways of the service, once, and writes every difference that no webhook had announced into the ledger, the table findings.',
-        'Vendors that are no longer listed are asked after one by one. Many at once are not believed: look at the service, and allow them with --approve-absences.',
+        'Mirrors all vendors and gateways of the service once, and records every difference that no webhook had announced in the table findings.',
+        'Vendors that are no longer listed are read one by one. If many are missing at once, none is marked gone: check the service, then allow it with --approve-absences.',
       ),
     )
-    .option('--approve-absences <n>', 'believe up to so many absences', wholeFrom(0))
+    .option('--approve-absences <n>', 'mark up to this many missing vendors gone', wholeFrom(0))
     .addHelpText(
       'after',
       examples(['vendor-mirror reconcile'], ['vendor-mirror reconcile --account 6BApk --approve-absences 40']),
@@ -64,11 +64,11 @@ function declareReconcile(program: Command, does: Does): void {
 function declareVerify(program: Command, does: Does): void {
   program
     .command('verify')
-    .summary('compare the mirror with the source, field by field')
+    .summary('compare the mirror with the service, field by field')
     .description(
       paragraphs(
-        'Walks the source and compares every vendor with the mirror, field by field. Writes no vendor.',
-        'Exits with 0 if they are equal, with 1 if they differ or the source could not be walked whole.',
+        'Reads all vendors of the service and compares them with the mirror, field by field. Changes no vendor.',
+        'Exits with 0 if they are equal, with 1 if they differ or the list could not be read completely.',
       ),
     )
     .addHelpText('after', examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --json']))

@@ -36,34 +36,34 @@ interface SandboxFlags {
 /** The command with its options and its help; it runs until `context.interrupted`. Throws `usage` and `port_taken`. */
 export function sandboxCommand(context: ProcessContext): Command {
   return new Command('sandbox')
-    .summary('the service itself on a local port, with invented vendors')
-    .description('Runs the service of the reference on a local port, with invented vendors, until Ctrl-C.')
-    .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <number>', 'where to listen; 0 takes a free port', portNumber, 8790)
-    .option('--file <path>', 'keep the world there, so that a second start finds it as it was left')
-    .option('--vendors <number>', 'how many vendors each account begins with', wholeFrom(0, 9_999_999), 500)
-    .option('--seed <text>', 'the same seed gives the same vendors and the same luck', 'sandbox')
-    .option('--account <id>', 'an account of the service; may be repeated (default: "6BApk")', collected)
-    .option('--token <token>', 'the access token that opens it', 'sandbox-token')
-    .option('--refresh-token <token>', 'a refresh token, good for one use at /auth/oauth/token')
-    .option('--token-lifetime <seconds>', 'how long each token is good for', wholeFrom(0, 9_999_999))
-    .option('--scope <scope>', 'a scope that tokens have; may be repeated (default: all of them)', collected)
-    .option('--churn <number>', 'changes a second that happen by themselves', nonNegative, 0)
-    .option('--events <number>', 'events a second about other things than vendors', nonNegative, 0)
+    .summary('run an emulator of the service, with invented vendors')
+    .description('Runs an emulator of the service on a local port, with invented vendors, until Ctrl-C.')
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <number>', 'the port; 0 takes a free one', portNumber, 8790)
+    .option('--file <path>', 'keep the world in this file, so that a second start finds it as it was left')
+    .option('--vendors <number>', 'how many vendors each account starts with', wholeFrom(0, 9_999_999), 500)
+    .option('--seed <text>', 'the same seed gives the same vendors and the same random events', 'sandbox')
+    .option('--account <id>', 'an account; may be repeated (default: "6BApk")', collected)
+    .option('--token <token>', 'the access token that it accepts', 'sandbox-token')
+    .option('--refresh-token <token>', 'a refresh token, valid for one use at /auth/oauth/token')
+    .option('--token-lifetime <seconds>', 'how long each token is valid', wholeFrom(0, 9_999_999))
+    .option('--scope <scope>', 'a scope of the tokens; may be repeated (default: all scopes)', collected)
+    .option('--churn <number>', 'random changes of vendors a second', nonNegative, 0)
+    .option('--events <number>', 'random events a second about anything but vendors', nonNegative, 0)
     .option(
       '--world <key=value>',
       'how the service behaves where its reference is silent; may be repeated',
       collected,
       [],
     )
-    .option('--fault <kind=rate>', 'how often a request meets a fault, 0 to 1; may be repeated', collected)
+    .option('--fault <kind=rate>', 'how often a request fails in this way, 0 to 1; may be repeated', collected)
     .option('--lose <rate>', 'share of deliveries that are never sent', rate, 0)
-    .option('--late <rate>', 'share of deliveries that come minutes late', rate, 0)
-    .option('--repeat <rate>', 'share of deliveries that come twice', rate, 0)
+    .option('--late <rate>', 'share of deliveries that arrive minutes late', rate, 0)
+    .option('--repeat <rate>', 'share of deliveries that are sent twice', rate, 0)
     .option('--reorder <rate>', 'share of deliveries that later ones overtake', rate, 0)
-    .option('--forge <rate>', 'share of deliveries that come with a forged one', rate, 0)
+    .option('--forge <rate>', 'share of deliveries that are followed by a forged one', rate, 0)
     .option('--no-rate-limit', 'answer any number of requests a minute')
-    .option('--json', 'print one JSON object when it is open')
+    .option('--json', 'print one JSON object when it is ready')
     .addHelpText('after', () => `\n${worldHelp()}\n\n${faultHelp()}\n\n${examples}`)
     .action((flags: SandboxFlags) => run(context, flags));
 }
@@ -106,14 +106,14 @@ function welcome(
   const special = worldAxes.filter(({ key }) => world[key] !== defaultWorld[key]);
   const path = `/accounting/account/${accounts[0] ?? ''}/bill_vendors/bill_vendors`;
   return [
-    'The sandbox is open. Ctrl-C closes it.',
+    'The sandbox is ready. Ctrl-C stops it.',
     '',
     `  base URL  ${baseUrl}`,
     `  token     ${token}`,
     ...accounts.map((id) => `  account   ${id}, ${flags.vendors} vendors`),
     ...(flags.refreshToken ? [`  refresh   ${flags.refreshToken}, at ${baseUrl}/auth/oauth/token`] : []),
     ...(flags.churn > 0 ? [`  churn     ${flags.churn} changes a second`] : []),
-    ...(flags.events > 0 ? [`  events    ${flags.events} a second about other things`] : []),
+    ...(flags.events > 0 ? [`  events    ${flags.events} a second about anything but vendors`] : []),
     ...special.map(({ key }) => `  world     ${key}=${world[key]}`),
     '',
     `  curl -H 'Authorization: Bearer ${token}' '${baseUrl}${path}?per_page=3'`,

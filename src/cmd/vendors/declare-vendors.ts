@@ -9,10 +9,10 @@ import { collected, idNumber, wholeFrom } from '../options/option-values.ts';
 export function declareVendors(program: Command, does: Does): void {
   const vendors = program
     .command('vendors')
-    .summary('vendors: list, show, create, edit, delete, archive, restore')
+    .summary('list, show, create, edit, delete, archive, restore vendors')
     .description(
       paragraphs(
-        'The vendors: list and show read the mirror; the others write to the service, and apply its answer to the mirror at once.',
+        'The commands list and show read the mirror. The others write to the service and apply its answer to the mirror at once.',
       ),
     );
   declareReading(vendors, does);
@@ -25,11 +25,12 @@ const vendorOrders: readonly VendorOrder[] = ['number', 'name', 'country', 'chan
 function declareReading(vendors: Command, does: Does): void {
   vendors
     .command('list')
+    .summary('list vendors of the mirror')
     .description(
-      'Lists vendors of the mirror. On a terminal the first 100; elsewhere, with --all and with --json, all of them.',
+      'Lists the vendors of the mirror: on a terminal the first 100; elsewhere, or with --all or --json, all of them.',
     )
     .addOption(
-      new Option('--state <state>', 'vendors of this state; active unless told').choices([
+      new Option('--state <state>', 'only vendors in this state; default: active').choices([
         'active',
         'deleted',
         'archived',
@@ -37,22 +38,22 @@ function declareReading(vendors: Command, does: Does): void {
       ]),
     )
     .addOption(
-      new Option('--presence <presence>', 'vendors whose presence is this, of whatever state').choices([
+      new Option('--presence <presence>', 'only vendors with this presence, in any state').choices([
         'present',
         'suspect',
         'missing',
         'gone',
       ]),
     )
-    .option('--search <text>', 'vendors with this in name, contact, e-mail, account number or city')
+    .option('--search <text>', 'only vendors with this text in name, contact, e-mail, account number or city')
     .addOption(
       new Option(
         '--sort <by>',
-        'by account and number unless told; changed has the latest first, outstanding and overdue the largest, whatever the currency',
+        'default: by account and number; changed puts the latest first, outstanding and overdue the largest, regardless of currency',
       ).choices(vendorOrders),
     )
-    .option('--limit <n>', 'no more than so many', wholeFrom(1))
-    .addOption(new Option('--all', 'all of them, on a terminal too').conflicts('limit'))
+    .option('--limit <n>', 'at most this many', wholeFrom(1))
+    .addOption(new Option('--all', 'all vendors, on a terminal too').conflicts('limit'))
     .addHelpText(
       'after',
       examples(
@@ -64,9 +65,10 @@ function declareReading(vendors: Command, does: Does): void {
     .action(does(async () => (await import('./vendors-list.ts')).vendorsList));
   vendors
     .command('show')
+    .summary('show one vendor with its timeline')
     .argument('<vendorid>', "the vendor's number", idNumber)
     .description(
-      'Shows every field of a vendor, its balances and tax defaults, and its timeline: what changed, from what to what.',
+      'Shows every field of a vendor, its balances and tax defaults, and a timeline of its changes with old and new values.',
     )
     .addHelpText('after', examples(['vendor-mirror vendors show 1562']))
     .action(does(async () => (await import('./vendors-show.ts')).vendorsShow));
@@ -82,14 +84,15 @@ function withFields(command: Command): Command {
 
 function declareFields(vendors: Command, does: Does): void {
   withFields(vendors.command('create'))
+    .summary('create a vendor in the service')
     .description(
       paragraphs(
-        'Creates a vendor at the service. It needs vendor_name, language and currency_code.',
-        'Where --set and --file name the same field, --set holds.',
-        'Where an earlier creation of the same name may have been carried out, the service is searched for it first.',
+        'Creates a vendor in the service. It needs vendor_name, language and currency_code.',
+        'If --set and --file name the same field, --set wins.',
+        'If an earlier attempt to create a vendor with this name may have succeeded, the service is searched for it first.',
       ),
     )
-    .option('--again', 'create it without that search')
+    .option('--again', 'create the vendor without this search')
     .addHelpText(
       'after',
       examples(
@@ -100,20 +103,22 @@ function declareFields(vendors: Command, does: Does): void {
     )
     .action(does(async () => (await import('./vendors-write.ts')).vendorsCreate));
   withFields(vendors.command('edit').argument('<vendorid>', "the vendor's number", idNumber))
-    .description('Changes fields of a vendor at the service; those that are not named stay as they are.')
+    .summary('change fields of a vendor in the service')
+    .description('Changes fields of a vendor in the service. Other fields stay as they are.')
     .option(...again)
     .addHelpText('after', examples(['vendor-mirror vendors edit 1562 --set city=Boise --set is_1099=true']))
     .action(does(async () => (await import('./vendors-write.ts')).vendorsEdit));
 }
 
 /** Of commands that change a vendor. */
-const again = ['--again', 'send it without looking what became of an earlier edit whose outcome is open'] as const;
+const again = ['--again', 'send it without first checking an earlier edit whose outcome is unknown'] as const;
 
 function declareStates(vendors: Command, does: Does): void {
   vendors
     .command('delete')
+    .summary('delete a vendor in the service')
     .argument('<vendorid>', "the vendor's number", idNumber)
-    .description('Deletes a vendor at the service (vis_state 1). It can be restored.')
+    .description('Deletes a vendor in the service (vis_state 1). It can be restored.')
     .option('--yes', 'do not ask for confirmation')
     .option(...again)
     .option(...dryRun)
@@ -121,15 +126,17 @@ function declareStates(vendors: Command, does: Does): void {
     .action(does(async () => (await import('./vendors-write.ts')).vendorsDelete));
   vendors
     .command('archive')
+    .summary('archive a vendor in the service')
     .argument('<vendorid>', "the vendor's number", idNumber)
-    .description('Archives a vendor at the service (vis_state 2).')
+    .description('Archives a vendor in the service (vis_state 2).')
     .option(...again)
     .option(...dryRun)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsArchive));
   vendors
     .command('restore')
+    .summary('make a deleted or archived vendor active again')
     .argument('<vendorid>', "the vendor's number", idNumber)
-    .description('Makes a deleted or archived vendor active again at the service (vis_state 0).')
+    .description('Makes a deleted or archived vendor active again in the service (vis_state 0).')
     .option(...again)
     .option(...dryRun)
     .action(does(async () => (await import('./vendors-write.ts')).vendorsRestore));

@@ -11,11 +11,11 @@ describe('the command line', () => {
       Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.
 
       Common options:
-        -c, --config <file>            the settings; else $VENDOR_MIRROR_CONFIG,
+        -c, --config <file>            settings file; default: $VENDOR_MIRROR_CONFIG, then
                                        /etc/vendor-mirror/mirror.yaml
-        --sandbox                      use the built-in sandbox, in files of its own; so does a command
+        --sandbox                      use the built-in sandbox with its own files; this is the default
                                        without settings
-        --account <id>                 only this account of the settings
+        --account <id>                 only this account
         --json                         print one JSON document instead of text
         --log-level <level>            how much to log on standard error (choices: "fatal", "error",
                                        "warn", "info", "debug", "trace", "silent")
@@ -25,34 +25,34 @@ describe('the command line', () => {
         -V, --version                  print the version
 
       Commands:
-        serve [options]                the daemon: webhooks, queue, schedules, health
-        sync [options]                 mirror all vendors and gateways, once
-        reconcile [options]            mirror all, and account for every difference
-        verify [options]               compare the mirror with the source, field by field
-        status [options]               what the mirror holds, how fresh it is, and what to do
-        doctor [options]               checks everything that must be right, and says what to do
-        vendors                        vendors: list, show, create, edit, delete, archive, restore
-        gateways                       payment gateways: list, remove
-        callbacks                      webhook callbacks: list, register, verify, resend, delete
-        deliveries                     the journal of webhooks: list, retry
-        changes [options]              the change feed
-        export [options] <file>        a consistent copy of the mirror, or rows of it as .csv, .json or
-                                       .ndjson
-        notify                         outgoing webhooks: list, retry, forget
-        forget [options]               take fields or a vendor out of the mirror and its history
-        login [options] [connection]   get access by OAuth, in a browser
-        logout [options] [connection]  forget the tokens of login
-        accounts                       which accounts are mirrored: list, add, remove
-        completion [options] <shell>   a script that lets a shell complete these commands
+        serve [options]                run the daemon: webhooks, schedules, dashboard
+        sync [options]                 mirror all vendors and gateways once
+        reconcile [options]            mirror all vendors and record every difference
+        verify [options]               compare the mirror with the service, field by field
+        status [options]               show what the mirror holds, how fresh it is, and what to do
+        doctor [options]               check settings, access, files and network, and say what to do
+        vendors                        list, show, create, edit, delete, archive, restore vendors
+        gateways                       list, remove payment gateways
+        callbacks                      list, register, verify, resend, delete webhook callbacks
+        deliveries                     list received webhooks, retry vendors that were given up
+        changes [options]              print the change feed
+        export [options] <file>        write a consistent copy of the mirror, or rows of it as .csv, .json
+                                       or .ndjson
+        notify                         list, retry, forget targets of outgoing webhooks
+        forget [options]               remove fields or a vendor from the mirror and its history
+        login [options] [connection]   get access by OAuth in a browser
+        logout [options] [connection]  delete the tokens of login
+        accounts                       list, add, remove mirrored accounts
+        completion [options] <shell>   print a script that lets a shell complete these commands
         version [options]              print the version
-        sandbox [options]              the service itself on a local port, with invented vendors
-        help [command]                 display help for command
+        sandbox [options]              run an emulator of the service, with invented vendors
+        help [command]                 print the help of a command
 
       Examples:
-        vendor-mirror sync --sandbox                            # try it: mirror a built-in sandbox
+        vendor-mirror sync --sandbox                            # try it: mirror the built-in sandbox
         vendor-mirror sync -c mirror.yaml                       # mirror the accounts of your settings
-        vendor-mirror status -c mirror.yaml                     # what the mirror holds, and how fresh it is
-        sqlite3 data/sandbox.db "select * from active_vendors"  # the file is the product
+        vendor-mirror status -c mirror.yaml                     # what the mirror holds and how fresh it is
+        sqlite3 data/sandbox.db "select * from active_vendors"  # query the mirror with any SQLite reader
       "
     `);
   });
@@ -62,26 +62,28 @@ describe('the command line', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "Usage: vendor-mirror vendors list [options]
 
-      Lists vendors of the mirror. On a terminal the first 100; elsewhere, with --all and with --json, all
-      of them.
+      Lists the vendors of the mirror: on a terminal the first 100; elsewhere, or with --all or --json,
+      all of them.
 
       Options:
-        --state <state>        vendors of this state; active unless told (choices: "active", "deleted",
+        --state <state>        only vendors in this state; default: active (choices: "active", "deleted",
                                "archived", "all")
-        --presence <presence>  vendors whose presence is this, of whatever state (choices: "present",
+        --presence <presence>  only vendors with this presence, in any state (choices: "present",
                                "suspect", "missing", "gone")
-        --search <text>        vendors with this in name, contact, e-mail, account number or city
-        --sort <by>            by account and number unless told; changed has the latest first,
-                               outstanding and overdue the largest, whatever the currency (choices:
-                               "number", "name", "country", "changed", "outstanding", "overdue")
-        --limit <n>            no more than so many
-        --all                  all of them, on a terminal too
+        --search <text>        only vendors with this text in name, contact, e-mail, account number or
+                               city
+        --sort <by>            default: by account and number; changed puts the latest first, outstanding
+                               and overdue the largest, regardless of currency (choices: "number", "name",
+                               "country", "changed", "outstanding", "overdue")
+        --limit <n>            at most this many
+        --all                  all vendors, on a terminal too
 
       Common options:
-        -c, --config <file>    the settings; else $VENDOR_MIRROR_CONFIG, /etc/vendor-mirror/mirror.yaml
-        --sandbox              use the built-in sandbox, in files of its own; so does a command without
+        -c, --config <file>    settings file; default: $VENDOR_MIRROR_CONFIG, then
+                               /etc/vendor-mirror/mirror.yaml
+        --sandbox              use the built-in sandbox with its own files; this is the default without
                                settings
-        --account <id>         only this account of the settings
+        --account <id>         only this account
         --json                 print one JSON document instead of text
         --log-level <level>    how much to log on standard error (choices: "fatal", "error", "warn",
                                "info", "debug", "trace", "silent")

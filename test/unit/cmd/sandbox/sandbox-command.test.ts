@@ -38,7 +38,7 @@ describe('the sandbox command', () => {
     const words = await firstWords();
     const baseUrl = /base URL {2}(\S+)/.exec(words)?.[1] ?? '';
     expect(words.replaceAll(baseUrl, 'BASE')).toMatchInlineSnapshot(`
-      "The sandbox is open. Ctrl-C closes it.
+      "The sandbox is ready. Ctrl-C stops it.
 
         base URL  BASE
         token     mine
