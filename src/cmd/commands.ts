@@ -12,6 +12,7 @@ import { declareLogin } from './login/declare-login.ts';
 import { declareNotify } from './notify/declare-notify.ts';
 import { declareForget } from './privacy/declare-forget.ts';
 import { declareRuns } from './runs/declare-runs.ts';
+import { declareSecrets } from './secrets/declare-secrets.ts';
 import { declareVendors } from './vendors/declare-vendors.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { sandboxCommand } from './sandbox/sandbox-command.ts';
@@ -26,6 +27,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareFeeds(program, does);
   declareNotify(program, does);
   declareForget(program, does);
+  declareSecrets(program, does);
   declareLogin(program, does);
   declareAccounts(program, does);
   declareCompletion(program, does);

@@ -62,6 +62,7 @@ export const catalogue = {
   rejected: entry(refused, false, 'The service did not accept the values; its own message is above.'),
   not_found: entry(refused, false, 'The service has no such resource; check the id and the account.'),
   not_supported: entry(refused, false, 'The service does not offer this operation.'),
+  wrong_passphrase: entry(refused, false, 'Try again with the passphrase that the secrets were exported with.'),
   token_refresh_failed: entry(refused, false, 'Run `vendor-mirror login`, or store a new refresh token.'),
 
   receiver_failing: entry(
@@ -107,6 +108,7 @@ export const catalogue = {
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
+  secrets_export_unusable: entry(file, false, 'Take another copy of the file, or export the secrets again.'),
 
   driver_unusable: entry(file, false, 'Run `npm rebuild better-sqlite3` with the Node.js that runs vendor-mirror.'),
 

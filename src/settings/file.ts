@@ -5,6 +5,7 @@ import { MirrorError } from '../domain/errors.ts';
 /** Room for ten thousand accounts and more, in bytes. */
 const mostSettings = 2 ** 20;
 const mostSecret = 2 ** 16;
+const mostSealed = 2 ** 26;
 
 /** What `-c <(…)` and `-c /dev/stdin` name: a pipe that is open already. One in a folder might wait for its writer for ever. */
 const openPipe = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
@@ -23,6 +24,11 @@ export function readSettingsFile(path: string): string {
 /** The text of a file that holds one secret. @throws where it cannot be read. */
 export function readSecretFile(path: string): string {
   return readText(path, mostSecret);
+}
+
+/** The text of a backup of secrets. @throws where it cannot be read. */
+export function readSealedFile(path: string): string {
+  return readText(path, mostSealed);
 }
 
 function readText(path: string, most: number): string {
@@ -48,7 +54,8 @@ function readText(path: string, most: number): string {
 
 class Unfit extends Error {}
 
-function reasonOf(error: unknown): string {
+/** Why a file could not be read, in a word or two. */
+export function reasonOf(error: unknown): string {
   if (error instanceof Unfit) return error.message;
   return error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason';
 }

@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
   openSync,
   readdirSync,
   renameSync,
@@ -16,6 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack, withoutCompanions } from './copy-state.ts';
+import { sync } from './durable.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
@@ -128,13 +128,4 @@ function refuseOthers(target: string, own: OwnFiles): void {
   if (!existsSync(target) || !isDatabase(target)) return;
   if (!isMirror(target)) no('is a database of something else');
   if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon keeps');
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -1,0 +1,104 @@
+/**
+ * Secrets under a passphrase, as a text of three lines: a header in JSON, the ciphertext in base64, and a checksum. The checksum tells a damaged
+ * file from a wrong passphrase; only the passphrase tells whether somebody changed the file.
+ */
+import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
+import type { Random } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+
+/** What stands at the head of every file of this form, whatever its version. */
+const formatName = 'vendor-mirror secrets';
+
+/** The only version there is. A file cannot ask for other costs: they would be the reader's to bear. */
+const form = { format: formatName, version: 1, kdf: 'scrypt', N: 2 ** 17, r: 8, p: 1, cipher: 'aes-256-gcm' } as const;
+
+interface Header {
+  readonly format: string;
+  readonly version: number;
+  readonly salt: string;
+  readonly nonce: string;
+}
+
+const [saltBytes, nonceBytes, keyBytes, tagBytes] = [16, 12, 32, 16];
+
+/** Encrypts bytes. Each call draws a salt and a nonce of its own. */
+export async function seal(plain: Uint8Array, passphrase: Secret, random: Pick<Random, 'bytes'>): Promise<string> {
+  const draw = (count: number): Buffer => Buffer.from(random.bytes(count));
+  const [salt, nonce] = [draw(saltBytes), draw(nonceBytes)];
+  const header = JSON.stringify({ ...form, salt: salt.toString('base64'), nonce: nonce.toString('base64') });
+  const cipher = createCipheriv(form.cipher, await keyOf(passphrase, salt), nonce);
+  cipher.setAAD(Buffer.from(header));
+  const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  const sealed = `${header}\n${data.toString('base64')}\n`;
+  return `${sealed}${checksum(sealed)}\n`;
+}
+
+/**
+ * Decrypts what `seal` made.
+ * @param name of the file, for messages
+ * @throws MirrorError `secrets_export_unusable`, `wrong_passphrase`.
+ */
+export async function unseal(text: string, passphrase: Secret, name: string): Promise<Buffer> {
+  const [head = '', data = '', sum = ''] = text.split('\n');
+  const header = headerOf(head, name);
+  if (text !== `${head}\n${data}\n${sum}\n` || sum !== checksum(`${head}\n${data}\n`))
+    throw unusable(`${name} is damaged: its checksum does not fit.`);
+  const sealed = Buffer.from(data, 'base64');
+  const key = await keyOf(passphrase, Buffer.from(header.salt, 'base64'));
+  const decipher = createDecipheriv(form.cipher, key, Buffer.from(header.nonce, 'base64'), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(head));
+  decipher.setAuthTag(sealed.subarray(-tagBytes));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
+  } catch (cause) {
+    throw new MirrorError('wrong_passphrase', `The passphrase is not that of ${name}.`, { cause });
+  }
+}
+
+/** Whether a text begins as an export of secrets does. */
+export function isSealed(text: string): boolean {
+  return text.startsWith(`{"format":"${formatName}"`);
+}
+
+function headerOf(line: string, name: string): Header {
+  if (!isSealed(line)) throw unusable(`${name} is no export of secrets.`);
+  let header: Header;
+  try {
+    header = JSON.parse(line) as Header;
+  } catch (cause) {
+    throw unusable(`${name} is damaged: its header cannot be read.`, cause);
+  }
+  if (header.version !== form.version)
+    throw unusable(
+      `${name} is of version ${header.version} of this format; this program reads version ${form.version}.`,
+    );
+  const { salt, nonce, ...rest } = header;
+  if (JSON.stringify(rest) !== JSON.stringify(form) || !isBytes(salt, saltBytes) || !isBytes(nonce, nonceBytes))
+    throw unusable(`${name} is damaged: its header is not one of version ${form.version}.`);
+  return header;
+}
+
+function isBytes(text: unknown, count: number): boolean {
+  return typeof text === 'string' && Buffer.from(text, 'base64').length === count;
+}
+
+/** People type the same passphrase in more than one way: accents may be characters of their own. */
+function keyOf(passphrase: Secret, salt: Buffer): Promise<Buffer> {
+  const { N, r, p } = form;
+  return new Promise((resolve, reject) => {
+    const text = passphrase.reveal().normalize('NFKC');
+    // Room for exactly these costs; the default of Node.js is less.
+    scrypt(text, salt, keyBytes, { N, r, p, maxmem: 2 * 128 * N * r }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    );
+  });
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function unusable(message: string, cause?: unknown): MirrorError {
+  return new MirrorError('secrets_export_unusable', message, { cause });
+}
