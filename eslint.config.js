@@ -66,7 +66,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/simulation/main.ts', 'test/simulation/report.ts', 'test/simulation/sweeps/main.ts'],
+    files: ['test/simulation/main.ts', 'test/simulation/runs/report.ts', 'test/simulation/sweeps/main.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -9,17 +9,17 @@ const first = ['test/simulation/simulation.test.ts'];
 
 /** These take longest, the longest first. */
 const long = [
-  'test/process/serve-kill.test.ts',
+  'test/process/kills/serve-kill.test.ts',
   'test/simulation/planted-faults.test.ts',
   'test/power/power-loss.test.ts',
   'test/power/kill-points.test.ts',
-  'test/process/kill.test.ts',
+  'test/process/kills/kill.test.ts',
   'test/power/io-errors.test.ts',
-  'test/integration/churn.test.ts',
+  'test/integration/sync/churn.test.ts',
   'test/chromium/page.test.ts',
-  'test/process/sandbox.test.ts',
+  'test/process/commands/sandbox.test.ts',
   'test/unit/sync/run/sweep-run.ten-thousand.test.ts',
-  'test/process/bounds.test.ts',
+  'test/process/serve/bounds.test.ts',
 ];
 
 /** `npm run test:quick` leaves these out: each takes seconds. */

@@ -3,7 +3,7 @@
  *
  * A module that is imported with `?planted=` is loaded anew, with all that it imports, and with a fault: that is how a test plants one
  * without touching the source. What is planted is told as JSON: the module that lists the faults, the name of one, and the exports
- * that it replaces (test/support/planted-fault.ts).
+ * that it replaces (test/support/source/planted-fault.ts).
  */
 import { readFileSync } from 'node:fs';
 import { register } from 'node:module';

@@ -5,9 +5,10 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { readMigrations } from '../src/store/sqlite/migrate.ts';
 import { migrations } from './support/mirror-file.ts';
-import { circleAmong, collect, sourceTree, topLevel } from './support/source-tree.ts';
+import { circleAmong, collect, sourceTree, topLevel } from './support/source/source-tree.ts';
 
 const files = sourceTree('src');
+const tests = sourceTree('test');
 
 /** From the lowest layer to the highest; the folders of one layer do not know each other. */
 const layers = [
@@ -70,18 +71,25 @@ describe('the layout', () => {
   });
 
   it('has no circle among folders', () => {
-    const folders = new Map<string, Set<string>>();
-    for (const { path, imports } of files) {
-      const known = folders.get(dirname(path)) ?? new Set();
-      for (const to of imports) if (dirname(to) !== dirname(path)) known.add(dirname(to));
-      folders.set(dirname(path), known);
-    }
-    expect(circleAmong([...folders].map(([path, imports]) => ({ path, imports: [...imports] })))).toBeUndefined();
+    expect(circleAmong(foldersOf(files))).toBeUndefined();
+  });
+
+  it('has no circle among the folders of tests', () => {
+    const isShared = ({ path }: { readonly path: string }): boolean => !path.startsWith('test/support/');
+    expect(circleAmong(foldersOf(tests.filter(isShared)))).toBeUndefined();
+  });
+
+  it('has every unit test at the path of what it tests', () => {
+    const sources = new Set(files.flatMap(({ path }) => [path, `${dirname(path)}.ts`]));
+    const units = tests.map(({ path }) => path).filter((path) => path.startsWith('test/unit/'));
+    const tested = (path: string): string =>
+      join('src', dirname(path).slice('test/unit/'.length), `${basename(path).split('.', 1)[0]!}.ts`);
+    expect(units.filter((path) => !sources.has(tested(path)))).toEqual([]);
   });
 
   it('has no folder of more than fifteen files', () => {
     const counts = new Map<string, number>();
-    for (const { path } of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    for (const { path } of [...files, ...tests]) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
   });
 
@@ -216,13 +224,13 @@ describe('the layout', () => {
 
   it('keeps what tests share below 5,000 lines', () => {
     const shared = /^test\/(support|power|process|hostile|integration|unit)\//;
-    const helpers = sourceTree('test').filter(({ path }) => shared.test(path) && !path.endsWith('.test.ts'));
+    const helpers = tests.filter(({ path }) => shared.test(path) && !path.endsWith('.test.ts'));
     expect(helpers.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(5_000);
   });
 
   it('has no drawers', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
-    const named = [...files, ...sourceTree('test')].map(({ path }) => path);
+    const named = [...files, ...tests].map(({ path }) => path);
     expect(named.filter((path) => drawer.test(path))).toEqual([]);
   });
 
@@ -261,6 +269,20 @@ function transaction(node: ts.Node): string | undefined {
   return isSql || isCallOf(node, ['transaction', 'savepoint'])
     ? `${node.getSourceFile().fileName}: ${node.getText()}`
     : undefined;
+}
+
+/** Folders as if each were a file that imports the other folders that its files import. */
+function foldersOf(tree: readonly { readonly path: string; readonly imports: readonly string[] }[]): {
+  path: string;
+  imports: string[];
+}[] {
+  const folders = new Map<string, Set<string>>();
+  for (const { path, imports } of tree) {
+    const known = folders.get(dirname(path)) ?? new Set();
+    for (const to of imports) if (dirname(to) !== dirname(path)) known.add(dirname(to));
+    folders.set(dirname(path), known);
+  }
+  return [...folders].map(([path, imports]) => ({ path, imports: [...imports] }));
 }
 
 function linesOf(node: ts.Node): number {

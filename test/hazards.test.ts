@@ -2,7 +2,7 @@
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { excused, hazards } from './hazards.ts';
-import { collect, sourceTree, type SourceFile } from './support/source-tree.ts';
+import { collect, sourceTree, type SourceFile } from './support/source/source-tree.ts';
 
 /** Tests of the sandbox prove that it can be as bad as the service, and nothing of the defence. */
 const tests = sourceTree('test').filter(

@@ -5,11 +5,11 @@ import { beforeAll, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { build } from '../support/testbed/build.ts';
 import { bench, rows } from './bench.ts';
-import { rises } from './growth.ts';
-import type { Host } from './host.ts';
-import type { Job } from './job.ts';
-import { jobs } from './jobs.ts';
-import { growthPicture } from './picture.ts';
+import { rises } from './rows/growth.ts';
+import type { Host } from './jobs/host.ts';
+import type { Job } from './setup/job.ts';
+import { jobs } from './jobs/jobs.ts';
+import { growthPicture } from './rows/picture.ts';
 
 /** All jobs in this process: it starts sooner, and the figures say nothing anyway. */
 const alongside: Host = {

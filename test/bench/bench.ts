@@ -1,13 +1,13 @@
 /** Measures the rows of the table and how costs grow, and says both. */
 import { writeFileSync } from 'node:fs';
-import { deliveryRows } from './deliveries.ts';
-import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './figures.ts';
-import { measureGrowth, rises, type Curve } from './growth.ts';
-import { longLifeRows } from './long-running.ts';
-import { operatorRows } from './operators.ts';
-import { growthPicture } from './picture.ts';
-import { programRows } from './programs.ts';
-import { pullRows } from './pulls.ts';
+import { deliveryRows } from './rows/deliveries.ts';
+import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './rows/figures.ts';
+import { measureGrowth, rises, type Curve } from './rows/growth.ts';
+import { longLifeRows } from './rows/long-running.ts';
+import { operatorRows } from './rows/operators.ts';
+import { growthPicture } from './rows/picture.ts';
+import { programRows } from './rows/programs.ts';
+import { pullRows } from './rows/pulls.ts';
 
 export interface BenchOptions {
   /** Names of rows, and `growth`; all where none is named. */

@@ -2,7 +2,7 @@
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options/option-values.ts';
 import { bench, rows } from './bench.ts';
-import { ownProcesses } from './host.ts';
+import { ownProcesses } from './jobs/host.ts';
 
 interface Asked {
   readonly only: readonly string[];

@@ -6,7 +6,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/domain/log.ts';
-import { launchChromium, look, missingChromium, type Look, type Looked } from '../support/chromium.ts';
+import { launchChromium, look, missingChromium, type Look, type Looked } from '../support/screen/chromium.ts';
 import { fillMirror, showMirror } from '../support/admin/filled-mirror.ts';
 import { isMissing } from '../support/needed.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MirrorError } from '../../src/domain/errors.ts';
-import { activeDifferences } from '../support/differences.ts';
+import { activeDifferences } from '../support/mirror/differences.ts';
 import { connectTo } from '../support/network/connect-to.ts';
 import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
 import { testbed } from '../support/testbed.ts';

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/sandbox/core/random.ts';
 import { flow, taken } from '../support/testbed/daemon-process.ts';
 
-import { drivers, hasShell, shells } from '../support/readers.ts';
+import { drivers, hasShell, shells } from '../support/mirror/readers.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3']).status === 0;
 

@@ -8,7 +8,7 @@ import { account } from '../support/names.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 import { asked } from '../support/test-size.ts';
 import { ask } from '../support/mirror-file.ts';
-import { activeDifferences, differences } from '../support/differences.ts';
+import { activeDifferences, differences } from '../support/mirror/differences.ts';
 
 const flips = asked('FLIPS', 100);
 const pageSize = 4096;

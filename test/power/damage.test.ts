@@ -21,7 +21,7 @@ import {
   writeMirror,
 } from '../support/mirror-file.ts';
 
-import { activeDifferences } from '../support/differences.ts';
+import { activeDifferences } from '../support/mirror/differences.ts';
 import { account } from '../support/names.ts';
 import { introduce, quietDaemon } from './tapped.ts';
 import { testbed } from '../support/testbed.ts';

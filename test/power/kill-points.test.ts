@@ -9,7 +9,7 @@ import { asked } from '../support/test-size.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { until } from '../support/testbed/daemon-process.ts';
 import { ended } from '../support/testbed/program.ts';
-import { activeDifferences } from '../support/differences.ts';
+import { activeDifferences } from '../support/mirror/differences.ts';
 import { inspect } from './inspection.ts';
 import { countKinds, runDaemon, expectHeals, tapSetup, twoAtATime, type TappedRun } from './processes.ts';
 import { readNotes, type Note } from './notes.ts';

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { temporaryFolder } from '../support/mirror-file.ts';
 import { ended, type Ended } from '../support/testbed/program.ts';
-import { activeDifferences } from '../support/differences.ts';
+import { activeDifferences } from '../support/mirror/differences.ts';
 import { inspect } from './inspection.ts';
 import { readNotes, type Note } from './notes.ts';
 import { compileTap, type Failure, type Trap } from './tap.ts';

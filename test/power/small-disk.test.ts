@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { activeDifferences } from '../support/differences.ts';
+import { activeDifferences } from '../support/mirror/differences.ts';
 import { isMissing } from '../support/needed.ts';
 import { inspect } from './inspection.ts';
 import { deliver, introduce, quietDaemon, watch } from './tapped.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { parseWorld } from '../../src/sandbox/core/worlds.ts';
 
-import { askShell, drivers, hasShell, shells } from '../support/readers.ts';
+import { askShell, drivers, hasShell, shells } from '../support/mirror/readers.ts';
 import { isMissing } from '../support/needed.ts';
 import { testbed, type Testbed } from '../support/testbed.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isMissing } from '../support/needed.ts';
 import { httpProxy } from '../support/network/http-proxy.ts';
 import { hurried } from '../support/testbed/program.ts';
-import { askShell, hasShell } from '../support/readers.ts';
+import { askShell, hasShell } from '../support/mirror/readers.ts';
 
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3']).status === 0;
 

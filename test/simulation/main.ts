@@ -1,10 +1,10 @@
 /** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, where nobody found it. */
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options/option-values.ts';
-import { startSeedProcesses } from './seed-processes.ts';
-import { drawnFrom, planOf } from './plan.ts';
-import { account } from './report.ts';
-import { plantedFaults } from './planted-faults.ts';
+import { startSeedProcesses } from './runs/seed-processes.ts';
+import { drawnFrom, planOf } from './plan/plan.ts';
+import { account } from './runs/report.ts';
+import { plantedFaults } from './plan/planted-faults.ts';
 
 const {
   seeds,
@@ -36,7 +36,7 @@ const {
   }>();
 
 if (trace) {
-  const { simulate } = await import('./simulate.ts');
+  const { simulate } = await import('./runs/simulate.ts');
   const { broken, hash } = await simulate(planOf(from, knobs), (line) => console.log(line));
   console.log(hash, broken);
 } else {

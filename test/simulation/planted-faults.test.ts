@@ -1,8 +1,8 @@
 /** Whether the simulation finds what is wrong: faults that are planted in the program. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSeedProcesses, outcomes, type SeedProcesses } from './seed-processes.ts';
-import { drawnFrom } from './plan.ts';
-import { foundBy, plantedFaults } from './planted-faults.ts';
+import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-processes.ts';
+import { drawnFrom } from './plan/plan.ts';
+import { foundBy, plantedFaults } from './plan/planted-faults.ts';
 
 /** Seeds that are tried, from the one that is written down. */
 const mostSeeds = 60;

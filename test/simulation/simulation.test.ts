@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
 import { packageRoot } from '../support/mirror-file.ts';
-import { startSeedProcesses, outcomes, type SeedProcesses } from './seed-processes.ts';
-import { keptSeeds } from './kept-seeds.ts';
-import { drawnFrom } from './plan.ts';
+import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-processes.ts';
+import { keptSeeds } from './plan/kept-seeds.ts';
+import { drawnFrom } from './plan/plan.ts';
 
 const seeds = String(asked('SEEDS', 500));
 /** Only against hanging. */

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isMissing } from './needed.ts';
-import { collect, sourceTree } from './source-tree.ts';
+import { collect, sourceTree } from './source/source-tree.ts';
 
 it('what a test needs may be missing, but not in CI', () => {
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -50,7 +50,7 @@ describe('every test', () => {
 
   it('that runs only when asked for is one of these, which take minutes', () => {
     const asked = tests.filter(({ text }) => text.includes('.runIf(')).map(({ path }) => path);
-    expect(asked.sort()).toEqual(['test/process/serve-nightly.test.ts', 'test/process/soak.test.ts']);
+    expect(asked.sort()).toEqual(['test/process/serve/serve-nightly.test.ts', 'test/process/serve/soak.test.ts']);
   });
 
   it('that runs the compiled program has it built first where a source is newer', () => {

@@ -1,6 +1,6 @@
 /** The one way to set up a test: `level` says how much stands. All of it is closed with the test, and what stays open fails it. */
 
-import { refuseLeaks } from './leaks.ts';
+import { refuseLeaks } from './testbed/leaks.ts';
 
 const levels = {
   /** The sandbox, reached without sockets. */

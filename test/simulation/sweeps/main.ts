@@ -5,7 +5,7 @@
  * three changes. `--fault NAME`: with a planted fault, which must be found.
  */
 import { parseArgs } from 'node:util';
-import { loadWith } from '../../support/planted-fault.ts';
+import { loadWith } from '../../support/source/planted-fault.ts';
 import { list, plantedFaults } from './planted.ts';
 import * as plain from './sweeps.ts';
 

@@ -1,5 +1,5 @@
 /** Faults that are planted in the sweep to see whether scripted lists find them. */
-import { replacing, type PlantedFault } from '../../support/planted-fault.ts';
+import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
 
 export interface SweepFault extends PlantedFault {
   /** One of the seeds whose sweep finds it. */

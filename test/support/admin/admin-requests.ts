@@ -7,7 +7,7 @@ import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-s
 import { systemClock, type Clock } from '../../../src/domain/clock.ts';
 import type { Query } from '../../../src/store/sqlite/query.ts';
 import type { Figures } from '../../../src/store/figures/figures.ts';
-import { compiled } from '../compiled.ts';
+import { compiled } from '../source/compiled.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 import { sampleFigures } from './sample-figures.ts';
 import { able, facts, noon } from './sample.ts';

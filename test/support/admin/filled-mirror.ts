@@ -10,7 +10,7 @@ import { lockProcess } from '../../../src/store/files/process-lock.ts';
 import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
-import { compiled } from '../compiled.ts';
+import { compiled } from '../source/compiled.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 

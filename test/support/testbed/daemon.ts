@@ -11,7 +11,7 @@ import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { Sandbox, type SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
-import { compiled } from '../compiled.ts';
+import { compiled } from '../source/compiled.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account, publicUrl, token } from '../names.ts';
 import { directFetch } from '../network/direct-fetch.ts';

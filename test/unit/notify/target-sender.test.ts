@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/mirror-file.ts';
-import { notified, type Notified } from '../../support/receiver.ts';
+import { notified, type Notified } from '../../support/network/receiver.ts';
 
 const minute = 60_000;
 

@@ -5,7 +5,7 @@ import { summaryLines, type SummaryOptions } from '../../../../src/cmd/runs/summ
 import { LiveSummary, wantsSummary } from '../../../../src/cmd/runs/live-summary.ts';
 import type { ProcessContext } from '../../../../src/cmd/process/process-context.ts';
 import { account, facts, newAccount, noon, run } from '../../../support/admin/sample.ts';
-import { screenOf } from '../../../support/screen.ts';
+import { screenOf } from '../../../support/screen/screen.ts';
 import { collector } from '../../../support/testbed/command.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AccountFigures } from '../../../../src/store/figures/account-figures.ts';
 import { FiguresThread } from '../../../../src/store/figures/figures-thread.ts';
-import { compiled } from '../../../support/compiled.ts';
+import { compiled } from '../../../support/source/compiled.ts';
 import {
   balance,
   readMirror,

@@ -12,7 +12,7 @@ import { Database } from '../../../../src/store/sqlite/database.ts';
 import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
-import { replaceBuiltin } from '../../../support/builtin.ts';
+import { replaceBuiltin } from '../../../support/source/builtin.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';
 

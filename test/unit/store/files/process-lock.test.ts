@@ -1,4 +1,4 @@
-/** Names and locks of processes; test/process/pid-namespaces.test.ts shows what they are for. */
+/** Names and locks of processes; test/process/serve/pid-namespaces.test.ts shows what they are for. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { CheckpointThread, type CheckpointAnswer } from '../../../../src/store/journal/checkpoint-thread.ts';
 import { Journal } from '../../../../src/store/journal/journal.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
-import { compiledCheckpoints } from '../../../support/compiled.ts';
+import { compiledCheckpoints } from '../../../support/source/compiled.ts';
 import { fileClock, migrations, newPath, otherConnection } from '../../../support/mirror-file.ts';
 
 const megabytes = 2 ** 20;

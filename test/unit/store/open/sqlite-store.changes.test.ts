@@ -1,7 +1,7 @@
 /** The view `vendor_changes`, for records of every form. */
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
-import { askAsTools as ask } from '../../../support/reporting-tools.ts';
+import { askAsTools as ask } from '../../../support/mirror/reporting-tools.ts';
 import { testbed } from '../../../support/testbed.ts';
 import type { Record_ } from '../../../support/testbed/account.ts';
 

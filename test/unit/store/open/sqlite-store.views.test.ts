@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
-import { askAsTools as ask, type Row } from '../../../support/reporting-tools.ts';
+import { askAsTools as ask, type Row } from '../../../support/mirror/reporting-tools.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import type { Record_ } from '../../../support/testbed/account.ts';
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { exportToFile } from '../../../../src/store/export/write-export.ts';
 import { mirrorMigrations } from '../../../../src/store/files/mirror-options.ts';
 import { ask, migrations, openDatabase, packageRoot, temporaryFolder } from '../../../support/mirror-file.ts';
-import { migrationsBefore } from '../../../support/older-file.ts';
+import { migrationsBefore } from '../../../support/mirror/older-file.ts';
 import { constantRandom } from '../../../support/random.ts';
 
 const released = join(packageRoot, 'test/fixtures/versions/0.1.0/closed/vendors.db.gz');

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { systemClock, systemRandom } from '../../../../src/domain/clock.ts';
 import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { ask, migrations, namedProcess, openingError, temporaryFolder } from '../../../support/mirror-file.ts';
-import { fillVersions, migrationsBefore, writeOlder } from '../../../support/older-file.ts';
+import { fillVersions, migrationsBefore, writeOlder } from '../../../support/mirror/older-file.ts';
 
 const everyVersion = 'SELECT * FROM vendor_versions ORDER BY seq';
 

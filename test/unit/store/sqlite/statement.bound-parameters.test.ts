@@ -1,7 +1,7 @@
 /** No SQL is put together from values: a name of a vendor, of an account or of a file can say nothing to SQLite. */
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { collect, sourceTree } from '../../../support/source-tree.ts';
+import { collect, sourceTree } from '../../../support/source/source-tree.ts';
 
 /** What hands text to SQLite as it stands, or slips it past the builder's parameters. */
 const doors = new Set(['prepare', 'exec', 'pragma', 'raw', 'lit', 'id', 'ref', 'table']);

@@ -3,7 +3,7 @@ import Driver from 'better-sqlite3';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ask, boundLimit, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
-import { collect, sourceTree } from '../../../support/source-tree.ts';
+import { collect, sourceTree } from '../../../support/source/source-tree.ts';
 
 function deliveries(): Driver.Database {
   const sqlite = new Driver(':memory:');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed, type TestbedOptions } from '../../../support/testbed.ts';
-import { activeDifferences } from '../../../support/differences.ts';
+import { activeDifferences } from '../../../support/mirror/differences.ts';
 
 const paging = { perPage: 15, concurrency: 1 };
 

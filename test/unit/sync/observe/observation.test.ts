@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed, type TestbedOptions } from '../../../support/testbed.ts';
-import { activeDifferences, differences } from '../../../support/differences.ts';
+import { activeDifferences, differences } from '../../../support/mirror/differences.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 

@@ -4,7 +4,7 @@ import { changeSomething } from '../../../../src/sandbox/account/churn.ts';
 import { inventTexts } from '../../../../src/sandbox/vendors/invent.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
-import { activeDifferences } from '../../../support/differences.ts';
+import { activeDifferences } from '../../../support/mirror/differences.ts';
 
 const seeds = 60;
 

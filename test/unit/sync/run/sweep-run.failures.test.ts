@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../support/mirror-file.ts';
 import { account } from '../../../support/names.ts';
 import { lackForSweep } from '../../../../src/store/sqlite/file-systems.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
-import { activeDifferences } from '../../../support/differences.ts';
+import { activeDifferences } from '../../../support/mirror/differences.ts';
 
 const settings = { service: { paging: { perPage: 15, concurrency: 1 } } };
 

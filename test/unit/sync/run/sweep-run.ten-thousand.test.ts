@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testbed } from '../../../support/testbed.ts';
-import { activeDifferences } from '../../../support/differences.ts';
+import { activeDifferences } from '../../../support/mirror/differences.ts';
 
 /** Every value of every axis that a list can meet, several at once; each alone, on a shorter list, in worlds.test.ts. */
 const worlds = [

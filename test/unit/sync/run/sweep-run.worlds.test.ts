@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
-import { differences } from '../../../support/differences.ts';
+import { differences } from '../../../support/mirror/differences.ts';
 
 const lists = [
   [],

@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
 import { accountBehind } from '../../../../src/webhook/receive/account-of-path.ts';
-import { replaceBuiltin } from '../../../support/builtin.ts';
+import { replaceBuiltin } from '../../../support/source/builtin.ts';
 
 /** How many bytes were compared, each time. */
 let compared: number[] = [];

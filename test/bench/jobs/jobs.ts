@@ -1,0 +1,31 @@
+/** The jobs by their names. */
+import { job as accounts } from '../program/accounts.ts';
+import { job as accountsStart } from '../program/accounts-start.ts';
+import { job as bareFetch } from '../baselines/bare-fetch.ts';
+import { job as bareListener } from '../baselines/bare-listener.ts';
+import { job as barePull } from '../baselines/bare-pull.ts';
+import { job as bareReader } from '../baselines/bare-reader.ts';
+import type { Job } from '../setup/job.ts';
+import { job as listener } from '../program/listener.ts';
+import { job as naivePull } from '../baselines/naive-pull.ts';
+import { job as oldRows } from '../program/old-rows.ts';
+import { job as pages } from '../program/pages.ts';
+import { job as pull } from '../program/pull.ts';
+import { job as service } from '../load/service.ts';
+
+export const jobs = {
+  accounts,
+  'accounts-start': accountsStart,
+  'bare-fetch': bareFetch,
+  'bare-listener': bareListener,
+  'bare-pull': barePull,
+  'bare-reader': bareReader,
+  listener,
+  'naive-pull': naivePull,
+  'old-rows': oldRows,
+  pages,
+  pull,
+  service,
+} as const satisfies Readonly<Record<string, Job>>;
+
+export type JobName = keyof typeof jobs;

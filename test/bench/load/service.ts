@@ -1,0 +1,71 @@
+/** A service that answers at once: whoever is measured waits for nobody. Of the reference it knows lists, and vendors by number. */
+import { createServer } from 'node:http';
+import type { JobResult } from '../setup/job.ts';
+import { closed, listening } from '../setup/sockets.ts';
+import { firstId, textsOf } from '../setup/texts.ts';
+
+export interface ServiceParams {
+  readonly vendors: number;
+  readonly perPage: number;
+  /** Whether all vendors were created just now, as after a move from another program. */
+  readonly newborn?: boolean | undefined;
+}
+
+/** `round`: so many of a hundred vendors are edited. `edit`: one vendor is. */
+export type ServiceQuestion = { readonly round: number } | { readonly edit: number; readonly edited: boolean };
+
+export interface ServiceTold {
+  readonly baseUrl: string;
+}
+
+const noGateways = '{"response":{"result":{"gateways":[],"page":1,"pages":1,"per_page":100,"total":0}}}';
+
+/** Pages whose bytes are kept: those of up to this many vendors. */
+const kept = 200_000;
+
+export async function job({ vendors, perPage, newborn = false }: ServiceParams): Promise<JobResult> {
+  const texts = textsOf(newborn ? Date.now() : undefined);
+  let round = 0;
+  const pages = new Map<number, Buffer>();
+  const edited = new Set<number>();
+
+  const page = (number: number): Buffer => {
+    const bytes = pages.get(number) ?? Buffer.from(texts.page(number, perPage, vendors, round));
+    if (vendors <= kept) pages.set(number, bytes);
+    return bytes;
+  };
+  const one = (vendorid: number): string =>
+    `{"response":{"result":{"bill_vendor":${texts.vendor(vendorid - firstId, edited.has(vendorid))}}}}`;
+  const prepare = (): void => {
+    pages.clear();
+    if (vendors <= kept) for (let number = 1; number <= Math.ceil(vendors / perPage); number += 1) page(number);
+  };
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://service');
+    const id = /\/bill_vendors\/bill_vendors\/(\d+)$/.exec(url.pathname)?.[1];
+    const body = url.pathname.endsWith('/gateways')
+      ? noGateways
+      : id === undefined
+        ? page(Number(url.searchParams.get('page') ?? 1))
+        : one(Number(id));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.end(body);
+  });
+  server.keepAliveTimeout = 60_000;
+  const port = await listening(server);
+  prepare();
+  const told: ServiceTold = { baseUrl: `http://127.0.0.1:${port}` };
+  return {
+    told,
+    answer(question: ServiceQuestion) {
+      if ('round' in question) {
+        ({ round } = question);
+        prepare();
+      } else if (question.edited) edited.add(question.edit);
+      else edited.delete(question.edit);
+      return Promise.resolve();
+    },
+    stop: () => closed(server),
+  };
+}

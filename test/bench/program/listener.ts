@@ -1,0 +1,54 @@
+/** The program's listener over an installation. With a worker beside it, as in the daemon, a delivery leads to a reading. */
+import { systemClock } from '../../../src/domain/clock.ts';
+import { Secret, silentLog } from '../../../src/domain/log.ts';
+import { Worker } from '../../../src/sync/queue/worker.ts';
+import { createListener } from '../../../src/webhook/receive/listener.ts';
+import { account, open, type Place } from '../setup/installation.ts';
+import { compiledCheckpoints } from '../../support/source/compiled.ts';
+import { verifier, type ListenerTold } from '../load/delivery-load.ts';
+import type { JobResult } from '../setup/job.ts';
+
+export interface ListenerParams extends Place {
+  readonly worker: boolean;
+}
+
+/** Asked for anything, it pulls, and answers how that ended. */
+export async function job(params: ListenerParams): Promise<JobResult> {
+  const installation = await open(params);
+  const { mirror, secrets } = installation;
+  // As in the daemon.
+  mirror.checkpointIn(compiledCheckpoints);
+  await secrets.verifiers.prove(account, 'bill_vendor', 77, new Secret(verifier));
+  const tokens = await secrets.verifiers.pathTokens([account]);
+  const pull = (): ReturnType<typeof installation.pull> =>
+    installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal });
+  const { engine } = installation.account(account);
+  const worker = new Worker(engine, () => Promise.reject(new Error('Vendors are read by their numbers here.')));
+  const nothing = (): void => undefined;
+  const listener = createListener({
+    host: '127.0.0.1',
+    port: 0,
+    clock: systemClock,
+    log: silentLog,
+    tokens,
+    mirror: mirror.deliveries,
+    verifiers: secrets.verifiers,
+    signatureHeader: 'auto',
+    onDelivery: params.worker ? () => worker.nudge() : nothing,
+    onCode: nothing,
+    onSilence: nothing,
+    observe: nothing,
+  });
+  await listener.start();
+  if (params.worker) await worker.start();
+  const told: ListenerTold = {
+    port: listener.address.port,
+    path: `/webhooks/${account}/${tokens.get(account)!.reveal()}`,
+  };
+  const stop = async (): Promise<void> => {
+    await listener.stop();
+    await worker.stop();
+    await installation.close();
+  };
+  return { told, answer: async () => (await pull()).outcome, stop };
+}

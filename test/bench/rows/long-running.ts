@@ -1,0 +1,96 @@
+/** What large files cost a daemon: a start after it was killed, and the removal of old rows. */
+import Driver from 'better-sqlite3';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { inTurn, type Row, type Sizes } from './figures.ts';
+import { withFolder } from '../setup/folder.ts';
+import { finished } from '../jobs/host.ts';
+import { settingsText } from '../setup/installation.ts';
+import type { OldRowsTold } from '../program/old-rows.ts';
+import { program, run } from './programs.ts';
+import { withService } from './pulls.ts';
+
+/** In milliseconds. */
+const longestDelay = 100;
+
+const fewVendors = 100;
+
+export const longLifeRows: readonly Row[] = [
+  {
+    name: 'start',
+    work: 'start of `serve` until both ports are open, after a daemon that was killed',
+    baseline: `the same with ${fewVendors} vendors`,
+    goal: { atMost: 1.5 },
+    measure: async (sizes) => ({
+      unit: 'ms',
+      ...(await inTurn(
+        sizes.samples,
+        () => start(sizes),
+        () => start({ ...sizes, vendors: fewVendors }),
+      )),
+    }),
+  },
+  {
+    name: 'removal',
+    work: 'the longest delay while old rows are removed',
+    baseline: 'of an idle process',
+    goal: { atMost: 50 },
+    async measure({ host, samples, vendors, perPage }) {
+      const taken = { ours: [] as number[], baseline: [] as number[] };
+      while (taken.ours.length < samples)
+        await withFolder(async (folder) => {
+          const place = { baseUrl: 'http://127.0.0.1:1', folder, perPage };
+          const { removing, idle } = (await finished(host, 'old-rows', { ...place, vendors })) as OldRowsTold;
+          taken.ours.push(removing);
+          taken.baseline.push(idle);
+        });
+      const most = Math.max(...taken.ours);
+      return {
+        unit: 'ms',
+        ...taken,
+        also: [{ what: `${most.toFixed(0)} ms at most`, goal: `under ${longestDelay}`, met: most < longestDelay }],
+      };
+    },
+  },
+];
+
+/** Milliseconds from the start of the process until it says that it serves. */
+function start(sizes: Sizes): Promise<number> {
+  return withService(sizes, ({ told: { baseUrl } }) =>
+    withFolder(async (folder) => {
+      const settings = join(folder, 'mirror.yaml');
+      const { perPage } = sizes;
+      const anyPort = { listener: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
+      writeFileSync(
+        settings,
+        JSON.stringify({ ...(JSON.parse(settingsText({ baseUrl, folder, perPage })) as object), ...anyPort }),
+      );
+      await run([program, 'sync', '-c', settings]);
+      callKilled(join(folder, 'vendors.db'));
+      const begun = performance.now();
+      const child = spawn(process.execPath, [program, 'serve', '-c', settings], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const exited = once(child, 'exit');
+      let took: number | undefined;
+      for await (const line of createInterface(child.stderr)) {
+        if (took !== undefined || !line.includes('"msg":"serving"')) continue;
+        took = performance.now() - begun;
+        child.kill('SIGTERM');
+      }
+      await exited;
+      if (took === undefined) throw new Error('The daemon did not start.');
+      return took;
+    }),
+  );
+}
+
+/** Leaves the mirror as a daemon does that was killed. */
+function callKilled(path: string): void {
+  const sqlite = new Driver(path);
+  sqlite.exec("INSERT INTO _daemon_files (file, inode) VALUES ('mirror', '1')");
+  sqlite.close();
+}

@@ -1,0 +1,63 @@
+/** What an operator notices: how long a page holds deliveries up, and how long many accounts take to start. */
+import { inTurn, median, type Row } from './figures.ts';
+import { withFolder } from '../setup/folder.ts';
+import type { PagesTold } from '../program/pages.ts';
+
+/** A turn of the event loop may take so much longer while pages are asked for, in milliseconds. */
+const longestTurn = 20;
+
+/** Many accounts may take so long to start, in milliseconds. */
+const longestStart = 10_000;
+
+export const operatorRows: readonly Row[] = [
+  {
+    name: 'pages',
+    work: 'longest turn of the event loop while the dashboard, status, metrics and readiness of a large mirror are asked for',
+    baseline: 'in as long a time, while nobody asks',
+    goal: { atMost: 20 },
+    measure: ({ host, vendors, deliveries, accounts, samples }) =>
+      withFolder(async (folder) => {
+        const size = { folder, vendors: vendors * 10, deliveries: deliveries * 50, accounts, samples };
+        const job = await host.standing('pages', size);
+        await job.end();
+        const told = job.told as PagesTold;
+        const more = median(told.ours) - median(told.baseline);
+        return {
+          unit: 'ms',
+          ...told,
+          also: [{ what: `${more.toFixed(1)} ms more`, goal: `at most ${longestTurn} ms`, met: more <= longestTurn }],
+        };
+      }),
+  },
+  {
+    name: 'accounts',
+    work: 'start of ten times as many accounts, until the listener answers',
+    baseline: 'of one account',
+    goal: { atMost: 100 },
+    async measure({ host, accounts, samples }) {
+      const start = (count: number): Promise<number> =>
+        withFolder(async (folder) => {
+          const job = await host.standing('accounts-start', { folder, accounts: count });
+          await job.end();
+          return (job.told as { ms: number }).ms;
+        });
+      const taken = await inTurn(
+        samples,
+        () => start(accounts * 10),
+        () => start(1),
+      );
+      const longest = Math.max(...taken.ours);
+      return {
+        unit: 'ms',
+        ...taken,
+        also: [
+          {
+            what: `${(longest / 1_000).toFixed(1)} s`,
+            goal: `at most ${longestStart / 1_000} s`,
+            met: longest <= longestStart,
+          },
+        ],
+      };
+    },
+  },
+];

@@ -1,0 +1,103 @@
+/** The program itself, from start to exit: how long it takes, and how much memory. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { inTurn, type Row, type Sizes } from './figures.ts';
+import { withFolder } from '../setup/folder.ts';
+import { packageRoot, settingsText } from '../setup/installation.ts';
+import { withService } from './pulls.ts';
+
+export const program = join(packageRoot, 'dist/cmd/main.js');
+
+/** Starts shorter than this vary by what else the machine does. */
+const starts = 9;
+
+const mostMemory = 200;
+
+export const programRows: readonly Row[] = [
+  {
+    name: 'memory',
+    work: 'memory of a first pull of ten times as many vendors',
+    baseline: 'of as many vendors',
+    goal: { atMost: 1.2 },
+    async measure(sizes) {
+      const { vendors } = sizes;
+      const taken = await inTurn(
+        1,
+        () => peak({ ...sizes, vendors: vendors * 10 }),
+        () => peak(sizes),
+      );
+      const [most = Infinity] = taken.ours;
+      return {
+        unit: 'MB',
+        ...taken,
+        also: [{ what: `${most.toFixed(0)} MB`, goal: `under ${mostMemory}`, met: most < mostMemory }],
+      };
+    },
+  },
+  {
+    name: 'status',
+    work: '`status`, from start to exit',
+    baseline: '`node -e 0`',
+    goal: { atMost: 3 },
+    measure: (sizes) =>
+      withService({ ...sizes, vendors: 2_000 }, ({ told }) =>
+        withFolder(async (folder) => {
+          const settings = writeSettings(told.baseUrl, folder, sizes);
+          await run([program, 'sync', '-c', settings]);
+          return startTimes([program, 'status', '-c', settings]);
+        }),
+      ),
+  },
+  {
+    name: 'help',
+    work: '`--help`, from start to exit',
+    baseline: '`node -e 0`',
+    goal: { atMost: 1.3 },
+    measure: () => startTimes([program, '--help']),
+  },
+];
+
+async function startTimes(args: readonly string[]): ReturnType<Row['measure']> {
+  const took = async (which: readonly string[]): Promise<number> => {
+    const begun = performance.now();
+    await run(which);
+    return performance.now() - begun;
+  };
+  return {
+    unit: 'ms',
+    ...(await inTurn(
+      starts,
+      () => took(args),
+      () => took(['-e', '0']),
+    )),
+  };
+}
+
+/** The most memory that `sync` had at any time, in MB. */
+function peak(sizes: Sizes): Promise<number> {
+  return withService(sizes, ({ told }) =>
+    withFolder(async (folder) => {
+      const tell = 'process.on("exit", () => console.error("\\npeak " + process.resourceUsage().maxRSS))';
+      const settings = writeSettings(told.baseUrl, folder, sizes);
+      const said = await run(['--import', `data:text/javascript,${tell}`, program, 'sync', '-c', settings]);
+      return Number(/^peak (\d+)$/m.exec(said)?.[1]) / 1_024;
+    }),
+  );
+}
+
+function writeSettings(baseUrl: string, folder: string, { perPage }: Sizes): string {
+  const path = join(folder, 'mirror.yaml');
+  writeFileSync(path, settingsText({ baseUrl, folder, perPage }));
+  return path;
+}
+
+/** Runs node to its end. @returns what it said on standard error. @throws Error where it fails. */
+export async function run(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} failed:\n${said}`);
+  return said;
+}

@@ -1,0 +1,111 @@
+/** How long full pulls take. */
+import type { Figures, Row, Sizes } from './figures.ts';
+import { inTurn, median } from './figures.ts';
+import { withFolder } from '../setup/folder.ts';
+import type { Place } from '../setup/installation.ts';
+import { finished, type Standing } from '../jobs/host.ts';
+import type { PullTold } from '../program/pull.ts';
+import type { ServiceParams, ServiceQuestion, ServiceTold } from '../load/service.ts';
+
+/** The service, and how it is told of edits. */
+type Service = Standing<ServiceTold, ServiceQuestion, void>;
+
+export async function withService<T>(
+  { host, vendors, perPage, newborn }: Pick<Sizes, 'host'> & ServiceParams,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const service = (await host.standing('service', { vendors, perPage, newborn })) as Service;
+  try {
+    return await work(service);
+  } finally {
+    await service.end();
+  }
+}
+
+export const pullRows: readonly Row[] = [
+  {
+    name: 'first',
+    work: 'first full pull',
+    baseline: 'the same bytes fetched and parsed, the same rows written bare',
+    goal: { atMost: 1.2 },
+    measure: (sizes) =>
+      withService(sizes, async ({ told }) => {
+        const inNewFolder = (job: 'pull' | 'bare-pull' | 'naive-pull') => () =>
+          withFolder((folder) => pulled(sizes, job, placeOf(told, folder, sizes)));
+        const naive: Took[] = [];
+        const figures = await compared(sizes, inNewFolder('pull'), async () => {
+          naive.push(await inNewFolder('naive-pull')());
+          return inNewFolder('bare-pull')();
+        });
+        const part = median(figures.ours) / median(naive.map(({ ms }) => ms));
+        const what = `${part.toFixed(2)} × of fetching and upserting into one table, without history`;
+        return { ...figures, also: [{ what, goal: `at most ${mostOfNaive} ×`, met: part <= mostOfNaive }] };
+      }),
+  },
+  {
+    name: 'unchanged',
+    work: 'pull again, nothing changed',
+    baseline: 'the same bytes fetched and parsed',
+    goal: { atMost: 1.1 },
+    measure: (sizes) => again(sizes, 0),
+  },
+  {
+    name: 'edited',
+    work: 'pull again, 1 % changed',
+    baseline: 'the same bytes fetched and parsed',
+    goal: { atMost: 2 },
+    measure: (sizes) => again(sizes, 1),
+  },
+];
+
+const mostOfNaive = 1.6;
+
+type Took = Pick<PullTold, 'ms' | 'cpuMs'>;
+type PullJob = 'pull' | 'bare-pull' | 'naive-pull' | 'bare-fetch';
+
+async function pulled({ host }: Sizes, job: PullJob, place: Place): Promise<PullTold> {
+  return (await finished(host, job, place)) as PullTold;
+}
+
+/** Both sides in turn, and what they took of the processor. */
+async function compared(sizes: Sizes, ours: () => Promise<Took>, baseline: () => Promise<Took>): Promise<Figures> {
+  const used = { ours: [] as number[], baseline: [] as number[] };
+  const noting = (side: 'ours' | 'baseline', work: () => Promise<Took>) => async (): Promise<number> => {
+    const { ms, cpuMs } = await work();
+    used[side].push((cpuMs * 1_000) / sizes.vendors);
+    return ms;
+  };
+  const taken = await inTurn(sizes.samples, noting('ours', ours), noting('baseline', baseline));
+  const [of, against] = [median(used.ours).toFixed(1), median(used.baseline).toFixed(1)];
+  return { unit: 'ms', ...taken, notes: [`${of} µs of the processor for each vendor against ${against} µs`] };
+}
+
+function placeOf({ baseUrl }: ServiceTold, folder: string, { perPage }: Sizes): Place {
+  return { baseUrl, folder, perPage };
+}
+
+/** Pulls again and again into one mirror, after so many rounds of edits each time. */
+function again(sizes: Sizes, rounds: 0 | 1): Promise<Figures> {
+  return withService(sizes, (service) =>
+    withFolder(async (folder) => {
+      const place = placeOf(service.told, folder, sizes);
+      const first = await pulled(sizes, 'pull', place);
+      let round = 0;
+      const pullAgain = async (): Promise<PullTold> => {
+        round += rounds;
+        if (rounds > 0) await service.ask({ round });
+        const told = await pulled(sizes, 'pull', place);
+        const { created, updated } = told;
+        if (created > 0 || updated > 0 !== rounds > 0) throw new Error(`Created ${created}, updated ${updated}.`);
+        return told;
+      };
+      const figures = await compared(sizes, pullAgain, () => pulled(sizes, 'bare-fetch', place));
+      const part = median(figures.ours) / first.ms;
+      const also =
+        rounds > 0
+          ? []
+          : [{ what: `${part.toFixed(2)} of the first pull`, goal: 'at most a third', met: part <= 1 / 3 }];
+      return { ...figures, also };
+    }),
+  );
+}

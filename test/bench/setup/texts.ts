@@ -1,0 +1,61 @@
+/** Texts of as many vendors as wanted: some hundreds of different ones, numbered through. */
+import { seededRandom, mix } from '../../../src/sandbox/core/random.ts';
+import { inventMoney, inventVendor } from '../../../src/sandbox/vendors/invent.ts';
+import { vendorOnWire } from '../../../src/sandbox/core/vendor-record.ts';
+import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
+
+const different = 997;
+const seed = 7;
+export const firstId = 1_000_001;
+
+/** A text around its number, which may stand in it several times. */
+type Template = readonly string[];
+
+export interface Texts {
+  /** The JSON of the vendor `index` (from 0). */
+  vendor(index: number, edited: boolean): string;
+  page(page: number, perPage: number, total: number, round: number): string;
+}
+
+/** `created` is when every vendor was created, in milliseconds since 1970; each at a time of its own, long ago, unless told. */
+export function textsOf(created?: number): Texts {
+  const templates = templatesOf(created);
+  const vendor = (index: number, edited: boolean): string => {
+    const template = templates[index % different]![edited ? 1 : 0];
+    return template.join(`"vendorid":${firstId + index}`);
+  };
+  return {
+    vendor,
+    page(page, perPage, total, round) {
+      const first = (page - 1) * perPage;
+      const count = Math.max(0, Math.min(perPage, total - first));
+      const vendors = Array.from({ length: count }, (_, row) => vendor(first + row, isEdited(first + row, round)));
+      const paging = `"page":${page},"pages":${Math.max(1, Math.ceil(total / perPage))},"per_page":${perPage},"total":${total}`;
+      return `{"response":{"result":{"bill_vendors":[${vendors.join()}],${paging}}}}`;
+    },
+  };
+}
+
+/** Two readings of each vendor: before it was edited, and after. */
+function templatesOf(created: number | undefined): readonly (readonly [before: Template, after: Template])[] {
+  return Array.from({ length: different }, (_, index) => {
+    const world = parseWorld([]);
+    const invented = inventVendor(seed, index, different);
+    const before = created === undefined ? invented : { ...invented, created, updated: created };
+    const random = seededRandom(mix(seed, index));
+    const after = {
+      ...before,
+      outstanding: before.outstanding.length > 0 ? [inventMoney(random, 'EUR')] : [],
+      texts: { ...before.texts, phone: `+49 30 ${random.text(7, '0123456789')}` },
+      updated: before.updated + 86_400_000,
+    };
+    const template = (record: typeof before): Template =>
+      JSON.stringify(vendorOnWire(record, world, 'list')).split(`"vendorid":${before.vendorid}`);
+    return [template(before), template(after)];
+  });
+}
+
+/** In each round one vendor of a hundred is edited, one on each page of a hundred. */
+function isEdited(index: number, round: number): boolean {
+  return index % 100 < round;
+}

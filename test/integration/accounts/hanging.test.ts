@@ -1,0 +1,75 @@
+/** A service that takes requests and never answers them: what is said of it, and how soon. */
+import { expect, it } from 'vitest';
+import { advice } from '../../../src/admin/health/advice.ts';
+import { accountReports } from '../../../src/store/reports/account-reports.ts';
+import { readMirror } from '../../support/mirror-file.ts';
+import { account, otherAccount } from '../../support/names.ts';
+import { isFresh } from '../../support/testbed/daemon.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+const [minute, maxStaleness] = [60_000, 7_200_000];
+
+interface Status {
+  readonly accounts: readonly {
+    readonly account: string;
+    readonly reasons: readonly string[];
+    readonly request_failures: Readonly<Record<string, unknown>> | null;
+  }[];
+}
+
+async function statusOf(at: Testbed<'daemon'>, accountId: string): Promise<Status['accounts'][number] | undefined> {
+  const { accounts } = JSON.parse((await at.look('/api/status')).body) as Status;
+  return accounts.find((candidate) => candidate.account === accountId);
+}
+
+const advised = (at: Testbed<'daemon'>): string => {
+  const [report] = accountReports(readMirror(at.settings.database, at.clock).sqlite, account, 5);
+  return advice(account, report, at.clock.now(), maxStaleness).join('\n');
+};
+
+it('K17 an account that hangs from the first start: within a minute it is said that its requests are not answered', async () => {
+  let hangs = true;
+  const at = await testbed({
+    level: 'daemon',
+    started: false,
+    accounts: [account, otherAccount],
+    network: (fetch) => (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      if (!hangs || !pathname.includes(`/${account}/`)) return fetch(input, init);
+      return new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error), { once: true });
+      });
+    },
+  });
+  await at.start();
+  await at.clock.pass(minute);
+  const cause = expect.stringMatching(
+    /^The last (request|\d+ requests) failed, .* ago: .* 30 s\..* slow or hangs/,
+  ) as string;
+  expect(await statusOf(at, account)).toMatchObject({
+    reasons: ['No sweep was complete yet.', cause],
+    request_failures: { code: 'service_timeout' },
+  });
+  expect(await statusOf(at, otherAccount)).toMatchObject({ reasons: [], request_failures: null });
+  expect((await at.look('/')).body).toContain('slow or hangs');
+  // `status` asks the file, which another process may have written.
+  expect(advised(at)).toMatch(/never mirrored completely\. The last .* failed, .* slow or hangs/);
+
+  hangs = false;
+  await at.clock.until('it is whole', () =>
+    at.runs.some(({ run, outcome }) => run.accountId === account && outcome === 'complete'),
+  );
+  await at.untilQuiet();
+  expect(await statusOf(at, account)).toMatchObject({ reasons: [], request_failures: null });
+  expect(await isFresh(at)).toBe(true);
+});
+
+it('failures that another process left behind are forgotten with the first answer', async () => {
+  const at = await testbed({ level: 'daemon', started: false });
+  const lost = { code: 'service_unreachable', message: 'The service cannot be reached.' } as const;
+  await at.beside(({ mirror }) => mirror.requestFailures.add(account, 7, lost));
+  expect(advised(at)).toMatch(/The last 7 requests failed, .*: The service cannot be reached\. Check service\.baseUrl/);
+  await at.start();
+  await at.untilRuns();
+  expect(await statusOf(at, account)).toMatchObject({ reasons: [], request_failures: null });
+});

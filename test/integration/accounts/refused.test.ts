@@ -1,0 +1,55 @@
+/** A service that lets the daemon in no more: who hears of it, and how soon. */
+import { expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+interface Status {
+  readonly ready: boolean;
+  readonly fresh: boolean;
+  readonly accounts: readonly {
+    readonly ready: boolean;
+    readonly reasons: readonly string[];
+    readonly last_error: { readonly code: string; readonly what_to_do: string } | null;
+  }[];
+}
+
+const status = async (at: Testbed<'daemon'>): Promise<Status> =>
+  JSON.parse((await at.look('/api/status')).body) as Status;
+
+const [errorLevel, interval] = [50, 15 * 60_000];
+
+it.each([
+  ['unauthenticated', undefined, 'The token is unknown or expired; set a fresh one.'],
+  ['access_denied', ['user:callbacks:read'], 'it needs the scope user:bill_vendors:read'],
+])('K18 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
+  const at = await testbed({ level: 'daemon' });
+  expect(await status(at)).toMatchObject({ ready: true, fresh: true, accounts: [{ last_error: null }] });
+
+  at.sandbox.access.revoke('a-token');
+  if (scopes) at.sandbox.access.grant('a-token', scopes);
+  await at.clock.pass(interval + 60_000);
+  expect(await status(at)).toMatchObject({
+    ready: true,
+    fresh: false,
+    accounts: [
+      {
+        ready: false,
+        reasons: [expect.stringContaining(code)],
+        last_error: { code, what_to_do: expect.stringContaining(remedy) as string },
+      },
+    ],
+  });
+  const errors = at.log.filter(({ level }) => level === errorLevel).map(({ msg }) => msg);
+  expect(errors).toContainEqual(expect.stringContaining(remedy));
+  const named = `vendor_mirror_last_run_failed{account="${account}",code="${code}"} 1`;
+  expect((await at.look('/metrics')).body).toContain(named);
+  expect(at.query(`SELECT DISTINCT error_code FROM runs WHERE outcome = 'failed'`)).toEqual([{ error_code: code }]);
+  // The process can do its work: a fresh token is all that is missing.
+  expect((await at.look('/readyz')).status).toBe(200);
+
+  at.sandbox.access.revoke('a-token');
+  at.sandbox.access.grant('a-token');
+  await at.clock.pass(interval + 60_000);
+  expect(await status(at)).toMatchObject({ fresh: true, accounts: [{ reasons: [], last_error: null }] });
+  expect((await at.look('/metrics')).body).not.toContain('vendor_mirror_last_run_failed{');
+});

@@ -1,0 +1,91 @@
+/** Many accounts in one daemon, some of which the service never answers. */
+import { expect, it, vi } from 'vitest';
+import { parseInstant } from '../../../src/domain/clock.ts';
+import { Database } from '../../../src/store/sqlite/database.ts';
+import { testbed } from '../../support/testbed.ts';
+
+const minute = 60_000;
+const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
+
+/** A network on which what is asked about some accounts is never answered. */
+const hangs =
+  (silent: readonly string[]) =>
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (!silent.some((id) => pathname.includes(`/${id}/`))) return fetch(input, init);
+    return new Promise((_, reject) => {
+      const signal = init?.signal;
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+  };
+
+it.each([
+  ['one hangs', 1],
+  ['six hang, more than may sweep at once', 6],
+])(
+  'K17 thirty accounts of which %s: each other one is swept at most 1.5 intervals after the time before',
+  async (_, hung) => {
+    const silent = accounts.slice(0, hung);
+    const at = await testbed({
+      level: 'daemon',
+      started: false,
+      accounts,
+      vendors: 3,
+      network: hangs(silent),
+      settings: { schedule: { reconcile: '* * * * *', pull: '0 3 * * *', timezone: 'UTC' } },
+    });
+    await at.start();
+    await at.clock.pass(10 * minute);
+    const runs = at.query<{ account_id: string; started_at: string }>(
+      `SELECT account_id, started_at FROM runs WHERE outcome = 'complete' ORDER BY id`,
+    );
+    const end = at.clock.now();
+    for (const id of accounts.slice(hung)) {
+      const began = runs
+        .filter(({ account_id }) => account_id === id)
+        .map(({ started_at }) => parseInstant(started_at)!);
+      const gaps = [...began, end].map((moment, index) => moment - (began[index - 1] ?? end - 10 * minute));
+      expect(Math.max(...gaps), id).toBeLessThanOrEqual(1.5 * minute);
+    }
+    expect(at.runs.filter(({ run }) => silent.includes(run.accountId))).toSatisfy((ended: typeof at.runs) =>
+      ended.every(({ outcome }) => outcome === 'failed'),
+    );
+  },
+  120_000,
+);
+
+it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
+  const commits = async (ids: readonly string[]): Promise<number> => {
+    const write = vi.spyOn(Database.prototype, 'write');
+    const at = await testbed({ level: 'daemon', started: false, accounts: ids, network: hangs(ids) });
+    await at.start();
+    const counted = write.mock.calls.length;
+    write.mockRestore();
+    expect(at.query('SELECT account_id FROM accounts')).toHaveLength(ids.length);
+    return counted;
+  };
+  const one = await commits(accounts.slice(0, 1));
+  expect(await commits(Array.from({ length: 500 }, (_, index) => `acct${index}`))).toBeLessThanOrEqual(one);
+});
+
+it('K24 the start of many accounts asks about few callbacks at once, while the service does not answer', async () => {
+  const asked: string[] = [];
+  const at = await testbed({
+    level: 'daemon',
+    started: false,
+    accounts,
+    network: (fetch) => {
+      const silent = hangs(accounts)(fetch);
+      return (input, init) => {
+        asked.push(new URL(input instanceof Request ? input.url : input).pathname);
+        return silent(input, init);
+      };
+    },
+  });
+  await at.start();
+  await at.clock.pass(500);
+  expect(asked).toHaveLength(4);
+  await at.clock.pass(1_000);
+  expect(asked).toHaveLength(8);
+});

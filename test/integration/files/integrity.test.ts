@@ -1,0 +1,112 @@
+/** A daemon on a mirror that may be damaged: when it looks through it, and what goes on meanwhile. */
+import Driver from 'better-sqlite3';
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { checkWholeFile } from '../../../src/store/files/full-check.ts';
+import { ask } from '../../support/mirror-file.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** Makes an index disagree with its table, which nothing but a check of every entry finds. */
+function ruinIndex(path: string): void {
+  const [name, sqlite] = ['gateways_ruined', new Driver(path)];
+  sqlite.unsafeMode();
+  sqlite.exec("INSERT INTO gateways (account_id, sgid, id, first_seen_at) VALUES ('other', 1, 1, '2026')");
+  sqlite.exec(`CREATE INDEX ${name} ON gateways (first_seen_at)`);
+  const entry = sqlite.prepare('SELECT * FROM sqlite_schema WHERE name = ?').get(name);
+  sqlite.pragma('writable_schema = 1');
+  sqlite.prepare('DELETE FROM sqlite_schema WHERE name = ?').run(name);
+  sqlite.close();
+  const unaware = new Driver(path);
+  unaware.unsafeMode();
+  unaware.exec("UPDATE gateways SET first_seen_at = '2025' WHERE account_id = 'other'");
+  unaware.pragma('writable_schema = 1');
+  unaware.prepare('INSERT INTO sqlite_schema VALUES (@type, @name, @tbl_name, @rootpage, @sql)').run(entry);
+  unaware.close();
+  expect(ask(path, 'PRAGMA quick_check')).toEqual([{ quick_check: 'ok' }]);
+}
+
+/** Leaves the file as a daemon does that was killed: its entry stays. */
+function forgetStop(path: string): void {
+  const sqlite = new Driver(path);
+  sqlite.exec("INSERT INTO _daemon_files (file, inode) VALUES ('mirror', '1')");
+  sqlite.close();
+}
+
+const looked = ({ log }: Testbed<'daemon'>): string[] =>
+  log
+    .map(({ msg }) => msg)
+    .filter((msg) => msg.startsWith('checking') || msg === 'the mirror passed the integrity check');
+
+/** Waits for another process, for which no clock of ours moves. */
+async function until(at: Testbed<'daemon'>, isSo: () => boolean): Promise<void> {
+  while (!isSo()) await at.clock.yield();
+}
+
+describe('K50 a daemon on a mirror that', () => {
+  it('is new or was closed in good order does not look through it', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.reopen();
+    await at.start();
+    await at.untilRuns();
+    expect([looked(at), at.fatal]).toEqual([[], []]);
+  });
+
+  it('was left by a daemon that was killed looks through it beside its open ports, once', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.stop();
+    forgetStop(at.settings.database);
+    await at.reopen();
+    await at.start();
+    expect(looked(at)[0]).toBe('checking the integrity of the mirror');
+    expect((await at.look('/healthz')).status).toBe(200);
+    await until(at, () => looked(at).length > 1);
+    expect([looked(at)[1], at.fatal]).toEqual(['the mirror passed the integrity check', []]);
+    await at.reopen();
+    await at.start();
+    await at.untilRuns();
+    expect(looked(at)).toHaveLength(2);
+  });
+
+  it('was left so, and is stopped before it was looked through, is looked through by the next', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.stop();
+    forgetStop(at.settings.database);
+    await at.reopen();
+    await at.reopen();
+    await at.start();
+    await until(at, () => looked(at).length > 1);
+    expect(looked(at)).toEqual(['checking the integrity of the mirror', 'the mirror passed the integrity check']);
+  });
+
+  it('is being looked through is let go at once where it stops', async () => {
+    const at = await testbed({ level: 'daemon' });
+    const stop = new AbortController();
+    const looking = checkWholeFile(at.settings.database, stop.signal);
+    stop.abort();
+    await expect(looking).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it('has an index that disagrees with its table ends for it, and the next daemon makes a new one', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await at.stop();
+    ruinIndex(at.settings.database);
+    forgetStop(at.settings.database);
+    await at.reopen();
+    await at.start();
+    await until(at, () => at.fatal.length > 0);
+    expect(at.fatal[0]).toMatchObject({
+      code: 'database_corrupt',
+      message: expect.stringContaining('gateways_ruined') as unknown,
+      exit: 74,
+    });
+    expect(existsSync(`${at.settings.database}.damaged`)).toBe(true);
+    await at.reopen();
+    await at.start();
+    await at.untilRuns();
+    const files = readdirSync(at.folder);
+    expect(files.filter((name) => name.startsWith('vendors.db.corrupt-'))).toHaveLength(1);
+    expect(files).not.toContain('vendors.db.damaged');
+    expect(at.query('SELECT count(*) AS count FROM vendors')).toEqual([{ count: 40 }]);
+    expect(at.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+});

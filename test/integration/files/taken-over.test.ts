@@ -1,0 +1,138 @@
+/** A daemon whose lock beside the mirror was removed, so that another one could start; and one whose files were written over. */
+import Driver from 'better-sqlite3';
+import { copyFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { openSecrets } from '../../../src/store/secrets/secrets.ts';
+import { fileClock as clock, migrations, newPath, writeMirror } from '../../support/mirror-file.ts';
+import { account } from '../../support/names.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** Every row of every table. */
+function contentOf(path: string): Record<string, unknown[]> {
+  const sqlite = new Driver(path, { readonly: true });
+  const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck();
+  const content = Object.fromEntries(
+    names.all().map((name) => [name, sqlite.prepare(`SELECT * FROM "${name}"`).all()]),
+  );
+  sqlite.close();
+  return content;
+}
+
+const contents = ({ settings: { database, secrets } }: Testbed<'daemon'>) => [contentOf(database), contentOf(secrets)];
+
+/** Another daemon begins on the same files, as far as they can tell. */
+function takeOver(at: Testbed<'daemon'>): Promise<void> {
+  rmSync(`${at.settings.database}.lock`);
+  return at.beside(async ({ mirror, secrets }) => {
+    const { epoch } = await mirror.beginDaemon(secrets.path);
+    await secrets.beginDaemon(epoch);
+  });
+}
+
+describe('F8 a daemon whose files another daemon has taken over', () => {
+  it('commits nothing any more while it is told of changes, sweeps, prunes and stops, and ends with 75', async () => {
+    const at = await testbed({ level: 'daemon' });
+    const vendors = at.sandbox.vendors(account);
+    const answers: (number | undefined)[] = [];
+    at.sandbox.onDelivery(({ status }) => answers.push(status));
+    await takeOver(at);
+    const before = contents(at);
+    vendors.edit(Number(vendors.listed()[0]!['vendorid']), { vendor_name: 'Renamed Ltd.' });
+    await at.clock.pass(3 * 3_600_000);
+    await at.stop();
+    expect(contents(at)).toEqual(before);
+    expect([answers.length > 0, answers.includes(200)]).toEqual([true, false]);
+    expect(at.fatal).toMatchObject([{ code: 'already_running', exit: 75 }]);
+  });
+
+  it('finds that within a minute where it has nothing to write', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await takeOver(at);
+    await at.clock.pass(60_000);
+    expect(at.fatal).toMatchObject([{ code: 'already_running', exit: 75 }]);
+  });
+
+  it('registers no callback any more', async () => {
+    const at = await testbed({ level: 'daemon' });
+    await takeOver(at);
+    expect(await registrations(at)).toEqual([]);
+  });
+});
+
+/** Another mirror, whole and of this version. */
+async function otherMirror(): Promise<string> {
+  const path = newPath();
+  await writeMirror(path, clock, {});
+  return path;
+}
+
+/** Secrets of another mirror. */
+async function otherSecrets(): Promise<string> {
+  const path = join(dirname(newPath()), 'secrets.db');
+  const secrets = await openSecrets({ path, migrations, clock, random: systemRandom });
+  await secrets.claim({ mirrorId: 'another', path: '/elsewhere/vendors.db' });
+  await secrets.close();
+  return path;
+}
+
+/** The same file as it was before this daemon began. */
+async function olderCopy(path: string, at: Testbed<'daemon'>): Promise<string> {
+  await at.stop();
+  const copy = join(dirname(newPath()), 'copy.db');
+  copyFileSync(path, copy);
+  await at.reopen();
+  await at.start();
+  await at.untilRuns();
+  await at.untilQuiet();
+  return copy;
+}
+
+/** Requests that register a callback, when one is missing at the service and the daemon looks after it. */
+async function registrations(at: Testbed<'daemon'>): Promise<string[]> {
+  const callbacks = at.sandbox.callbacks(account);
+  for (const { id } of callbacks.all()) callbacks.remove(id);
+  at.requests.length = 0;
+  at.daemon.authorize(at.settings);
+  await at.clock.pass(2_000);
+  return at.requests.filter((request) => request.startsWith('POST'));
+}
+
+describe('K25 a file that is written over while the daemon has it open', () => {
+  it.each<['database' | 'secrets', string, (at: Testbed<'daemon'>) => Promise<string>]>([
+    ['database', 'another mirror', otherMirror],
+    ['secrets', 'another mirror’s secrets', otherSecrets],
+    ['database', 'secrets', otherSecrets],
+    ['secrets', 'a mirror', otherMirror],
+    ['database', 'an older copy', (at) => olderCopy(at.settings.database, at)],
+    ['secrets', 'an older copy', (at) => olderCopy(at.settings.secrets, at)],
+  ])('%s with %s: the daemon ends with 74 within a minute, and registers nothing before', async (which, _, make) => {
+    const at = await testbed({ level: 'daemon' });
+    const other = await make(at);
+    await at.clock.pass(60_000);
+    expect(at.fatal).toEqual([]);
+    copyFileSync(other, at.settings[which]);
+    expect(await registrations(at)).toEqual([]);
+    await at.clock.pass(58_000);
+    expect(at.fatal).toMatchObject([
+      {
+        code: 'database_unusable',
+        exit: 74,
+        message: `${at.settings[which]} was written over with another file while it was in use.`,
+      },
+    ]);
+  });
+
+  it('with nothing to register is found by the look of each minute alone', async () => {
+    const at = await testbed({ level: 'daemon' });
+    copyFileSync(await otherSecrets(), at.settings.secrets);
+    await at.clock.pass(60_000);
+    expect(at.fatal).toMatchObject([{ code: 'database_unusable', exit: 74 }]);
+  });
+});
+
+it('a callback that is missing at the service is registered anew while the files are the daemon’s own', async () => {
+  const at = await testbed({ level: 'daemon' });
+  expect(await registrations(at)).toHaveLength(1);
+});

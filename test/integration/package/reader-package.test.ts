@@ -1,0 +1,116 @@
+/** The package as another program installs it: packed, unpacked, imported, and its types checked. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { packageRoot, temporaryFolder, vendor, version, writeMirror } from '../../support/mirror-file.ts';
+import { build } from '../../support/testbed/build.ts';
+
+const { dependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+/** A folder in which the package is installed, with a mirror of two vendors in `data/vendors.db`. */
+async function installed(): Promise<string> {
+  const folder = temporaryFolder();
+  const modules = join(folder, 'node_modules');
+  const itself = join(modules, 'vendor-mirror');
+  mkdirSync(itself, { recursive: true });
+  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: packageRoot,
+    encoding: 'utf8',
+  });
+  execFileSync('tar', ['-xzf', join(folder, packed.trim()), '--strip-components=1', '-C', itself]);
+  for (const name of Object.keys(dependencies))
+    symlinkSync(join(packageRoot, 'node_modules', name), join(modules, name));
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  mkdirSync(join(folder, 'data'));
+  await writeMirror(join(folder, 'data/vendors.db'), systemClock, {
+    vendors: [vendor(1, { vendor_name: 'Huber GmbH' }), vendor(2)],
+    balance_spans: [
+      {
+        ...{ account_id: '6BApk', vendorid: 1, code: 'EUR', valid_from: '2026-11-20 09:00:00.000' },
+        ...{ minor_digits: 2, outstanding_amount: 12.5 },
+      },
+    ],
+    vendor_versions: [version(1, []), version(2, [])],
+  });
+  return folder;
+}
+
+function run(folder: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+}
+
+/** The example of the README. */
+function example(): string {
+  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+  return /## From a program\n\n```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+}
+
+const consumer = `
+import { openMirror, ReaderError, type ListedVendor, type Mirror, type VendorChange } from 'vendor-mirror';
+
+async function names(mirror: Mirror): Promise<string[]> {
+  const found: ListedVendor[] = [];
+  for await (const vendor of mirror.everyVendor({ state: 'all' })) found.push(vendor);
+  return found.map(({ vendor_name }) => vendor_name ?? '');
+}
+
+export async function read(): Promise<readonly VendorChange[]> {
+  const mirror = await openMirror('data/vendors.db', { lockWait: 100 });
+  try {
+    await names(mirror);
+    const vendor = await mirror.vendor('6BApk', 1);
+    const phone: string | null | undefined = vendor?.record.phone;
+    const owed: number | null | undefined = (await mirror.payables({ currency: phone ?? 'EUR' }))[0]?.outstanding;
+    await mirror.query('select ?', [owed ?? null]);
+    const [fresh] = await mirror.freshness();
+    const safe: string | null | undefined = fresh?.safe_as_of;
+    return safe === null ? [] : (await mirror.changes()).changes;
+  } catch (error) {
+    if (error instanceof ReaderError && error.code === 'history_gone') return [];
+    throw error;
+  } finally {
+    mirror.close();
+  }
+}
+`;
+
+const wrong = `
+import { openMirror } from 'vendor-mirror';
+const mirror = await openMirror('data/vendors.db');
+await mirror.vendors({ state: 'broken' });
+`;
+
+describe('the package, installed elsewhere', () => {
+  beforeAll(build);
+
+  it('runs the example of the README', async () => {
+    const { status, stdout, stderr } = run(await installed(), '--input-type=module', '-e', example());
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^1 Huber GmbH\n12\.5 2 [0-9a-f]{16}:2\n$/);
+  });
+
+  it('starts nothing when it is imported, and shows nothing but what it offers', async () => {
+    const list = `console.log(Object.keys(await import('vendor-mirror')).sort().join())`;
+    const folder = await installed();
+    const { status, stdout, stderr } = run(folder, '--input-type=module', '-e', list);
+    // It ends by itself: nothing listens, waits or was printed.
+    expect([status, stdout, stderr]).toEqual([0, 'ReaderError,openMirror\n', '']);
+    const inside = run(folder, '--input-type=module', '-e', `await import('vendor-mirror/dist/cmd/main.js')`);
+    expect(inside.stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+
+  it('passes the type check of a strict program, which finds what is wrong', async () => {
+    const folder = await installed();
+    writeFileSync(join(folder, 'consumer.ts'), consumer);
+    writeFileSync(join(folder, 'wrong.ts'), wrong);
+    const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
+    const check = (file: string): ReturnType<typeof run> =>
+      run(folder, tsc, '--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', file);
+    expect(check('consumer.ts').stdout).toBe('');
+    expect(check('wrong.ts').stdout).toContain(`Type '"broken"' is not assignable`);
+  });
+});

@@ -1,0 +1,142 @@
+/** The alert rules and the dashboard for Prometheus, run by Prometheus on what the program really shows. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { HealthFacts } from '../../../src/admin/health/health.ts';
+import { startAdmin } from '../../support/admin/admin-requests.ts';
+import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
+import { able, account, before, facts, run } from '../../support/admin/sample.ts';
+import { packageRoot } from '../../support/mirror-file.ts';
+import { isMissing } from '../../support/needed.ts';
+
+const rules = join(packageRoot, 'config/prometheus/alerts.yaml');
+const names = (parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert: string }[] }[] }).groups.flatMap(
+  (group) => group.rules.map(({ alert }) => alert),
+);
+
+/** What becomes of a sample in the hours after the scrape, in promtool's words; it stays as it is where undefined. */
+type Course = (name: string, value: number) => string | undefined;
+
+const failing = (code: string): HealthFacts =>
+  facts([
+    account({
+      failing: { requests: 40, first_at: before(7_200_000), last_at: before(1_000), code, message: 'No answer.' },
+      freshness: { ...account().freshness, listed_as_of: before(8_000_000) },
+      oldestMark: before(7_200_000),
+    }),
+  ]);
+const ended = (error_code: string, more: Parameters<typeof account>[0] = {}): HealthFacts =>
+  facts([account({ runs: [run(9, { outcome: 'failed', error: 'It failed.', error_code })], ...more })]);
+const old = { ...account().freshness, listed_as_of: before(90_000_000) };
+
+/** Each drill: what the program knows of the day, and the one alert that must fire. */
+const drills: readonly [title: string, alert: string, given: HealthFacts, course?: Course][] = [
+  ['the daemon is down', 'VendorMirrorDown', facts([account()]), (name) => (name === 'up' ? '0x240' : undefined)],
+  [
+    'the mirror file cannot be written',
+    'VendorMirrorNotReady',
+    { ...facts(), ability: { ...able, trouble: 'The mirror cannot be written.' } },
+  ],
+  ['the service is down', 'VendorMirrorServiceDown', failing('service_unreachable')],
+  ['the token is dead', 'VendorMirrorTokenDead', ended('unauthenticated', { freshness: old })],
+  ['the token died between two runs', 'VendorMirrorTokenDead', failing('token_refresh_failed')],
+  ['the disk is full', 'VendorMirrorDiskFilling', { ...facts(), ability: { ...able, diskFreeBytes: 2 ** 20 } }],
+  [
+    'the disk fills within a day',
+    'VendorMirrorDiskFilling',
+    facts([account()]),
+    (name) => (name === 'vendor_mirror_disk_free_bytes' ? '50e9-50e6x480' : undefined),
+  ],
+  ['webhooks are silent', 'VendorMirrorWebhookSilent', facts([account({ watchdog: 'silent' })])],
+  ['the mirror is stale', 'VendorMirrorStale', facts([account({ freshness: old })])],
+  ['the queue is stuck', 'VendorMirrorQueueStuck', facts([account({ oldestMark: before(7_200_000) })])],
+  [
+    'the process starts again and again',
+    'VendorMirrorFlapping',
+    facts([account()]),
+    (name, value) => (name === 'vendor_mirror_start_time_seconds' ? `${value}+60x480` : undefined),
+  ],
+  ['the breaker waits', 'VendorMirrorBreakerWaiting', ended('breaker_tripped', { freshness: old })],
+];
+
+/** The scrape of such a day as input series of promtool, four hours long. */
+async function series(given: HealthFacts, course: Course = () => undefined): Promise<object[]> {
+  const { ask } = await startAdmin({}, () => Promise.resolve(given));
+  const { body } = await ask('/metrics');
+  const samples = body
+    .split('\n')
+    .filter((line) => line.startsWith('vendor_mirror_'))
+    .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))] as const);
+  return [...samples, ['up', 1] as const].map(([name, value]) => {
+    const [, metric = '', labels = ''] = /^([^{]+)(?:\{(.*)\})?$/.exec(name) ?? [];
+    const all = [labels, 'job="vendor-mirror"', 'instance="127.0.0.1:8788"'].filter((label) => label !== '');
+    return { series: `${metric}{${all.join(',')}}`, values: course(metric, value) ?? `${value}x240` };
+  });
+}
+
+describe.skipIf(isMissing(missingPrometheus()))('the alert rules', () => {
+  const firing = 'count by (alertname) (ALERTS{alertstate="firing"})';
+
+  function promtool(tests: readonly object[]): void {
+    const file = join(folder(), 'drills.json');
+    writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    expect(`${status} ${stdout}${stderr}`).toMatch(/^0 /);
+  }
+
+  it('fire none on a good day', async () => {
+    const expectation = { expr: firing, eval_time: '3h', exp_samples: [] };
+    promtool([{ interval: '1m', input_series: await series(facts()), promql_expr_test: [expectation] }]);
+  });
+
+  it.each(drills)('fire on a day when %s: %s and no other', async (_, alertname, given, course) => {
+    const expectation = {
+      expr: firing,
+      eval_time: '3h',
+      exp_samples: [{ labels: `{alertname="${alertname}"}`, value: 1 }],
+    };
+    promtool([{ interval: '1m', input_series: await series(given, course), promql_expr_test: [expectation] }]);
+  });
+
+  it('have a drill each, and a paragraph in the runbook', () => {
+    expect([...new Set(drills.map(([, alert]) => alert))].sort()).toEqual([...names].sort());
+    const runbook = readFileSync(join(packageRoot, 'config/RUNBOOK.md'), 'utf8');
+    expect(names.filter((name) => !runbook.includes(`**\`${name}\`.**`))).toEqual([]);
+  });
+});
+
+describe.skipIf(isMissing(missingPrometheus()))('the dashboard', () => {
+  it('asks only what Prometheus can answer from a scrape', async () => {
+    const { panels } = JSON.parse(readFileSync(join(packageRoot, 'config/grafana/dashboard.json'), 'utf8')) as {
+      panels: { title: string; targets: { expr: string }[] }[];
+    };
+    const admin = await startAdmin({}, () =>
+      Promise.resolve(
+        facts([
+          account({
+            runs: [run(9, { outcome: 'failed', error: 'No.', error_code: 'unauthenticated' })],
+            failing: {
+              requests: 2,
+              first_at: before(9_000),
+              last_at: before(1_000),
+              code: 'unauthenticated',
+              message: 'No.',
+            },
+          }),
+        ]),
+      ),
+    );
+    admin.metrics.delivery('accepted', 12);
+    admin.metrics.request({ family: 'vendors', method: 'GET', status: 200, ms: 40 });
+    admin.metrics.run({ kind: 'reconcile', outcome: 'complete', pages: 17, seconds: 14 });
+    admin.metrics.finding('missed_update', 3);
+    const { query } = await prometheus(async () => (await admin.ask('/metrics')).body);
+    for (const { title, targets } of panels)
+      for (const { expr } of targets) {
+        const asked = expr.replaceAll(/\$(instance|account)/g, '.*').replaceAll('$__rate_interval', '1m');
+        expect([title, (await query(asked)).length]).not.toEqual([title, 0]);
+      }
+  });
+});

@@ -1,0 +1,113 @@
+/** What may come to the listener of a running daemon, and what it may cost. */
+import { describe, expect, it } from 'vitest';
+import { account } from '../../support/names.ts';
+import { someVendor, type Delivery } from '../../support/testbed/daemon.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** Everything in the file that deliveries may move. */
+function contents(at: Testbed<'daemon'>): unknown {
+  return ['vendors', 'vendor_versions', 'deliveries', 'dirty_vendors', 'callbacks'].map((table) =>
+    at.query(`SELECT * FROM ${table}`),
+  );
+}
+
+async function counted(at: Testbed<'daemon'>, outcome: string): Promise<number> {
+  // An examination serves a second's callers.
+  await at.clock.pass(1_000);
+  const { body } = await at.look('/metrics');
+  return Number(
+    new RegExp(`^vendor_mirror_deliveries_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1] ?? 0,
+  );
+}
+
+/** A running daemon at rest, and an event that the service has told it. */
+async function toldOnce(): Promise<{ at: Testbed<'daemon'>; delivery: Delivery }> {
+  const at = await testbed({ level: 'daemon' });
+  at.posted.length = 0;
+  at.sandbox.vendors(account).edit(someVendor(at), { city: 'Oslo' });
+  await at.clock.until('it was told', () => at.query('SELECT 1 FROM deliveries').length > 0);
+  await at.clock.pass(60_000);
+  await at.untilQuiet();
+  at.requests.length = 0;
+  return { at, delivery: at.posted[0]! };
+}
+
+const form = 'application/x-www-form-urlencoded';
+const strangersCode = 'name=callback.verify&verifier=abcdefghijklmnopqrstuvwxyz0123&object_id=2001&account_id=6BApk';
+
+describe('a running daemon refuses', () => {
+  const otherBody = ({ body, ...rest }: Delivery, change: (body: string) => string): Delivery => ({
+    ...rest,
+    body: change(body),
+  });
+  const otherHeaders = ({ headers, ...rest }: Delivery, change: Delivery['headers']): Delivery => ({
+    ...rest,
+    headers: { ...headers, ...change },
+  });
+
+  it.each<[string, number, string, (delivery: Delivery) => Delivery]>([
+    [
+      'H1 a forged one',
+      401,
+      'wrong_signature',
+      (delivery) => otherHeaders(delivery, { 'X-Service-Hmac-SHA256': Buffer.alloc(32, 7).toString('base64') }),
+    ],
+    [
+      'H1 one whose signature is over something else',
+      401,
+      'wrong_signature',
+      (delivery) => otherBody(delivery, (body) => body.replace(/object_id=\d+/, 'object_id=1')),
+    ],
+    ['a truncated one', 400, 'malformed', (delivery) => otherBody(delivery, (body) => body.slice(0, 30))],
+    ['an unsigned one', 400, 'unsigned', ({ path, body }) => ({ path, body, headers: { 'content-type': form } })],
+    [
+      'H2 an oversized one',
+      413,
+      'too_large',
+      (delivery) => otherBody(delivery, (body) => body + '&note='.padEnd(20_000, 'x')),
+    ],
+    ['one of another type', 415, 'wrong_type', (delivery) => otherHeaders(delivery, { 'content-type': 'text/plain' })],
+    [
+      'H5 one for a path that nobody gave out',
+      404,
+      'unknown_path',
+      (delivery) => ({ ...delivery, path: delivery.path.slice(0, -1) }),
+    ],
+    [
+      "D2 a stranger's verification code",
+      403,
+      'unexpected_code',
+      ({ path }) => ({ path, headers: { 'content-type': form }, body: strangersCode }),
+    ],
+  ])('%s with %i, counts it as %s, stores nothing and asks nothing', async (_, status, outcome, change) => {
+    const { at, delivery } = await toldOnce();
+    const before = contents(at);
+    expect(await at.deliver(change(delivery))).toBe(status);
+    await at.clock.pass(60_000);
+    expect(await counted(at, outcome)).toBe(1);
+    expect(contents(at)).toEqual(before);
+    expect(at.requests).toEqual([]);
+  });
+});
+
+it('E7 C1 C3 a true delivery replayed ten thousand times costs a handful of reads and changes nothing', async () => {
+  const { at, delivery } = await toldOnce();
+  const vendors = at.query('SELECT * FROM vendors');
+  const answers: Record<number, number> = {};
+  for (let round = 0; round < 100; round += 1) {
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => at.deliver(delivery)));
+    for (const status of statuses) answers[status] = (answers[status] ?? 0) + 1;
+    // Ten seconds of replays.
+    await at.clock.pass(100);
+  }
+  await at.clock.pass(60_000);
+  expect(answers).toEqual({ 200: 10_000 });
+  expect(at.requests.filter((line) => line.includes('/bill_vendors/')).length).toBeLessThanOrEqual(6);
+  expect(at.query('SELECT * FROM vendors')).toEqual(
+    vendors.map((row) => ({ ...(row as object), read_seq: expect.anything() as unknown })),
+  );
+  expect(at.query('SELECT outcome, count(*) AS n FROM deliveries GROUP BY 1')).toEqual([
+    { outcome: 'applied', n: 1 },
+    { outcome: 'unchanged', n: 10_000 },
+  ]);
+});

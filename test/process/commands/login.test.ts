@@ -1,0 +1,180 @@
+/** A person logs in with a browser: the page of the sandbox, the redirect, the tokens that follow, and what may go wrong on the way. */
+import { describe, expect, it } from 'vitest';
+import { watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
+import { ended, freePort } from '../../support/testbed/program.ts';
+import { testbed } from '../../support/testbed.ts';
+
+const authOf = (baseUrl: string, redirectUri: string): string =>
+  `{ oauth: { authorizeUrl: "${baseUrl}/auth/oauth/authorize", tokenUrl: "${baseUrl}/auth/oauth/token", clientId: mirror, clientSecret: hush, redirectUri: "${redirectUri}" } }`;
+
+async function place(redirect?: string) {
+  const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+  const redirectUri = redirect ?? `http://127.0.0.1:${await freePort()}/callback`;
+  const at = await testbed({ level: 'program', service: sandbox, auth: authOf(sandbox.baseUrl, redirectUri) });
+  return { ...at, sandbox };
+}
+
+/** The address that login asks to open. */
+function addressIn(login: DaemonProcess): URL {
+  const [, address = ''] = /^ {2}(http\S+)$/m.exec(login.stderr()) ?? [];
+  return new URL(address);
+}
+
+/** What a browser does in which somebody presses a button of the page. @returns where it is sent. */
+async function press(address: URL, decision: 'allow' | 'deny'): Promise<string> {
+  const shown = await (await fetch(address)).text();
+  const body = new URLSearchParams();
+  for (const [, name = '', value = ''] of shown.matchAll(/name="([^"]+)" value="([^"]*)">/g))
+    body.set(name, unescaped(value));
+  body.set('decision', decision);
+  const answer = await fetch(new URL('/auth/oauth/authorize', address), { method: 'POST', body, redirect: 'manual' });
+  expect(answer.status).toBe(302);
+  return answer.headers.get('location') ?? '';
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+
+async function started(at: Awaited<ReturnType<typeof place>>, until: string, ...more: string[]) {
+  const child = at.start('login', ...more);
+  const end = ended(child);
+  const login = watched(child);
+  await login.logged(until);
+  return { child, end, login };
+}
+
+describe('login', () => {
+  it('waits for the browser, keeps the tokens, and says what they open; then every command has access', async () => {
+    const at = await place();
+    const before = await at.run('sync');
+    expect([before.status, before.stderr]).toEqual([77, expect.stringContaining('Run `vendor-mirror login')]);
+
+    const { end, login } = await started(at, 'Waiting for the browser');
+    const answer = await fetch(await press(addressIn(login), 'allow'));
+    expect(await answer.text()).toContain('Go back to the terminal');
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Logged in\. Scopes: .*\nThe account 6BApk can be read\.\n/),
+    ]);
+    expect((await at.run('sync')).status).toBe(0);
+
+    const out = await at.run('logout');
+    expect([out.status, out.stdout]).toEqual([0, expect.stringMatching(/^Logged out/)]);
+    expect((await at.run('sync')).status).toBe(77);
+    expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+  });
+
+  it('takes the pasted address where the browser comes back elsewhere', async () => {
+    const at = await place('https://mirror.example.com/oauth');
+    const { child, end, login } = await started(at, 'allow access');
+    child.stdin?.end(`${await press(addressIn(login), 'allow')}\n`);
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([0, expect.stringContaining('can be read')]);
+  });
+
+  it('gets one of two grants of the same client, and leaves the other without', async () => {
+    const redirect = 'https://mirror.example.com/oauth';
+    const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+    const auth = authOf(sandbox.baseUrl, redirect);
+    const settings = `connections: { main: { auth: ${auth} } }`;
+    const at = await testbed({
+      level: 'program',
+      service: sandbox,
+      auth,
+      accounts: ['{ id: 6BApk, connection: main }'],
+      settings,
+    });
+    const unnamed = await at.run('logout', 'nobody');
+    expect([unnamed.status, unnamed.stderr]).toEqual([64, expect.stringContaining('default, main')]);
+
+    const child = at.start('login', 'main');
+    const end = ended(child);
+    const login = watched(child);
+    await login.logged('allow access');
+    child.stdin?.end(`${await press(addressIn(login), 'allow')}\n`);
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Logged in for the connection main\. Scopes: .*\nThe account 6BApk can be read\.\n/),
+    ]);
+    expect((await at.run('sync')).status).toBe(0);
+    expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+    expect((await at.run('logout', 'main')).stdout).toMatch(/^Logged out/);
+    const after = await at.run('sync');
+    expect([after.status, after.stderr]).toEqual([
+      77,
+      expect.stringContaining('Connection main: Nobody has logged in'),
+    ]);
+  });
+
+  it('prints one document with --json, and no token anywhere', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser', '--json');
+    await fetch(await press(addressIn(login), 'allow'));
+    const { status, stdout, stderr } = await end;
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, accounts: [{ account: '6BApk', access: true }] });
+    expect(stdout + stderr).not.toMatch(/[0-9a-f]{64}/);
+  });
+
+  it('ends with 77 where the person refuses', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    await fetch(await press(addressIn(login), 'deny'));
+    const { status, stderr } = await end;
+    expect([status, stderr]).toEqual([77, expect.stringContaining('did not authorize vendor-mirror: access_denied')]);
+  });
+
+  it('refuses the answer to another login, and goes on waiting for its own', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    const back = new URL(await press(addressIn(login), 'allow'));
+    const strange = new URL(back);
+    strange.searchParams.set('state', 'of-somebody-else');
+    expect((await fetch(strange)).status).toBe(400);
+    expect((await at.run('sync')).status).toBe(77);
+    await fetch(back);
+    expect((await end).status).toBe(0);
+    expect((await at.run('sync')).status).toBe(0);
+  });
+
+  it('takes no pasted address of another login', async () => {
+    const at = await place('https://mirror.example.com/oauth');
+    const { child, end, login } = await started(at, 'allow access');
+    const back = new URL(await press(addressIn(login), 'allow'));
+    back.searchParams.set('state', 'of-somebody-else');
+    child.stdin?.end(`${back.href}\n`);
+    const { status, stderr } = await end;
+    expect([status, stderr]).toEqual([64, expect.stringContaining('not the answer to this login')]);
+    expect((await at.run('sync')).status).toBe(77);
+  });
+
+  it('takes an answer in which the service names itself', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    const back = new URL(await press(addressIn(login), 'allow'));
+    back.searchParams.set('iss', 'https://issuer.example/of/its/own');
+    await fetch(back);
+    expect((await end).status).toBe(0);
+  });
+
+  it('ends when it is interrupted while it waits', async () => {
+    const at = await place();
+    const { end, login } = await started(at, 'Waiting for the browser');
+    expect(await login.end('SIGINT')).toBe(1);
+    expect((await end).stderr).toContain('Interrupted by SIGINT');
+  });
+
+  it('names a redirect address that is none', async () => {
+    const at = await place('not an address');
+    const { status, stderr } = await at.run('login');
+    expect([status, stderr]).toEqual([78, expect.stringContaining('redirectUri')]);
+  });
+
+  it('is of no use with a token in the settings, and says so', async () => {
+    const at = await testbed({ level: 'program', service: { vendors: 5 } });
+    const { status, stderr } = await at.run('login');
+    expect([status, stderr]).toEqual([78, expect.stringContaining('service.auth.oauth is not set')]);
+  });
+});

@@ -1,0 +1,108 @@
+/** The built-in sandbox as people meet it: started again and again, with commands beside it. */
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { ask, temporaryFolder } from '../../support/mirror-file.ts';
+import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
+import { build, program } from '../../support/testbed/build.ts';
+import { ended, freePort, type Ended } from '../../support/testbed/program.ts';
+
+/** For a machine that does much else. */
+vi.setConfig({ testTimeout: 240_000 });
+
+beforeAll(build);
+
+async function sandboxPlace() {
+  const folder = temporaryFolder();
+  const database = join(folder, 'sandbox.db');
+  const settings = join(folder, 'mirror.yaml');
+  writeFileSync(
+    settings,
+    `accounts: [6BApk]
+database: ${database}
+secrets: ${join(folder, 'secrets.db')}
+listener: { host: 127.0.0.1, port: ${await freePort()} }
+admin: { port: ${await freePort()} }
+sync: { lag: 0s, secondLook: 1s }
+sandbox: { vendors: 40, seed: 1, churn: 0 }
+`,
+  );
+  const start = (...argv: string[]) => {
+    const child = spawn(process.execPath, [program, ...argv, '-c', settings], { cwd: folder });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return child;
+  };
+  return {
+    database,
+    serve: (): DaemonProcess => watched(start('serve')),
+    run: (...argv: string[]): Promise<Ended> => ended(start(...argv)),
+    query: (sql: string) => ask(database, sql),
+  };
+}
+
+interface Listed {
+  readonly callbacks: readonly { readonly callbackid: number; readonly verified: boolean }[];
+}
+
+it('K22 three starts in a row find the same service, whose changes arrive, and every command beside them speaks to it', async () => {
+  const at = await sandboxPlace();
+  const commands = [
+    ['sync'],
+    ['reconcile'],
+    ['verify'],
+    ['gateways', 'list'],
+    ['vendors', 'list'],
+    ['doctor'],
+    ['status'],
+  ];
+  const callbackids = new Set<number>();
+  const ends = ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const;
+  for (const [nth, signal] of ends.entries()) {
+    const daemon = at.serve();
+    await daemon.logged('"msg":"serving"');
+    const isVerified = async (): Promise<boolean> => {
+      const { stdout } = await at.run('callbacks', 'list', '--json');
+      const { callbacks } = JSON.parse(stdout) as Listed;
+      for (const { callbackid } of callbacks) callbackids.add(callbackid);
+      return callbacks.some(({ verified }) => verified);
+    };
+    if (nth === 0) await daemon.logged('"msg":"reconcile complete"');
+    else expect(await isVerified()).toBe(true);
+
+    for (const command of commands) {
+      const { status, stderr } = await at.run(...command);
+      expect([status, stderr], command.join(' ')).toEqual([0, expect.anything()]);
+    }
+    expect(at.query(`SELECT vendorid FROM vendors WHERE presence <> 'present'`)).toEqual([]);
+    expect(at.query('SELECT count(*) AS vendors FROM vendors')).toEqual([{ vendors: 40 }]);
+
+    const city = `City ${nth}`;
+    const [{ vendorid } = { vendorid: 0 }] = at.query('SELECT vendorid FROM active_vendors ORDER BY vendorid');
+    expect((await at.run('vendors', 'edit', String(vendorid), '--set', `city=${city}`)).status).toBe(0);
+    const news = `SELECT 1 FROM deliveries WHERE object_id = ${String(vendorid)} AND outcome <> 'pending'`;
+    await until(() => at.query(news).length > nth);
+    expect(at.query(`SELECT city FROM vendors WHERE vendorid = ${String(vendorid)}`)).toEqual([{ city }]);
+    await daemon.end(signal);
+  }
+  expect(callbackids.size).toBe(1);
+  expect(at.query('SELECT service FROM mirror_identity')).toEqual([
+    { service: expect.stringMatching(/^sandbox [0-9a-f]{16}$/) as unknown },
+  ]);
+  const cities = at.query(
+    `SELECT new FROM (SELECT json_extract(raw, '$.city') AS new FROM vendor_versions) WHERE new LIKE 'City %'`,
+  );
+  expect(cities).toEqual([{ new: 'City 0' }, { new: 'City 1' }, { new: 'City 2' }]);
+});
+
+it('K22 commands without a daemon take turns with the one world, and a daemon waits for its turn', async () => {
+  const at = await sandboxPlace();
+  const runs = [at.run('sync'), at.run('reconcile'), at.run('verify')];
+  const daemon = at.serve();
+  expect((await Promise.all(runs)).map(({ status }) => status)).toEqual([0, 0, expect.any(Number)]);
+  await daemon.logged('"msg":"reconcile complete"');
+  expect((await at.run('verify')).status).toBe(0);
+  expect(await daemon.end()).toBe(0);
+  expect(existsSync(`${at.database}.world.address`)).toBe(false);
+  expect((await at.run('verify')).status).toBe(0);
+});

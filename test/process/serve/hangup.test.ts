@@ -1,0 +1,143 @@
+/** SIGHUP: a terminal that is closed, and settings that are read again. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { until } from '../../support/testbed/daemon-process.ts';
+import { program } from '../../support/testbed/build.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+/** For a machine that does much else. */
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Writes the settings anew, with other texts in them. */
+function rewrite({ folder }: Testbed<'program'>, from: string, to: string): void {
+  const file = join(folder, 'mirror.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to));
+}
+
+interface Terminal {
+  /** What the daemon in it wrote on standard error so far. */
+  readonly stderr: () => string;
+  close(): void;
+  /** Resolves when nobody is left who was started in it. */
+  readonly empty: Promise<unknown>;
+}
+
+/** Starts `serve` in a terminal, as the shell does after these words. */
+function inTerminal(at: Testbed<'program'>, words = ''): Terminal {
+  const [errors, pid] = [join(at.folder, 'errors'), join(at.folder, 'pid')];
+  const line = `echo $$ > '${pid}'; exec ${words} '${process.execPath}' '${program}' serve 2> '${errors}'`;
+  // Everyone in it holds the fourth stream.
+  const window = spawn('script', ['-qfec', line, '/dev/null'], {
+    cwd: at.folder,
+    env: { ...process.env, VENDOR_MIRROR_CONFIG: join(at.folder, 'mirror.yaml') },
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  let lives = true;
+  const empty = once((window.stdio[3] as Readable).resume(), 'close').then(() => (lives = false));
+  onTestFinished(() => {
+    window.kill('SIGKILL');
+    if (lives) process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
+  });
+  window.stdout.resume();
+  return {
+    stderr: () => (existsSync(errors) ? readFileSync(errors, 'utf8') : ''),
+    close: () => void window.kill('SIGKILL'),
+    empty,
+  };
+}
+
+describe('SIGHUP', () => {
+  it('ends a daemon whose terminal is closed, in good order', async () => {
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
+    const terminal = inTerminal(at);
+    await until(() => terminal.stderr().includes('"msg":"reconcile complete"'));
+    terminal.close();
+    await terminal.empty;
+    expect(terminal.stderr()).toContain('"msg":"stopped"');
+    expect(existsSync(`${at.database}-wal`)).toBe(false);
+  });
+
+  it('does not end one that nohup started there', async () => {
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
+    const terminal = inTerminal(at, 'nohup');
+    await until(() => terminal.stderr().includes('"msg":"reconcile complete"'));
+    terminal.close();
+    await until(() => terminal.stderr().includes('tokens were read again'));
+    const answer = await fetch(`http://127.0.0.1:${at.adminPort}/healthz`);
+    expect(answer.status).toBe(200);
+  });
+
+  it('lets a daemon read its token again', async () => {
+    const world = await testbed({ level: 'sandbox', vendors: 5 });
+    const at = await testbed({ level: 'program', service: world, listens: true });
+    rewrite(at, world.token, 'expired');
+    const daemon = await at.serve();
+    await daemon.logged('The service did not accept the token');
+    rewrite(at, 'expired', world.token);
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('tokens were read again');
+    await daemon.logged('"msg":"reconcile complete"');
+    expect(await daemon.end()).toBe(0);
+  });
+
+  it('leaves a daemon on the built-in sandbox with the token of that, which stands in no settings', async () => {
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
+    writeFileSync(
+      join(at.folder, 'mirror.yaml'),
+      `accounts: [6BApk]
+database: ${at.database}
+secrets: ${join(at.folder, 'secrets.db')}
+listener: { port: ${at.listenerPort} }
+admin: { port: ${at.adminPort} }
+sandbox: { vendors: 5, seed: 1, churn: 0 }
+`,
+    );
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('tokens were read again');
+    expect(await daemon.end()).toBe(0);
+    expect(daemon.stderr()).not.toContain('could not be checked');
+  });
+
+  it('leaves a daemon as it is where the settings cannot be read', async () => {
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    rewrite(at, 'accounts:', 'acounts:');
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('the settings cannot be used; the old ones stay');
+    expect(await daemon.end()).toBe(0);
+  });
+
+  it('means nothing to a daemon that is stopping', async () => {
+    const at = await testbed({
+      level: 'program',
+      service: { vendors: 5 },
+      listens: true,
+    });
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    daemon.child.kill('SIGTERM');
+    await daemon.logged('"msg":"stopping"');
+    daemon.child.kill('SIGHUP');
+    expect(await daemon.ended).toBe(0);
+    expect(daemon.stderr()).not.toContain('SIGHUP');
+  });
+});

@@ -1,0 +1,136 @@
+/**
+ * A person at a terminal, who writes to the service by the commands' own functions and repeats a command that failed. Whatever happens
+ * to them is drawn from streams of their own: where nobody writes, a seed's trace is what it was.
+ */
+import type { NewVendor, VendorEdit } from '../../../src/api/requests.ts';
+import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
+import type { VendorService } from '../../../src/sandbox/vendors/vendor-service.ts';
+import { createVendor } from '../../../src/sync/write/create.ts';
+import { editVendor } from '../../../src/sync/write/edit.ts';
+import type { Daemon } from '../machine/process.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Timeline } from '../machine/timeline.ts';
+import type { Trace } from '../machine/trace.ts';
+import { recordingEngine, type Intent } from './write-record.ts';
+
+export interface PersonOptions {
+  readonly plan: Plan;
+  readonly account: string;
+  readonly vendorService: VendorService;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  readonly daemon: () => Daemon | undefined;
+}
+
+const minute = 60_000;
+/** Times that a command is given at most. */
+const mostTries = 4;
+/** How often the last try says `--again`. */
+const againRate = 0.5;
+
+/** One command under way. */
+interface Attempt {
+  readonly daemon: Daemon;
+  readonly abort: AbortController;
+  outcome: 'under way' | 'done' | 'failed';
+}
+
+export class Person {
+  readonly intents: Intent[] = [];
+  readonly #options: PersonOptions;
+  readonly #random: SeededRandom;
+  readonly #attempts = new Set<Attempt>();
+  #isOver = false;
+
+  constructor(options: PersonOptions) {
+    this.#options = options;
+    this.#random = seededRandom(seedOf(options.plan.seed, 'person', options.account));
+  }
+
+  /** Plans all commands of the safety phase. */
+  plan(): void {
+    const { plan, timeline } = this.#options;
+    for (let nth = 0; nth < plan.writes * plan.minutes; nth += 1)
+      timeline.timer(this.#random.below(plan.minutes * minute), () => this.#begin(nth));
+  }
+
+  /** The process is about to end: what is under way is interrupted. */
+  interrupt(): void {
+    for (const { abort } of this.#attempts) abort.abort(new Error('Interrupted.'));
+  }
+
+  /** No more commands. */
+  end(): void {
+    this.#isOver = true;
+    this.interrupt();
+  }
+
+  #begin(nth: number): void {
+    const { account, vendorService } = this.#options;
+    const kind = this.#random.below(100);
+    const vendorid = kind < 25 ? undefined : vendorService.someId(this.#random);
+    const intent: Intent = {
+      account,
+      vendorid,
+      fields: this.#fields(nth, kind, vendorid),
+      calls: [],
+      looks: [],
+      told: [],
+    };
+    this.intents.push(intent);
+    this.#try(intent, 1);
+  }
+
+  #fields(nth: number, kind: number, vendorid: number | undefined): VendorEdit {
+    if (vendorid === undefined) return { vendor_name: `By hand ${nth}`, language: 'en', currency_code: 'USD' };
+    if (kind < 70) return { account_number: `By hand ${nth}` };
+    return { vis_state: ([0, 1, 2] as const)[kind % 3]! };
+  }
+
+  /** Gives the command, and again a while later where it was not done. */
+  #try(intent: Intent, times: number): void {
+    const { timeline, trace, daemon: current } = this.#options;
+    const daemon = current();
+    const pause = 20_000 + this.#random.below(2 * minute);
+    const again = times === mostTries && this.#random.happens(againRate);
+    if (this.#isOver) return;
+    const what = [intent.vendorid ?? 'new', JSON.stringify(intent.fields)];
+    trace.write('person', intent.account, ...what, times, ...(again ? ['again'] : []));
+    const attempt = daemon && this.#carryOut(daemon, intent, again);
+    const later = (): void => {
+      if (this.#isOver || attempt?.outcome === 'done') return;
+      if (attempt?.outcome === 'under way' && attempt.daemon.clock.alive) timeline.timer(pause, later);
+      else if (times < mostTries) this.#try(intent, times + 1);
+    };
+    timeline.timer(pause, later);
+  }
+
+  #carryOut(daemon: Daemon, intent: Intent, again: boolean): Attempt {
+    const { timeline, trace } = this.#options;
+    const attempt: Attempt = { daemon, abort: new AbortController(), outcome: 'under way' };
+    const { engine } = daemon.installation.account(intent.account);
+    const recording = recordingEngine(engine, intent, { daemon: daemon.number, again, now: () => timeline.now });
+    const options = { signal: attempt.abort.signal, again, by: 'anna' };
+    this.#attempts.add(attempt);
+    const { vendorid, fields } = intent;
+    const work =
+      vendorid === undefined
+        ? createVendor(recording, fields as NewVendor, options)
+        : editVendor(recording, vendorid, fields, options);
+    work
+      .then(
+        ({ notTaken, vendorid: written }) => {
+          attempt.outcome = notTaken.length === 0 ? 'done' : 'failed';
+          if (notTaken.length === 0) intent.told.push({ at: timeline.now, vendorid: written });
+          trace.write('person was told', attempt.outcome, ...notTaken);
+        },
+        (error: unknown) => {
+          attempt.outcome = 'failed';
+          const words = error instanceof Error ? error.message : String(error);
+          trace.write('person was told', words.replaceAll(/\S*simulation-\S*/g, '…'));
+        },
+      )
+      .finally(() => this.#attempts.delete(attempt));
+    return attempt;
+  }
+}

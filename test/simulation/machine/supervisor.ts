@@ -1,0 +1,171 @@
+/** Keeps a process running, as an operator's machine does: starts it, starts it anew when it died, and lets it die. */
+import type Driver from 'better-sqlite3';
+import type { Settings } from '../../../src/settings/parse.ts';
+import type { RunReport } from '../../../src/sync/run/run.ts';
+import { ProcessClock } from './process-clock.ts';
+import { startDaemon, type Daemon } from './process.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Network } from './network.ts';
+import { busy, full, tapInto } from './sqlite-tap.ts';
+import type { Timeline } from './timeline.ts';
+import type { Trace } from './trace.ts';
+
+export interface SupervisorOptions {
+  readonly plan: Plan;
+  readonly folder: string;
+  readonly settings: Settings;
+  readonly timeline: Timeline;
+  readonly network: Network;
+  readonly trace: Trace;
+  readonly onRun: (report: RunReport, daemon: number) => void;
+  /** Somebody is about to set the wall clock. */
+  readonly onClockSet: () => void;
+  /** The process does not serve any more: it is about to end, or did. */
+  readonly onDown: () => void;
+}
+
+/** How long a start that failed waits for the next one. */
+const startAgainAfter = 5_000;
+
+export class Supervisor {
+  /** The process, while it serves. */
+  daemon: Daemon | undefined;
+  /** Until when somebody else holds the lock, and until when the disk is full: milliseconds of the timeline. */
+  lockedUntil = 0;
+  fullUntil = 0;
+  readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
+  /** What became of readings, by kind. */
+  readonly verdicts = new Map<string, number>();
+  readonly #options: SupervisorOptions;
+  readonly #untap: () => void;
+  readonly #connections = new Map<Driver.Database, ProcessClock>();
+  #clock: ProcessClock;
+  #number = 0;
+  /** The process dies at so many more edges of transactions. */
+  #edgesLeft: number | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#clock = new ProcessClock(options.timeline, 0, 0);
+    this.#untap = tapInto(options.folder, {
+      opened: (sqlite) => this.#connections.set(sqlite, this.#clock),
+      before: (sqlite, writes) => {
+        const now = options.timeline.now;
+        if (!this.#connections.get(sqlite)?.alive) throw busy;
+        if (writes && now < this.lockedUntil) throw busy;
+        if (writes && now < this.fullUntil) throw full;
+        if (writes) this.#edge('beforeCommit');
+      },
+      after: (_, writes) => {
+        if (writes) this.#edge('afterCommit');
+      },
+    });
+  }
+
+  get clock(): ProcessClock {
+    return this.#clock;
+  }
+
+  /** Starts the process; where it cannot be started, again a little later. */
+  start(): void {
+    const { plan, settings, timeline, network, trace, onRun } = this.#options;
+    this.#number += 1;
+    const number = this.#number;
+    const clock = new ProcessClock(timeline, this.#clock.behind, this.#clock.wallError);
+    this.#clock = clock;
+    trace.write('start', number);
+    const onVerdict = (kind: string): void => void this.verdicts.set(kind, (this.verdicts.get(kind) ?? 0) + 1);
+    startDaemon({
+      plan,
+      settings,
+      number,
+      clock,
+      fetch: network.fetchFor(number, clock),
+      onRun: (report) => onRun(report, number),
+      onVerdict,
+    }).then(
+      (daemon) => {
+        if (clock.alive) this.daemon = daemon;
+      },
+      () => {
+        if (!clock.alive) return;
+        this.counts.failedStarts += 1;
+        this.#endProcess();
+        timeline.timer(startAgainAfter, () => this.start());
+      },
+    );
+  }
+
+  /** Somebody sets the wall clock. */
+  shiftWall(ms: number): void {
+    this.#options.onClockSet();
+    this.#clock.shiftWall(ms);
+  }
+
+  /** The process dies, at the moment or at one of its next transactions. */
+  crash(afterEdges: number): void {
+    if (afterEdges > 0) this.#edgesLeft = afterEdges;
+    else this.#kill();
+  }
+
+  /** A signal ends the process; it is started again when it is done. */
+  restart(): void {
+    const { daemon } = this;
+    if (!daemon) return;
+    const { trace, timeline } = this.#options;
+    this.daemon = undefined;
+    this.counts.restarts += 1;
+    trace.write('stop', daemon.number);
+    this.#options.onDown();
+    void daemon.stop().then(() => {
+      if (!daemon.clock.alive) return;
+      this.#endProcess();
+      timeline.timer(1_000, () => this.start());
+    });
+  }
+
+  /** No more troubles: what was planned and has not come does not come. */
+  endFaults(): void {
+    this.#edgesLeft = undefined;
+    this.lockedUntil = this.fullUntil = 0;
+  }
+
+  /** Ends everything, at once. */
+  close(): void {
+    if (this.#clock.alive) this.#endProcess();
+    this.#untap();
+  }
+
+  #edge(where: 'beforeCommit' | 'afterCommit'): void {
+    if (this.#edgesLeft === undefined) return;
+    this.#edgesLeft -= 1;
+    if (this.#edgesLeft > 0) return;
+    this.counts[where] += 1;
+    this.#kill();
+    throw busy;
+  }
+
+  #kill(): void {
+    this.#edgesLeft = undefined;
+    if (!this.#clock.alive) return;
+    const { plan, timeline, network, trace } = this.#options;
+    this.counts.crashes += 1;
+    if (network.handshaking > 0) this.counts.insideHandshake += 1;
+    trace.write('crash');
+    this.#endProcess();
+    if (plan.crashOf === 'machine') this.#clock.reboot();
+    timeline.timer(plan.downtime * 1_000, () => this.start());
+  }
+
+  /** Nothing of the old process reaches the files any more. */
+  #endProcess(): void {
+    this.daemon = undefined;
+    this.#clock.end();
+    for (const [sqlite, clock] of this.#connections)
+      if (!clock.alive) {
+        sqlite.close();
+        this.#connections.delete(sqlite);
+      }
+    this.#options.onDown();
+  }
+}

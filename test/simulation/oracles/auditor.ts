@@ -1,0 +1,248 @@
+/** Holds the promises of the safety phase against what the mirror file shows of an account, whenever it is asked to look (P2 to P7). */
+import { existsSync } from 'node:fs';
+import { parseInstant } from '../../../src/domain/clock.ts';
+import { DeliveryMoments } from './delivery-moments.ts';
+import type { Follower } from './follower.ts';
+import type { DeliveryOracle } from './delivery-oracle.ts';
+import type { Plan } from '../plan/plan.ts';
+import { Reader } from './reader.ts';
+import type { View } from '../machine/network.ts';
+import { epoch } from '../machine/timeline.ts';
+import { inconsistencies, type Known } from './consistency.ts';
+
+export interface AuditorOptions {
+  readonly account: string;
+  readonly plan: Plan;
+  readonly follower: Follower;
+  readonly view: View;
+  readonly deliveryOracle: DeliveryOracle;
+  readonly database: string;
+  readonly secrets: string;
+  /** How long the service may answer from an old copy, in milliseconds. */
+  readonly lag: number;
+  readonly broken: (promise: string, what: string) => void;
+  readonly now: () => number;
+  /** How wrong the machine's wall clock is, in milliseconds. */
+  readonly wallError: () => number;
+  /** Whether the program serves: where it does not, nobody keeps its file open. */
+  readonly serves: () => boolean;
+}
+
+export class Auditor {
+  readonly #options: AuditorOptions;
+  readonly #known: Known = new Map();
+  readonly #received: DeliveryMoments;
+  /** The last run before the wall clock was set. */
+  #lastRunBeforeSet = 0;
+  readonly #readers = new Map<string, Reader>();
+  /** Runs that had ended when it looked last, and the numbers of pages that it knew. */
+  readonly #ended = new Set<number>();
+  readonly #pages = new Set<number>();
+
+  constructor(options: AuditorOptions) {
+    this.#options = options;
+    this.#received = new DeliveryMoments(options);
+  }
+
+  look(): void {
+    const { database, serves } = this.#options;
+    if (!existsSync(database)) return;
+    const reader = this.#reader(database);
+    try {
+      reader.together(() => this.#inspect(reader));
+    } finally {
+      if (!serves()) this.close();
+    }
+  }
+
+  /** The wall clock is about to be set: until a run that begins later is complete, `safe_as_of` is a moment of the clock before. */
+  forgetMoments(): void {
+    this.#lastRunBeforeSet = this.#options.follower.lastRun;
+  }
+
+  close(): void {
+    for (const reader of this.#readers.values()) reader.close();
+    this.#readers.clear();
+  }
+
+  /** Deliveries that are given up for now, by their numbers in the journal. */
+  parked(): number[] {
+    return this.#ask<{ id: number }>(
+      this.#options.database,
+      `SELECT id FROM deliveries d WHERE account_id = ? AND outcome = 'parked' AND NOT EXISTS (
+         SELECT 1 FROM dirty_vendors m
+         WHERE m.account_id = d.account_id AND m.vendorid = d.object_id AND m.due_at IS NOT NULL)`,
+      this.#options.account,
+    ).map(({ id }) => id);
+  }
+
+  /** Vendors that are to be read. */
+  marked(): number[] {
+    const { account, database } = this.#options;
+    const sql = 'SELECT vendorid FROM dirty_vendors WHERE account_id = ?';
+    return this.#ask<{ vendorid: number }>(database, sql, account).map(({ vendorid }) => vendorid);
+  }
+
+  /** Whether the callback was registered as often as a day allows. */
+  registeredEnough(): boolean {
+    const { account, secrets } = this.#options;
+    return this.#ask(secrets, 'SELECT 1 FROM registrations WHERE account_id = ?', account).length >= 3;
+  }
+
+  /** Codes that the service has said are right. */
+  provenCodes(): string[] {
+    const { account, secrets } = this.#options;
+    const sql = "SELECT verifier FROM verifiers WHERE account_id = ? AND state = 'proven'";
+    return this.#ask<{ verifier: string }>(secrets, sql, account).map(({ verifier }) => verifier);
+  }
+
+  /** Whether a complete run claims to know all up to its beginning: what was read just before, it cannot contradict. */
+  claimsAll(run: number): boolean {
+    const [told] = this.#ask<{ began: string; safe: string }>(
+      this.#options.database,
+      'SELECT started_at AS began, safe_as_of AS safe FROM runs WHERE id = ?',
+      run,
+    );
+    const [began = 0, safe = 0] = [told?.began, told?.safe].map((text) => parseInstant(text ?? ''));
+    return safe >= began - this.#options.lag;
+  }
+
+  #inspect(reader: Reader): void {
+    const { broken, follower, deliveryOracle } = this.#options;
+    // A process that died before its first migration leaves an empty file.
+    if (reader.rows('SELECT 1 FROM sqlite_master LIMIT 1').length === 0 && deliveryOracle.acknowledged.size === 0)
+      return;
+    this.#journal(reader);
+    this.#orphaned(reader);
+    this.#numbered(reader);
+    follower.read(reader);
+    this.#settled(reader);
+    for (const inconsistency of inconsistencies(reader, this.#options.account, this.#known))
+      broken('P5', inconsistency);
+    this.#freshness(reader);
+  }
+
+  #ask<Row>(file: string, sql: string, ...values: (string | number)[]): Row[] {
+    try {
+      return this.#reader(file).rows<Row>(sql, ...values);
+    } finally {
+      if (!this.#options.serves()) this.close();
+    }
+  }
+
+  #reader(file: string): Reader {
+    const reader = this.#readers.get(file) ?? new Reader(file);
+    this.#readers.set(file, reader);
+    return reader;
+  }
+
+  /** P2: what was acknowledged is in the journal. P6: and nothing else. */
+  #journal(reader: Reader): void {
+    const { account, deliveryOracle, broken } = this.#options;
+    const isOurs = (key: string): boolean => key.startsWith(`${account} `);
+    const rows = reader.rows<{ key: string; count: number }>(
+      `SELECT account_id || ' ' || name || ' ' || object_id AS key, count(*) AS count FROM deliveries
+         WHERE account_id = ? GROUP BY 1`,
+      account,
+    );
+    const journal = new Map(rows.map(({ key, count }) => [key, count]));
+    for (const [key, count] of deliveryOracle.acknowledged)
+      if (isOurs(key) && (journal.get(key) ?? 0) < count)
+        broken('P2', `${count} deliveries “${key}” were acknowledged, and ${journal.get(key) ?? 0} are in the journal`);
+    for (const [key, count] of journal)
+      if ((deliveryOracle.arrived.get(key) ?? 0) < count)
+        broken('P6', `more deliveries “${key}” are in the journal than were sent`);
+  }
+
+  /** P2: what waits for an answer has a mark that will have it answered. */
+  #orphaned(reader: Reader): void {
+    const { account, broken } = this.#options;
+    const orphans = reader.rows<{ id: number }>(
+      `SELECT id FROM deliveries d WHERE account_id = ? AND outcome = 'pending' AND NOT EXISTS (
+         SELECT 1 FROM dirty_vendors m WHERE m.account_id = d.account_id AND m.vendorid = d.object_id)`,
+      account,
+    );
+    for (const { id } of orphans) broken('P2', `delivery ${id} is pending, and nothing has it answered`);
+  }
+
+  /** P3: a request takes its number when it begins, so what a run was shown bears no number from before the run. */
+  #numbered(reader: Reader): void {
+    const { account, broken } = this.#options;
+    const runs = reader.rows<{ id: number; began_seq: number; outcome: string }>(
+      'SELECT id, began_seq, outcome FROM runs WHERE account_id = ?',
+      account,
+    );
+    const pages = reader.rows<{ read_seq: number }>(
+      'SELECT read_seq FROM page_confirmations WHERE account_id = ?',
+      account,
+    );
+    // Only these can have been shown anything since the look before.
+    const began = runs.filter(({ id }) => !this.#ended.has(id)).map(({ began_seq }) => began_seq);
+    for (const { read_seq } of pages)
+      if (!this.#pages.has(read_seq) && read_seq <= Math.min(...began))
+        broken('P3', `a page is numbered ${read_seq}, as if it had been asked for before the runs that it is of`);
+    for (const { read_seq } of pages) this.#pages.add(read_seq);
+    for (const { id, outcome } of runs) if (outcome !== 'running') this.#ended.add(id);
+  }
+
+  /** P2: a delivery is settled by a reading that began after it came. */
+  #settled(reader: Reader): void {
+    const { account, broken, follower, lag } = this.#options;
+    this.#received.read(reader);
+    const settled = reader.rows<{ vendorid: number; id: number }>(
+      `SELECT object_id AS vendorid, max(id) AS id FROM deliveries
+         WHERE account_id = ? AND outcome IN ('applied', 'unchanged')
+         AND object_id NOT IN (SELECT vendorid FROM dirty_vendors WHERE account_id = ?) GROUP BY 1`,
+      account,
+      account,
+    );
+    for (const { vendorid, id } of settled) {
+      const received = this.#received.of(id) ?? -Infinity;
+      const gap = follower.gap(vendorid, received - lag);
+      if (gap !== undefined) broken('P2', `delivery ${id} of ${received.toFixed(0)} is settled, and ${gap}`);
+    }
+  }
+
+  /** A moment of the file, in milliseconds of the timeline. */
+  #moment(text: string): number {
+    return (parseInstant(text) ?? 0) - epoch - this.#options.wallError();
+  }
+
+  /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
+  #sawEmptyListsOnly(reader: Reader): boolean {
+    const [run] = reader.rows<{ began: string; ended: string }>(
+      `SELECT started_at AS began, finished_at AS ended FROM runs
+         WHERE account_id = ? AND outcome = 'complete' ORDER BY id DESC LIMIT 1`,
+      this.#options.account,
+    );
+    const [began = 0, ended = 0] = [run?.began, run?.ended].map((text) => this.#moment(text ?? ''));
+    const within = (at: number): boolean => at >= began && at <= ended;
+    const { lists, emptied } = this.#options.view;
+    return emptied.some(within) && !lists.some(({ at }) => within(at));
+  }
+
+  /** P7: what it claims to know, it knows. */
+  #freshness(reader: Reader): void {
+    const { account, broken, follower } = this.#options;
+    const [since] = reader.rows<{ id: number }>(
+      `SELECT id FROM runs WHERE account_id = ? AND id > ? AND outcome = 'complete' AND kind <> 'verify' LIMIT 1`,
+      account,
+      this.#lastRunBeforeSet,
+    );
+    if (!since) return;
+    const [told] = reader.rows<{ safe_as_of: string | null }>(
+      'SELECT safe_as_of FROM freshness WHERE account_id = ?',
+      account,
+    );
+    const safe = told?.safe_as_of ?? '';
+    if (safe === '') return;
+    if (this.#sawEmptyListsOnly(reader)) return;
+    // Whom a list did not show and nobody could ask after, the file itself calls suspect.
+    const suspects = reader.rows<{ vendorid: number }>(
+      `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,
+      account,
+    );
+    for (const gap of follower.behind(this.#moment(safe), new Set(suspects.map(({ vendorid }) => vendorid))))
+      broken('P7', `“safe as of ${safe}”, and ${gap}`);
+  }
+}

@@ -1,0 +1,196 @@
+/** Follows what the mirror shows of each vendor, from look to look: never backwards (P3), and absent only after two proofs (P4). */
+import { parseInstant } from '../../../src/domain/clock.ts';
+import { contentKey, type LogEntry, type EventLog } from './event-log.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Reader } from './reader.ts';
+import type { View } from '../machine/network.ts';
+import { epoch } from '../machine/timeline.ts';
+
+interface Version {
+  readonly seq: number;
+  readonly vendorid: number;
+  readonly presence: string;
+  readonly vis_state: number | null;
+  readonly run_id: number | null;
+  readonly raw: string;
+}
+
+/** What the mirror held of a vendor when it was last looked at. */
+interface Stored {
+  /** The entry of the event log that it shows, or that explains its absence. */
+  readonly entry: number;
+  readonly absent: boolean;
+  readonly deleted: boolean;
+}
+
+/** A run, from when on it looked, whom it called absent, and how many were present before the first of them. */
+interface FollowedRun {
+  readonly began: number;
+  absences: number;
+  base?: number;
+}
+
+export interface FollowerOptions {
+  readonly account: string;
+  readonly plan: Plan;
+  readonly eventLog: EventLog;
+  readonly view: View;
+  /** How wrong the machine's wall clock is, in milliseconds. */
+  readonly wallError: () => number;
+  /** How long the service may answer from an old copy, in milliseconds. */
+  readonly lag: number;
+  readonly broken: (promise: string, what: string) => void;
+}
+
+export class Follower {
+  readonly stored = new Map<number, Stored>();
+  /** Vendors that were called absent. */
+  absences = 0;
+  /** Runs whose absences a person has allowed begin after this one. */
+  allowed = false;
+  readonly #options: FollowerOptions;
+  readonly #runs = new Map<number, FollowedRun>();
+  #seq = 0;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  /** The run that began last, as far as it was looked; 0 before the first. */
+  get lastRun(): number {
+    return Math.max(0, ...this.#runs.keys());
+  }
+
+  /** Reads on in the history of the file. */
+  read(reader: Reader): void {
+    const { account } = this.#options;
+    const began = reader.rows<{ id: number; started_at: string }>(
+      'SELECT id, started_at FROM runs WHERE account_id = ? AND id > ?',
+      account,
+      this.lastRun,
+    );
+    for (const { id, started_at } of began)
+      this.#runs.set(id, { began: (parseInstant(started_at) ?? 0) - epoch - this.#options.wallError(), absences: 0 });
+    const versions = reader.rows<Version>(
+      'SELECT seq, vendorid, presence, vis_state, run_id, raw FROM vendor_versions WHERE account_id = ? AND seq > ? ORDER BY seq',
+      account,
+      this.#seq,
+    );
+    const [present] = reader.rows<{ count: number }>(
+      `SELECT count(*) AS count FROM vendors WHERE account_id = ? AND presence IN ('present', 'suspect')`,
+      account,
+    );
+    // Those that are absent by now were present when the run began that says so; those that were absent before it are none of its base.
+    const fresh = versions.filter(({ presence }) => presence !== 'present').length;
+    const base = (present?.count ?? 0) + fresh;
+    for (const version of versions) {
+      this.#seq = version.seq;
+      if (version.presence === 'present') this.#seen(version);
+      else this.#absent(version, base);
+    }
+  }
+
+  /** Vendors of which the mirror shows less than was true at a moment, in words; of the `doubtful` it claims nothing. */
+  behind(moment: number, doubtful: ReadonlySet<number> = new Set()): string[] {
+    return this.#options.eventLog.vendors.flatMap((vendorid) =>
+      doubtful.has(vendorid) ? [] : (this.gap(vendorid, moment) ?? []),
+    );
+  }
+
+  /** What the mirror lacks of a vendor as it was at a moment, in words. */
+  gap(vendorid: number, moment: number): string | undefined {
+    const { eventLog } = this.#options;
+    const due = eventLog.at(vendorid, moment);
+    const entry = eventLog.of(vendorid)[due];
+    if (!entry) return undefined;
+    const stored = this.stored.get(vendorid);
+    const alive = entry.state === 0 || entry.state === 2;
+    // Who was seen by nobody while they lived, and lives no more, is rightly not there.
+    const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
+    if (!stored) return alive && ended < 0 ? `vendor ${vendorid} (${entry.version}) is not in the mirror` : undefined;
+    const shown = eventLog.of(vendorid)[stored.entry];
+    // It may be again as it was before.
+    const again = eventLog.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
+    if (stored.entry >= due || (!stored.absent && again >= due)) return undefined;
+    // What became of one that is no more, or was no more soon after, nobody may be able to tell.
+    if ((!alive || ended >= 0) && (stored.absent || stored.deleted)) return undefined;
+    return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${entry.version} (${entry.state}); it was ${this.#told(vendorid)}`;
+  }
+
+  /** A vendor's life, as `version (state) at moment`. */
+  #told(vendorid: number): string {
+    const { eventLog } = this.#options;
+    return eventLog
+      .of(vendorid)
+      .map(({ version, state, at }) => `${version} (${state}) at ${at.toFixed(0)}`)
+      .join(', ');
+  }
+
+  /** P3: never backwards, and nothing that never was. */
+  #seen({ vendorid, raw, vis_state }: Version): void {
+    const { eventLog, broken } = this.#options;
+    const key = contentKey(JSON.parse(raw) as Record<string, unknown>);
+    const entries = eventLog.of(vendorid);
+    const before = this.stored.get(vendorid)?.entry ?? 0;
+    const entry = entries.findIndex((told, index) => index >= before && told.key === key);
+    if (entry < 0) {
+      const older = entries.findLastIndex((told) => told.key === key);
+      if (older < 0) broken('P5', `vendor ${vendorid} shows what never was`);
+      else
+        broken(
+          'P3',
+          `vendor ${vendorid} went back from version ${entries[before]?.version ?? 0} to ${entries[older]?.version ?? 0}`,
+        );
+      return;
+    }
+    this.stored.set(vendorid, { entry, absent: false, deleted: vis_state === 1 });
+  }
+
+  /** P4: nobody who lives is called missing or gone, and never many at once. */
+  #absent({ vendorid, run_id, presence }: Version, base: number): void {
+    const { eventLog, broken, lag, plan } = this.#options;
+    this.absences += 1;
+    const run = this.#runs.get(run_id ?? 0);
+    const before = this.stored.get(vendorid);
+    const since = (run?.began ?? -Infinity) - lag;
+    const entries = eventLog.of(vendorid);
+    const entry = entries.findIndex(({ state }, index) => {
+      const ended = entries[index + 1]?.at ?? Infinity;
+      return index >= (before?.entry ?? 0) && this.#mayBe(presence, state) && ended >= since;
+    });
+    // Who came back between two looks and ended again was unseen by both.
+    const end = entries.find(({ state }, index) => index >= (before?.entry ?? 0) && this.#mayBe(presence, state));
+    if (entry < 0 || !end) {
+      broken('P4', `vendor ${vendorid} lives and was called ${presence}`);
+      return;
+    }
+    if (!run) broken('P4', `vendor ${vendorid} was called ${presence}, and no list was looked at`);
+    if (!this.#isProven(vendorid, presence, end.at))
+      broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
+    this.stored.set(vendorid, { entry, absent: true, deleted: false });
+    // Who was missing and is gone now was absent before: nobody is taken away by that.
+    if (!run || before?.deleted === true || before?.absent === true || this.allowed) return;
+    run.base ??= base;
+    run.absences += 1;
+    const limit = Math.max(plan.breaker, Math.floor(run.base / 10));
+    if (run.absences > limit) broken('P4', `one run called ${run.absences} vendors absent, and ${limit} are allowed`);
+  }
+
+  /** Whether a state may be called so: a deleted vendor that the service shows by its number is not gone. */
+  #mayBe(presence: string, state: LogEntry['state']): boolean {
+    const isShown = presence === 'gone' && this.#options.plan.world.readDeleted === 'shown';
+    return isShown ? state === 'vanished' : isEnd(state);
+  }
+
+  /** Whether the service was asked a second time after the end: by number, or by a list that was begun after another one. */
+  #isProven(vendorid: number, presence: string, end: number): boolean {
+    const { asked, lists } = this.#options.view;
+    if (presence === 'gone') return (asked.get(vendorid) ?? -Infinity) >= end;
+    const since = lists.filter(({ at }) => at >= end);
+    return since.some(({ page }, index) => index > 0 && page === 1);
+  }
+}
+
+function isEnd(state: LogEntry['state']): boolean {
+  return state === 1 || state === 'vanished';
+}

@@ -1,0 +1,141 @@
+/** The phase without faults: everything comes right within one reconciliation, and a change is told by webhook (P1). */
+import type { RunReport } from '../../../src/sync/run/run.ts';
+import type { RunSummary } from '../../../src/app/installation.ts';
+import type { QuietPhase } from './quiet-phase.ts';
+import { probeEdit, isReachable, settling } from './edit-probe.ts';
+import { rowsOnPage, type Plan } from '../plan/plan.ts';
+import { renewed } from './renewal.ts';
+
+const minute = 60_000;
+/**
+ * A run that hung when the faults stopped has its patience to lose first, one that was too long rests for an interval, and many
+ * small pages in random order take long at sixty requests a minute.
+ */
+const longest = 60 * minute;
+/** Where chance decides what a run can tell, a person asks a few times. */
+const mostApprovals = 5;
+/** What the phase without faults brought beside P1. */
+export interface Convergence {
+  /** A change was told by webhook, and not only found. */
+  readonly told: boolean;
+  /** The callback was proven anew while a run was under way. */
+  readonly renewed: boolean;
+}
+
+const nothing: Convergence = { told: false, renewed: false };
+
+export async function converge(phase: QuietPhase): Promise<Convergence> {
+  const { plan, timeline, auditor, follower, broken, supervisor, trace } = phase;
+  const runsAgain = (): boolean => supervisor.daemon !== undefined && supervisor.clock.paused === 0;
+  if (!(await timeline.until(runsAgain, 15 * minute))) {
+    broken('P1', 'the process does not start again');
+    return nothing;
+  }
+  // What lags has caught up.
+  await timeline.pass(10_000);
+  trace.write('calm');
+  auditor.look();
+  const begun = timeline.now;
+  const report = await wholeRun(phase);
+  if (!report) {
+    broken('P1', `no run began and ended within ${longest / minute} minutes`);
+    return nothing;
+  }
+  if (report.error?.code === 'paging_ignored' && looksBlind(plan)) return nothing;
+  if (isBlind(phase)) {
+    if (report.error?.code !== 'paging_ignored' && report.outcome === 'complete' && follower.behind(begun).length > 0)
+      broken('P1', 'a list that ignores its page parameter was called complete');
+    return nothing;
+  }
+  if (report.error?.code === 'breaker_tripped') {
+    if (!(await approve(phase))) return nothing;
+  } else if (report.outcome !== 'complete') {
+    broken('P1', `a run without faults ended ${report.outcome}: ${report.error?.message ?? ''}`);
+    return nothing;
+  }
+  await timeline.pass(settling);
+  auditor.look();
+  for (const gap of follower.behind(timeline.now)) broken('P1', gap);
+  const heard = await isReachable(phase);
+  const result = { told: heard && (await probeEdit(phase)), renewed: heard && (await renewed(phase)) };
+  await nothingLeft(phase);
+  return result;
+}
+
+/**
+ * The first run that began now or later and says something. Where each request has an order of its own, and vendors that nobody may
+ * read are counted, a first walk of many unknown vendors may use up its passes, and the next run, which knows them, is whole. So is
+ * the next one where the first says itself that it could not contradict all that was read before.
+ */
+async function wholeRun({ plan, timeline, follower, auditor, runs }: QuietPhase): Promise<RunReport | undefined> {
+  const last = follower.lastRun;
+  const mayNeedAnother = plan.world.order === 'shuffled' && plan.world.unlistedIds + hiddenIn(plan) > 0;
+  const telling = (): RunReport[] =>
+    runs.filter(({ run, error, outcome }, index) => {
+      if (run.id <= last) return false;
+      const before = runs.slice(0, index).filter((earlier) => earlier.run.id > last).length;
+      if (mayNeedAnother && error?.code === 'sweep_incomplete' && before < 2) return false;
+      return !(outcome === 'complete' && before < 1 && !auditor.claimsAll(run.id));
+    });
+  await timeline.until(() => telling().length > 0, longest);
+  return telling()[0];
+}
+
+/** Whether `total` counts vendors that lists do not show. */
+function hiddenIn({ world }: Plan): number {
+  return world.total === 'counts_hidden' && world.listDeleted === 'hidden' ? 1 : 0;
+}
+
+/** Whether a list that is asked for by state counts vendors of another. */
+function countsOthers({ world }: Plan): boolean {
+  return world.total === 'counts_hidden' && world.visStateFilter === 'honoured';
+}
+
+/** Whether the service shows nothing past its first page. */
+function isBlind({ plan, eventLog }: QuietPhase): boolean {
+  return plan.world.paging !== 'honoured' && eventLog.vendors.length + plan.world.unlistedIds > rowsOnPage(plan);
+}
+
+/**
+ * Where more are counted than shown, a list of one short page looks like one whose page parameter is ignored: a page past the last is
+ * answered with the last, or happens to show the same few in an order of its own. Nobody can tell them apart, and nothing is concluded.
+ */
+function looksBlind(plan: Plan): boolean {
+  const { pastEnd, order, unlistedIds } = plan.world;
+  return (pastEnd === 'last' || order === 'shuffled') && (unlistedIds + hiddenIn(plan) > 0 || countsOthers(plan));
+}
+
+/**
+ * A person looks at what the breaker holds back, and allows it: once more, where the run could not tell a short list from one whose page
+ * parameter is ignored. @returns whether it said anything in the end.
+ */
+async function approve({ account, plan, supervisor, follower, timeline, broken, trace }: QuietPhase): Promise<boolean> {
+  const { daemon } = supervisor;
+  if (!daemon) return false;
+  follower.allowed = true;
+  for (let tries = 1; tries <= mostApprovals; tries += 1) {
+    trace.write('approve');
+    let summary: RunSummary | undefined;
+    void daemon.installation
+      .pull(account, { kind: 'reconcile', trigger: 'command', signal: new AbortController().signal, approved: 10_000 })
+      .then((ended) => (summary = ended));
+    await timeline.until(() => summary !== undefined, longest);
+    if (summary?.outcome === 'complete') return true;
+    if (summary?.error?.code === 'paging_ignored' && looksBlind(plan)) continue;
+    broken('P1', `an approved reconciliation ended: ${summary?.error?.message ?? summary?.outcome ?? 'never'}`);
+    return true;
+  }
+  return false;
+}
+
+/** No delivery is given up for good: a reconciliation reads its vendor again; the second one, if one more came just before the first. */
+async function nothingLeft({ timeline, follower, auditor, runs, broken }: QuietPhase): Promise<void> {
+  const parked = new Set(auditor.parked());
+  if (parked.size === 0) return;
+  const last = follower.lastRun;
+  const reconciled = (): number =>
+    runs.filter(({ run, outcome }) => run.id > last && run.kind === 'reconcile' && outcome === 'complete').length;
+  if (!(await timeline.until(() => reconciled() >= 2, longest))) return;
+  for (const id of auditor.parked().filter((still) => parked.has(still)))
+    broken('P1', `delivery ${id} was given up for good`);
+}

@@ -1,0 +1,144 @@
+/** What one seed holds: a world, a program's settings, what people do, and what goes wrong. Every point is a knob with a plain value. */
+import { InvalidArgumentError } from 'commander';
+import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
+import { faultKinds, type FaultKind } from '../../../src/sandbox/faults/fault-kinds.ts';
+import { parseWorld, worldAxes, type World } from '../../../src/sandbox/core/worlds.ts';
+
+type Value = string | number;
+
+/** The first value is the plain one; a value that stands more than once is likelier. */
+type Knob = readonly [Value, ...Value[]];
+
+/** Amounts of worlds, and choices that would leave too little to see if they came as often as others. */
+const worldKnobs: Readonly<Partial<Record<keyof World, Knob>>> = {
+  paging: [...Array<string>(12).fill('honoured'), 'ignored', 'echoed'] as unknown as Knob,
+  unlistedIds: [0, 0, 2],
+  listLag: [0, 0, 2, 4],
+  readLag: [0, 0, 2, 4],
+  readOne: ['yes', 'yes', 'yes', '404', '405'],
+  objectId: ['resource', 'resource', 'resource', 'callback'],
+  attempts: [5, 2],
+  retryAfter: [15],
+  retryGrowth: [4],
+  disableAfter: [1440, 1440, 3],
+};
+
+const faultRates: Knob = [0, 0, 0, 0, 0.02, 0.1];
+
+const ownKnobs = {
+  accounts: [1, 2, 2, 2],
+  vendors: [12, 0, 1, 3, 20, 35, 45],
+  rows: [5, 3, 15, 100],
+  concurrency: [4, 1],
+  extraWalks: ['auto', 'never'],
+  breaker: [3, 20],
+  vendorsRate: [600, 600, 60],
+  /** How long a request and its answer travel at most, in milliseconds. */
+  latency: [60, 60, 800, 4_000, 12_000],
+  /** What takes so long: everything, or lists alone, which news then overtakes. */
+  slow: ['all', 'all', 'lists'],
+
+  /** Long phases take much time, and are drawn more seldom for it. */
+  minutes: [14, 14, 8, 10, 8, 10, 10, 10, 10, 10, 22, 10],
+  /** Changes a minute. */
+  changes: [2, 2, 1, 6, 20],
+  /** Vendors that several people edit within a second; `again` once more, about when they are looked at a second time. */
+  hot: ['no', 'yes', 'again'],
+  /** How often that happens. */
+  bursts: [5, 30],
+  /** Commands a minute by which a person writes to each account's vendors. */
+  writes: [0, 0, 0, 1, 3],
+  mass: ['none', 'none', 'import', 'delete_few', 'delete_many', 'both'],
+
+  outage: ['none', 'none', '503', '401', '403', 'hang', 'reset', 'html', 'errors_in_200', 'empty_list'],
+  outageMinutes: [2, 6],
+  crashes: [0, 0, 1, 2, 4],
+  /** What dies with the process: nothing else, or the machine, whose monotonic time then begins anew. */
+  crashOf: ['process', 'process', 'machine'],
+  downtime: [2, 2, 60],
+  restarts: [0, 0, 1],
+  stops: [0, 0, 2],
+  suspends: [0, 0, 1],
+  jumps: [0, 0, 2],
+  /** What somebody does to our callback at the service. */
+  callbackLost: ['no', 'no', 'no', 'removed', 'disabled'],
+  busy: [0, 0, 3],
+  full: [0, 0, 1],
+
+  lose: [0, 0, 0.2, 1],
+  late: [0, 0, 0.2],
+  repeat: [0, 0, 0.3],
+  reorder: [0, 0, 0.3],
+  answersLost: [0, 0, 0.2],
+  forge: [0, 0.2],
+} as const satisfies Record<string, Knob>;
+
+type OwnKnobs = { readonly [Key in keyof typeof ownKnobs]: (typeof ownKnobs)[Key][number] };
+
+export interface Plan extends OwnKnobs {
+  readonly seed: number;
+  readonly world: World;
+  /** Probability of each fault for each request. */
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Every knob as it was drawn, by name. */
+  readonly drawn: Drawn;
+}
+
+/** Every knob by name. */
+export const knobs: Readonly<Record<string, Knob>> = {
+  ...Object.fromEntries(
+    worldAxes.map(({ key, values }) => [key, worldKnobs[key] ?? (values as unknown as Knob)] as const),
+  ),
+  ...Object.fromEntries(Object.keys(faultKinds).map((kind) => [`fault:${kind}`, faultRates] as const)),
+  ...ownKnobs,
+};
+
+/** Knobs that are turned, by name; all others stand at their plain values. */
+export type Drawn = Readonly<Record<string, Value>>;
+
+/** What a seed draws. Each knob has a stream of its own, so that a new one changes no other. */
+export function drawnBy(seed: number): Drawn {
+  return Object.fromEntries(
+    Object.entries(knobs).map(([name, values]) => [name, seededRandom(seedOf(seed, 'knob', name)).pick(values)]),
+  );
+}
+
+/** The knobs that are not plain, as `name=value name=value`. */
+export function wordsOf(drawn: Drawn): string {
+  return Object.entries(drawn)
+    .filter(([name, value]) => knobs[name]?.[0] !== value)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+/** The other way round. @throws InvalidArgumentError where there is no such knob, or it has no such value. */
+export function drawnFrom(words: string): Drawn {
+  return Object.fromEntries(
+    words.split(/\s+/).flatMap((word) => {
+      if (word === '') return [];
+      const [, name = '', text = ''] = /^(.*)=(.*)$/.exec(word) ?? [];
+      const value = knobs[name]?.find((known) => String(known) === text);
+      if (value === undefined) throw new InvalidArgumentError(`There is no “${word}” among the knobs.`);
+      return [[name, value]];
+    }),
+  );
+}
+
+/** The plan of a seed: with what it draws itself, or with the knobs that are named and everything else plain. */
+export function planOf(seed: number, turned: Drawn = drawnBy(seed)): Plan {
+  const drawn = { ...Object.fromEntries(Object.entries(knobs).map(([name, [plain]]) => [name, plain])), ...turned };
+  const own = Object.fromEntries(Object.keys(ownKnobs).map((name) => [name, drawn[name]])) as unknown as OwnKnobs;
+  const world = parseWorld(worldAxes.map(({ key }) => `${key}=${String(drawn[key])}`));
+  const faults = Object.fromEntries(
+    Object.keys(faultKinds).flatMap((kind) => {
+      const rate = drawn[`fault:${kind}`];
+      return rate === 0 ? [] : [[kind, rate]];
+    }),
+  );
+  return { ...own, seed, world, faults, drawn };
+}
+
+/** How many vendors a page of this plan's world holds. */
+export function rowsOnPage({ rows, world }: Plan): number {
+  return { ignored: 15, capped: rows, honoured: rows, all: Infinity }[world.perPage];
+}

@@ -1,0 +1,516 @@
+/** Faults that are planted in the program to see whether the simulation finds them. */
+import { sql } from 'kysely';
+import { MirrorError } from '../../../src/domain/errors.ts';
+import { replacing, type PlantedFault } from '../../support/source/planted-fault.ts';
+import { ofVendor } from '../../../src/store/rows/stored-vendor.ts';
+import { keptSeeds } from './kept-seeds.ts';
+import { accounts } from './accounts.ts';
+import type { SweepContext } from '../../../src/store/records/reading-record.ts';
+
+/** Which promise must find it: another one that breaks besides proves nothing. */
+type PromiseName = `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`;
+
+export interface SimulatedFault extends PlantedFault {
+  readonly promise: PromiseName;
+  /** The first seed that is tried: it found it when it was written down. What the program does anew may move that to one of the next few. */
+  readonly seed: number;
+  /** As `--knobs` takes them, where the situation is rare and a seed's own knobs seldom meet it; without them, the seed draws its own. */
+  readonly knobs?: string;
+}
+
+/** Where the faults are listed, for those who plant one. */
+export const list = import.meta.url;
+
+/** Whether its promise is among those that broke. */
+export function foundBy(promise: string, broken: readonly string[]): boolean {
+  return broken.some((words) => words.startsWith(`${promise} `));
+}
+
+const kept = (seed: number): Pick<SimulatedFault, 'seed' | 'knobs'> => keptSeeds.find((known) => known.seed === seed)!;
+
+/** Works in a transaction of its own, if the file is still open then. */
+function afterwards(work: () => void): void {
+  queueMicrotask(() => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof TypeError && error.message.includes('connection is not open'))) throw error;
+    }
+  });
+}
+
+/** A walk that proves less is only found out where the proof is content with it. */
+const contentProof = replacing('sync/sweep/passes.ts', 'Passes.add', (add) => {
+  return function (pass) {
+    return add.call(this, pass.total === undefined ? pass : { ...pass, total: pass.ids.size });
+  };
+});
+
+/** Requests are still numbered, and take no place in the rate that processes share. */
+const noSharedRate = replacing('store/rows/rate-ledger.ts', 'RateLedger.reserve', (reserve) => {
+  return function (demand) {
+    return reserve.call(this, { ...demand, requests: Infinity });
+  };
+});
+
+export const plantedFaults: readonly SimulatedFault[] = [
+  {
+    name: 'stamped when written',
+    promise: 'P3',
+    seed: 6,
+    knobs: 'slow=lists latency=12000 changes=20 hot=yes vendors=20 rows=100 minutes=22',
+    replacements: [
+      replacing('api/call/send-once.ts', 'sendOnce', (sendOnce) => async (attempt, read) => {
+        const answered = await sendOnce(attempt, (found) => found);
+        const { accountId, dependencies } = attempt;
+        const turn = { accountId, family: 'accounting', requests: Infinity, per: 0, longest: 0 } as const;
+        const now = await dependencies.reserveRequest(turn);
+        return read('stamp' in now ? { ...answered, stamp: now.stamp } : answered);
+      }),
+    ],
+  },
+  {
+    name: 'applied only where updated_at is newer',
+    promise: 'P1',
+    seed: 1,
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const { before, after } = contradiction.difference;
+        return (after.updated_at ?? '') > (before.updated_at ?? '') ? ruling(contradiction) : 'stale';
+      }),
+    ],
+  },
+  {
+    name: 'trusted wherever updated_at is not older',
+    promise: 'P3',
+    seed: 12,
+    knobs: 'slow=lists latency=12000 changes=20 hot=yes bursts=30 vendors=20 rows=100 minutes=22',
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const { before, after } = contradiction.difference;
+        return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'believed' : ruling(contradiction);
+      }),
+    ],
+  },
+  {
+    name: 'lag too short',
+    promise: 'P3',
+    seed: 75,
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => ({ lag, ...others }) => {
+        return ruling({ ...others, lag: lag / 10 });
+      }),
+    ],
+  },
+  {
+    name: 'the answer to a write is believed whatever came meanwhile',
+    promise: 'P3',
+    seed: 27,
+    knobs: 'writes=3 latency=12000 vendors=1',
+    replacements: [
+      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+        const ruled = ruling(contradiction);
+        return contradiction.source === 'write' && ruled === 'guarded' ? 'believed' : ruled;
+      }),
+    ],
+  },
+  {
+    name: 'deliveries told apart by content',
+    promise: 'P2',
+    seed: 1,
+    replacements: [
+      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+        const known = new WeakMap<object, Set<string>>();
+        return async function (delivery) {
+          const all = known.get(this) ?? new Set();
+          known.set(this, all);
+          const content = JSON.stringify({ ...delivery, receivedAt: undefined });
+          if (all.has(content)) return;
+          all.add(content);
+          await add.call(this, delivery);
+        };
+      }),
+    ],
+  },
+  {
+    name: 'acknowledged before the commit',
+    promise: 'P2',
+    seed: 7,
+    replacements: [
+      replacing('webhook/receive/group-commit.ts', 'GroupCommit.add', (add) => {
+        return function (delivery) {
+          add.call(this, delivery).catch(() => undefined);
+          return Promise.resolve();
+        };
+      }),
+    ],
+  },
+  {
+    name: 'acknowledged although the file is locked',
+    promise: 'P2',
+    seed: 4,
+    replacements: [
+      replacing('webhook/receive/delivery-receiver.ts', 'DeliveryReceiver.receive', (receive) => {
+        return async function (accountId, request) {
+          const outcome = await receive.call(this, accountId, request);
+          return outcome === 'unavailable' ? 'accepted' : outcome;
+        };
+      }),
+    ],
+  },
+  {
+    name: 'complete although a page was not there',
+    promise: 'P4',
+    seed: 8,
+    replacements: [
+      contentProof,
+      replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
+        const fetch = async (page: number): Promise<Awaited<ReturnType<typeof plan.fetch>>> => {
+          try {
+            return await plan.fetch(page);
+          } catch {
+            throw new MirrorError('not_found', 'This page is left out.');
+          }
+        };
+        return walk({ ...plan, fetch });
+      }),
+    ],
+  },
+  { name: 'one pass only', promise: 'P4', seed: 8, replacements: [contentProof] },
+  {
+    name: 'first page only',
+    promise: 'P7',
+    seed: 5,
+    replacements: [
+      contentProof,
+      replacing('sync/sweep/walk.ts', 'walk', (walk) => (plan) => {
+        return walk({ ...plan, first: { ...plan.first, pages: 1 } });
+      }),
+    ],
+  },
+  {
+    name: 'no second look',
+    promise: 'P1',
+    seed: 2,
+    replacements: [
+      replacing('sync/queue/retry-policy.ts', 'next', (next) => (mark, result, secondLook) => {
+        if (result.kind === 'nothing_new') return { kind: 'settle', outcome: 'unchanged' };
+        return next(mark, result, secondLook);
+      }),
+    ],
+  },
+  {
+    name: 'no reconciliation',
+    promise: 'P1',
+    seed: 9,
+    replacements: [
+      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+        return function (wish) {
+          if (wish.trigger === 'schedule') return Promise.reject(new Error('Schedules are ignored.'));
+          return request.call(this, wish);
+        };
+      }),
+    ],
+  },
+  {
+    name: 'the breaker is off',
+    promise: 'P4',
+    seed: 17,
+    replacements: [replacing('sync/absence/breaker.ts', 'trips', () => () => false)],
+  },
+  {
+    name: 'an error inside HTTP 200 is an empty list',
+    promise: 'P7',
+    seed: 2,
+    knobs: 'outage=errors_in_200 outageMinutes=6',
+    replacements: [
+      replacing('api/wire/vendor-pages.ts', 'readVendorPage', (readVendorPage) => (answered, asked) => {
+        try {
+          return readVendorPage(answered, asked);
+        } catch (error) {
+          const { bytes, stamp, servedAt } = answered;
+          if (bytes.length === 0) throw error;
+          return { stamp, servedAt, page: asked, pages: 0, perPage: 15, total: 0, rows: [] };
+        }
+      }),
+    ],
+  },
+  {
+    name: 'an empty list proves that nobody is there',
+    promise: 'P4',
+    seed: 1,
+    knobs: 'outage=empty_list outageMinutes=6 readOne=405 vendors=3',
+    replacements: [replacing('sync/absence/breaker.ts', 'isBelieved', () => () => true)],
+  },
+  {
+    name: 'the old key dropped at once',
+    promise: 'P2',
+    seed: 6,
+    replacements: [replacing('store/secrets/verifiers.ts', 'lastUse', () => (retired) => retired - 1)],
+  },
+  {
+    // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
+    name: 'the callback never looked at again',
+    promise: 'P1',
+    seed: 6,
+    replacements: [
+      replacing('webhook/subscribe/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
+        const { accountId, mirror, verifiers, renew, onVendorsCovered } = options;
+        const known = await mirror.callbacks.knownCallbacks(accountId);
+        for (const { callbackid } of known) {
+          const codes = await verifiers.candidates(accountId, callbackid);
+          if (renew || codes.length > 0) return reconcileCallbacks(options);
+        }
+        if (known.length === 0) return reconcileCallbacks(options);
+        onVendorsCovered();
+        return true;
+      }),
+    ],
+  },
+  {
+    name: 'the counter begins anew after a crash',
+    promise: 'P3',
+    seed: 25,
+    replacements: [
+      replacing('store/rows/reading-counter.ts', 'Counter.advance', (advance) => {
+        let processes = 0;
+        const last = new WeakMap<object, number>();
+        return function () {
+          const { stamp, ...others } = advance.call(this);
+          const own = (last.get(this) ?? -1_000 * processes++) + 1;
+          last.set(this, own);
+          return { ...others, stamp: { ...stamp, readSeq: own } };
+        };
+      }),
+    ],
+  },
+  {
+    name: 'mirror time falls back with the machine',
+    promise: 'P1',
+    seed: 34,
+    replacements: [
+      replacing('store/rows/reading-counter.ts', 'mirrorTime', () => (now) => ({
+        offset_ms: sql`0`,
+        mirror_ms: now,
+      })),
+    ],
+  },
+  {
+    name: 'settled whatever came meanwhile',
+    promise: 'P2',
+    seed: 1,
+    knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
+    replacements: [replacing('store/transactions/mark-queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at))],
+  },
+  {
+    name: 'unseen once is gone',
+    promise: 'P4',
+    seed: 7,
+    replacements: [
+      replacing('sync/absence/by-id.ts', 'readUnseen', (readUnseen) => async (...args) => {
+        const [{ mirror }, , { suspects }, , { context, onVerdict }] = args;
+        const stamp = await mirror.takeStamp();
+        for (const vendorid of suspects)
+          onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
+        return readUnseen(...args);
+      }),
+      replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (engine, swept, options) => {
+        const { unseen } = swept;
+        return resolveBySweep(engine, { ...swept, unseen: { ...unseen, again: new Set(unseen.suspects) } }, options);
+      }),
+    ],
+  },
+  {
+    name: 'not found once is gone',
+    promise: 'P4',
+    seed: 6,
+    replacements: [
+      replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, attendance) => {
+        const sighting = await sight(engine, vendorid, attendance);
+        if (sighting.kind === 'absent')
+          await engine.mirror.readings.applyAbsence(
+            vendorid,
+            'gone',
+            sighting.stamp,
+            attendance.context as SweepContext,
+          );
+        return sighting;
+      }),
+    ],
+  },
+  {
+    name: 'a run under way is joined',
+    promise: 'P1',
+    seed: 3,
+    replacements: [
+      replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
+        const underWay = new WeakMap<object, ReturnType<typeof request>>();
+        return function (wish) {
+          const joined = underWay.get(this);
+          if (joined) return joined;
+          const report = request.call(this, wish).finally(() => underWay.delete(this));
+          underWay.set(this, report);
+          return report;
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a code trusted before it is confirmed',
+    promise: 'P6',
+    seed: 11,
+    replacements: [
+      replacing('store/secrets/verifier-rows.ts', 'isUsable', (isUsable) => (row, now) => {
+        return row.or([isUsable(row, now), row('state', '=', 'candidate')]);
+      }),
+    ],
+  },
+  {
+    name: 'a nudge lost',
+    promise: 'P1',
+    seed: 6,
+    knobs: 'vendors=20',
+    replacements: [replacing('sync/queue/worker.ts', 'Worker.nudge', () => () => undefined)],
+  },
+  {
+    name: 'the order of arrival lost',
+    promise: 'P1',
+    seed: 1,
+    replacements: [
+      replacing('webhook/receive/signature.ts', 'signedForms', (signedForms) => (pairs) => {
+        return signedForms([...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+      }),
+    ],
+  },
+  {
+    name: 'signatures not looked at',
+    promise: 'P6',
+    seed: 3,
+    replacements: [
+      replacing('webhook/receive/signature.ts', 'isSigned', () => (_pairs, _signature, verifiers) => {
+        return verifiers.length > 0;
+      }),
+    ],
+  },
+  {
+    name: 'given up for good',
+    promise: 'P1',
+    seed: 4,
+    replacements: [replacing('sync/queue/parked-marks.ts', 'wakeParked', () => () => Promise.resolve([]))],
+  },
+  {
+    name: 'a vendor and its children in two transactions',
+    promise: 'P5',
+    seed: 19,
+    knobs: 'crashes=4 changes=20',
+    replacements: [
+      replacing('store/rows/stored-vendor.ts', 'Children.replace', (replace) => {
+        return function (key, vendor, fresh) {
+          if (fresh) replace.call(this, key, vendor, fresh);
+          else afterwards(() => replace.call(this, key, vendor, fresh));
+        };
+      }),
+    ],
+  },
+  {
+    name: "everybody's callback is ours",
+    promise: 'P9',
+    seed: 1,
+    replacements: [replacing('webhook/address.ts', 'holdsToken', () => () => true)],
+  },
+  {
+    name: 'no rate is kept',
+    promise: 'P8',
+    seed: 11,
+    replacements: [replacing('api/http/rate-limiter.ts', 'RateGate.limitOf', () => () => Infinity)],
+  },
+  {
+    name: 'no rate is kept over restarts',
+    promise: 'P8',
+    seed: 2,
+    knobs: 'vendors=45 rows=3 vendorsRate=60 crashes=4 downtime=2 crashOf=process restarts=1 extraWalks=auto',
+    replacements: [noSharedRate],
+  },
+  {
+    name: 'what came too late is news',
+    promise: 'P1',
+    ...kept(16646),
+    seed: 16125,
+    replacements: [
+      replacing('sync/observe/classify-change.ts', 'isNews', (isNews) => (verdict) => {
+        return verdict.kind === 'stale' || isNews(verdict);
+      }),
+    ],
+  },
+  {
+    name: 'empty pages are a whole list',
+    promise: 'P7',
+    ...kept(12086),
+    replacements: [replacing('sync/absence/breaker.ts', 'isBlank', () => () => false)],
+  },
+  {
+    name: 'what a page of any account confirmed is newer',
+    promise: 'P7',
+    seed: 53,
+    knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
+    replacements: [
+      replacing('store/rows/confirmations.ts', 'Confirmations.passed', (passed) => {
+        return function (key, readSeq) {
+          return accounts.some((account_id) => passed.call(this, { ...key, account_id }, readSeq));
+        };
+      }),
+    ],
+  },
+  {
+    name: 'a mark and its deliveries settled in two transactions',
+    promise: 'P2',
+    seed: 8,
+    knobs: 'changes=20 crashes=4',
+    replacements: [
+      replacing('store/rows/deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
+        return function (...args) {
+          afterwards(() => settle.call(this, ...args));
+        };
+      }),
+    ],
+  },
+  {
+    name: 'an earlier edit that is open is not looked for',
+    promise: 'P9',
+    seed: 1,
+    knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
+    replacements: [
+      replacing('sync/write/earlier-edits.ts', 'resolveEarlier', () => () => Promise.resolve({ notes: [] })),
+    ],
+  },
+  {
+    name: 'what the look after a lost answer shows is ignored',
+    promise: 'P9',
+    seed: 1,
+    knobs: 'writes=3',
+    replacements: [
+      replacing('sync/write/shown-vendor.ts', 'shownVendor', (shownVendor) => async (engine, vendorid, ...others) => {
+        const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
+        const shown = await shownVendor(engine, vendorid, ...others);
+        return held?.vendor ?? shown;
+      }),
+    ],
+  },
+  {
+    name: 'a creation whose answer was lost is sent again',
+    promise: 'P9',
+    seed: 3,
+    knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
+    replacements: [
+      replacing('sync/write/create.ts', 'createVendor', (createVendor) => (engine, fields, options) => {
+        return createVendor(engine, fields, { ...options, again: true });
+      }),
+    ],
+  },
+  {
+    name: 'the path token in the mirror',
+    promise: 'P6',
+    seed: 1,
+    replacements: [replacing('webhook/address.ts', 'withoutToken', () => (uri) => uri)],
+  },
+];

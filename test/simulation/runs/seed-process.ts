@@ -1,0 +1,28 @@
+/** One process of a processes: runs what it is told to, one seed after the other, and tells what came of it. */
+import { loadWith } from '../../support/source/planted-fault.ts';
+import { planOf, type Drawn } from '../plan/plan.ts';
+import { list, plantedFaults } from '../plan/planted-faults.ts';
+import * as plain from './simulate.ts';
+
+export interface Task {
+  readonly seed: number;
+  /** The knobs to turn, if the seed shall not draw its own. */
+  readonly knobs?: Drawn | undefined;
+  /** The name of a fault to plant, if the program shall not run as it is. */
+  readonly fault?: string | undefined;
+}
+
+// Making a stack is most of what an error costs, and errors are what a simulation is about.
+Error.stackTraceLimit = 3;
+
+process.on('message', (task: Task) => {
+  void carryOut(task).then((outcome) => process.send?.(outcome));
+});
+
+async function carryOut({ seed, knobs, fault }: Task): Promise<plain.Outcome> {
+  const planted = plantedFaults.find(({ name }) => name === fault);
+  const { simulate } = planted
+    ? await loadWith<typeof plain>(new URL('simulate.ts', import.meta.url), planted, list)
+    : plain;
+  return simulate(planOf(seed, knobs));
+}

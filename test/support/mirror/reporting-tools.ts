@@ -1,0 +1,17 @@
+/** The file as reporting tools ask it: by the driver, and by the sqlite3 shell where there is one, which must say the same. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { expect } from 'vitest';
+import type { Testbed } from '../testbed.ts';
+
+export type Row = Record<string, unknown>;
+
+const hasShell = spawnSync('sqlite3', ['--version']).status === 0;
+
+export function askAsTools(at: Pick<Testbed<'account'>, 'query' | 'database'>, sql: string): Row[] {
+  const rows = at.query(sql);
+  if (hasShell) {
+    const printed = execFileSync('sqlite3', ['-readonly', '-json', at.database, sql], { encoding: 'utf8' });
+    expect(JSON.parse(printed || '[]')).toEqual(rows);
+  }
+  return rows;
+}

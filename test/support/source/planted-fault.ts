@@ -1,0 +1,144 @@
+/**
+ * A fault that is planted in the program: an export of one of its modules, a function or a class's method, gives way to a replacement
+ * that may call the original. Both are checked against the module's types: what is renamed there does not compile here.
+ */
+import type * as sendOnce from '../../../src/api/call/send-once.ts';
+import type * as rateLimiter from '../../../src/api/http/rate-limiter.ts';
+import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
+import type * as ruling from '../../../src/store/decide/ruling.ts';
+import type * as confirmations from '../../../src/store/rows/confirmations.ts';
+import type * as deliveries from '../../../src/store/rows/deliveries.ts';
+import type * as rateLedger from '../../../src/store/rows/rate-ledger.ts';
+import type * as readingCounter from '../../../src/store/rows/reading-counter.ts';
+import type * as storedVendor from '../../../src/store/rows/stored-vendor.ts';
+import type * as verifierRows from '../../../src/store/secrets/verifier-rows.ts';
+import type * as verifiers from '../../../src/store/secrets/verifiers.ts';
+import type * as markQueue from '../../../src/store/transactions/mark-queue.ts';
+import type * as breaker from '../../../src/sync/absence/breaker.ts';
+import type * as byId from '../../../src/sync/absence/by-id.ts';
+import type * as classifyChange from '../../../src/sync/observe/classify-change.ts';
+import type * as attempt from '../../../src/sync/queue/attempt.ts';
+import type * as parkedMarks from '../../../src/sync/queue/parked-marks.ts';
+import type * as retryPolicy from '../../../src/sync/queue/retry-policy.ts';
+import type * as worker from '../../../src/sync/queue/worker.ts';
+import type * as resolve from '../../../src/sync/run/resolve.ts';
+import type * as runService from '../../../src/sync/run/run-service.ts';
+import type * as listOrder from '../../../src/sync/sweep/list-order.ts';
+import type * as passes from '../../../src/sync/sweep/passes.ts';
+import type * as walk from '../../../src/sync/sweep/walk.ts';
+import type * as windowChain from '../../../src/sync/sweep/window-chain.ts';
+import type * as sweepWindow from '../../../src/sync/sweep/window.ts';
+import type * as createVendor from '../../../src/sync/write/create.ts';
+import type * as earlierEdits from '../../../src/sync/write/earlier-edits.ts';
+import type * as shownVendor from '../../../src/sync/write/shown-vendor.ts';
+import type * as address from '../../../src/webhook/address.ts';
+import type * as deliveryReceiver from '../../../src/webhook/receive/delivery-receiver.ts';
+import type * as groupCommit from '../../../src/webhook/receive/group-commit.ts';
+import type * as signature from '../../../src/webhook/receive/signature.ts';
+import type * as reconciler from '../../../src/webhook/subscribe/reconciler.ts';
+
+/** The modules in which faults are planted, by their paths below `src/`. */
+interface Modules {
+  'api/call/send-once.ts': typeof sendOnce;
+  'api/http/rate-limiter.ts': typeof rateLimiter;
+  'api/wire/vendor-pages.ts': typeof vendorPages;
+  'store/decide/ruling.ts': typeof ruling;
+  'store/rows/confirmations.ts': typeof confirmations;
+  'store/rows/deliveries.ts': typeof deliveries;
+  'store/rows/rate-ledger.ts': typeof rateLedger;
+  'store/rows/reading-counter.ts': typeof readingCounter;
+  'store/rows/stored-vendor.ts': typeof storedVendor;
+  'store/secrets/verifier-rows.ts': typeof verifierRows;
+  'store/secrets/verifiers.ts': typeof verifiers;
+  'store/transactions/mark-queue.ts': typeof markQueue;
+  'sync/absence/breaker.ts': typeof breaker;
+  'sync/absence/by-id.ts': typeof byId;
+  'sync/observe/classify-change.ts': typeof classifyChange;
+  'sync/queue/attempt.ts': typeof attempt;
+  'sync/queue/parked-marks.ts': typeof parkedMarks;
+  'sync/queue/retry-policy.ts': typeof retryPolicy;
+  'sync/queue/worker.ts': typeof worker;
+  'sync/run/resolve.ts': typeof resolve;
+  'sync/run/run-service.ts': typeof runService;
+  'sync/sweep/list-order.ts': typeof listOrder;
+  'sync/sweep/passes.ts': typeof passes;
+  'sync/sweep/walk.ts': typeof walk;
+  'sync/sweep/window-chain.ts': typeof windowChain;
+  'sync/sweep/window.ts': typeof sweepWindow;
+  'sync/write/create.ts': typeof createVendor;
+  'sync/write/earlier-edits.ts': typeof earlierEdits;
+  'sync/write/shown-vendor.ts': typeof shownVendor;
+  'webhook/address.ts': typeof address;
+  'webhook/receive/delivery-receiver.ts': typeof deliveryReceiver;
+  'webhook/receive/group-commit.ts': typeof groupCommit;
+  'webhook/receive/signature.ts': typeof signature;
+  'webhook/subscribe/reconciler.ts': typeof reconciler;
+}
+
+type AnyFunction = (...args: never) => unknown;
+type MethodsOf<Instance> = {
+  [Name in keyof Instance]: Instance[Name] extends AnyFunction ? Name : never;
+}[keyof Instance] &
+  string;
+
+/** The names of a module's functions, and of its classes' methods, as `Class.method`. */
+type ExportsOf<Module> = {
+  [Name in keyof Module & string]: Module[Name] extends AnyFunction
+    ? Name
+    : Module[Name] extends { readonly prototype: infer Instance }
+      ? `${Name}.${MethodsOf<Instance>}`
+      : never;
+}[keyof Module & string];
+
+/** The function, or the method with its `this`, of that name. */
+type ExportOf<Module, Name> = Name extends `${infer Class}.${infer Method}`
+  ? Class extends keyof Module
+    ? Module[Class] extends { readonly prototype: infer Instance }
+      ? Method extends keyof Instance
+        ? MethodOf<Instance, Instance[Method]>
+        : never
+      : never
+    : never
+  : Name extends keyof Module
+    ? Module[Name]
+    : never;
+type MethodOf<Instance, Method> = Method extends (...args: infer Args) => infer Result
+  ? (this: Instance, ...args: Args) => Result
+  : never;
+
+/** One export that gives way. */
+export interface Replacement {
+  readonly module: keyof Modules;
+  /** A function, or `Class.method`. */
+  readonly name: string;
+  readonly replace: (original: never) => unknown;
+}
+
+export interface PlantedFault {
+  readonly name: string;
+  readonly replacements: readonly Replacement[];
+}
+
+/** In place of an export, what `replace` makes of it. */
+export function replacing<Path extends keyof Modules, Name extends ExportsOf<Modules[Path]>>(
+  module: Path,
+  name: Name,
+  replace: (original: ExportOf<Modules[Path], Name>) => ExportOf<Modules[Path], Name>,
+): Replacement {
+  return { module, name, replace };
+}
+
+/**
+ * Loads a module of the tests, and with it the program, anew and with a fault. `list` is the address of the module that exports the fault
+ * among its `plantedFaults`: the loader (.config/typescript-loader.js) takes the replacements from there.
+ */
+export async function loadWith<Module>(
+  address: URL,
+  { name, replacements }: PlantedFault,
+  list: string,
+): Promise<Module> {
+  const targets = replacements.map((replacement) => ({ module: replacement.module, name: replacement.name }));
+  const planted = new URL(address);
+  planted.searchParams.set('planted', JSON.stringify({ list, fault: name, targets }));
+  return (await import(planted.href)) as Module;
+}
