@@ -37,7 +37,7 @@ const {
 
 if (trace) {
   const { simulate } = await import('./runs/simulate.ts');
-  const { broken, hash } = await simulate(planOf(from, knobs), (line) => console.log(line));
+  const { broken, hash } = await simulate(planOf(from, knobs), { listen: (line) => console.log(line) });
   console.log(hash, broken);
 } else {
   const fault = plantedFaults.find(({ name }) => name === asked.fault);

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked } from '../support/test-size.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { startSeedProcesses, outcomes, type SeedProcesses } from './runs/seed-processes.ts';
-import { keptSeeds } from './plan/kept-seeds.ts';
+import { keptSeeds, usualSeeds } from './plan/kept-seeds.ts';
 import { drawnFrom } from './plan/plan.ts';
 
-const seeds = String(asked('SEEDS', 500));
+const seeds = String(asked('SEEDS', usualSeeds));
 /** Only against hanging. */
 const hang = 1_800_000;
 

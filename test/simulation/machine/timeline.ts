@@ -16,6 +16,9 @@ export const epoch = Date.UTC(2026, 10, 20, 12);
 /** More turns than any seed needs: a program that never rests would otherwise never end. */
 const mostTurns = 300_000;
 
+/** Thrown where a simulation waits after it was stopped. */
+export class Stopped extends Error {}
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Timeline {
@@ -25,6 +28,7 @@ export class Timeline {
   readonly #heap: Timer[] = [];
   #order = 0;
   #turns = 0;
+  #isStopped = false;
 
   /** The world's clock: right, and never interrupted. */
   readonly clock: Clock = {
@@ -42,11 +46,21 @@ export class Timeline {
     return () => (timer.run = undefined);
   }
 
-  /** Lets time pass until something is so, for at most `ms` milliseconds. @returns whether it came to be so. */
+  /** No more time passes: whoever waits for it gets `Stopped`. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /**
+   * Lets time pass until something is so, for at most `ms` milliseconds.
+   * @returns whether it came to be so.
+   * @throws Stopped
+   */
   async until(isSo: () => boolean, ms: number): Promise<boolean> {
     const end = this.now + ms;
     await turn();
     while (!isSo()) {
+      if (this.#isStopped) throw new Stopped();
       const next = this.#heap[0];
       if (!next || next.due > end) {
         this.now = end;

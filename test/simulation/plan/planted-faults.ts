@@ -341,7 +341,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
   {
     name: 'a run under way is joined',
     promise: 'P1',
-    seed: 3,
+    seed: 7,
     replacements: [
       replacing('sync/run/run-service.ts', 'RunService.request', (request) => {
         const underWay = new WeakMap<object, ReturnType<typeof request>>();

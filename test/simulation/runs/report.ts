@@ -28,6 +28,7 @@ export async function account({ processes, from, seeds, knobs, fault }: Campaign
     seed: from + index,
     knobs,
     fault: fault?.name,
+    until: fault?.promise,
   }));
   const coverage = new Coverage();
   const failed: Outcome[] = [];

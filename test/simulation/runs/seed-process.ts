@@ -10,6 +10,8 @@ export interface Task {
   readonly knobs?: Drawn | undefined;
   /** The name of a fault to plant, if the program shall not run as it is. */
   readonly fault?: string | undefined;
+  /** The promise whose breach ends the simulation; without it, it goes on to its end. */
+  readonly until?: string | undefined;
 }
 
 // Making a stack is most of what an error costs, and errors are what a simulation is about.
@@ -19,10 +21,10 @@ process.on('message', (task: Task) => {
   void carryOut(task).then((outcome) => process.send?.(outcome));
 });
 
-async function carryOut({ seed, knobs, fault }: Task): Promise<plain.Outcome> {
+async function carryOut({ seed, knobs, fault, until }: Task): Promise<plain.Outcome> {
   const planted = plantedFaults.find(({ name }) => name === fault);
   const { simulate } = planted
     ? await loadWith<typeof plain>(new URL('simulate.ts', import.meta.url), planted, list)
     : plain;
-  return simulate(planOf(seed, knobs));
+  return simulate(planOf(seed, knobs), { until });
 }

@@ -18,7 +18,7 @@ import { wrongRequests } from '../oracles/requests.ts';
 import { Network } from '../machine/network.ts';
 import { Person } from '../events/person.ts';
 import { wrongWrites } from '../oracles/writes.ts';
-import { Timeline } from '../machine/timeline.ts';
+import { Stopped, Timeline } from '../machine/timeline.ts';
 import { Trace } from '../machine/trace.ts';
 import { planFaults } from '../events/faults.ts';
 import { planWorkload } from '../events/workload.ts';
@@ -37,8 +37,15 @@ const betweenLooks = 2.9 * minute;
 /** More says nothing more. */
 const enough = 20;
 
-/** Runs a plan to its end; `listen` hears every line of the trace. */
-export async function simulate(plan: Plan, listen?: (line: string) => void): Promise<Outcome> {
+export interface SimulateOptions {
+  /** Called with every line of the trace. */
+  readonly listen?: ((line: string) => void) | undefined;
+  /** The simulation ends as soon as this promise is broken. */
+  readonly until?: string | undefined;
+}
+
+/** Runs a plan to its end. */
+export async function simulate(plan: Plan, { listen, until }: SimulateOptions = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(memory, 'simulation-'));
   const timeline = new Timeline();
   const trace = new Trace(() => timeline.now, listen);
@@ -48,6 +55,7 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
     if (broken.length >= enough || broken.includes(words)) return;
     broken.push(words);
     trace.write('BROKEN', words);
+    if (promise === until) timeline.stop();
   };
   const convergences: Convergence[] = [];
   const accounts = allAccounts.slice(0, plan.accounts);
@@ -180,7 +188,8 @@ export async function simulate(plan: Plan, listen?: (line: string) => void): Pro
       if (known.some((secret) => bytes.includes(secret))) report('P6', `${name} holds a secret`);
     }
   } catch (error) {
-    broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    if (!(error instanceof Stopped))
+      broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     process.off('unhandledRejection', unhandled);
     supervisor.close();
