@@ -9,6 +9,7 @@ import { declareDeliveries } from './deliveries/declare-deliveries.ts';
 import { declareGateways } from './gateways/declare-gateways.ts';
 import { declareFeeds, declareStatus } from './mirror/declare-mirror.ts';
 import { declareLogin } from './login/declare-login.ts';
+import { declareMove } from './move/declare-move.ts';
 import { declareNotify } from './notify/declare-notify.ts';
 import { declareForget } from './privacy/declare-forget.ts';
 import { declareRuns } from './runs/declare-runs.ts';
@@ -28,6 +29,7 @@ export function declareCommands(program: Command, context: ProcessContext, does:
   declareNotify(program, does);
   declareForget(program, does);
   declareSecrets(program, does);
+  declareMove(program, does);
   declareLogin(program, does);
   declareAccounts(program, does);
   declareCompletion(program, does);

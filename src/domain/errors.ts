@@ -108,6 +108,11 @@ export const catalogue = {
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
+  move_unfinished: entry(
+    file,
+    false,
+    'Nothing is lost: run `vendor-mirror move DIR` again, with the same folder and settings.',
+  ),
   secrets_export_unusable: entry(file, false, 'Take another copy of the file, or export the secrets again.'),
 
   driver_unusable: entry(file, false, 'Run `npm rebuild better-sqlite3` with the Node.js that runs vendor-mirror.'),

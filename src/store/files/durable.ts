@@ -1,5 +1,15 @@
-/** What makes a change of files last through a power cut. */
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+/** How files are written so that they last through a power cut, and belong to whom they belonged. */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Waits until a file, or the names in a folder, are on the disk. */
@@ -22,4 +32,15 @@ export function writePrivately(path: string, content: string | Uint8Array): void
 export function rename(from: string, to: string): void {
   renameSync(from, to);
   sync(dirname(to));
+}
+
+/** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
+export function takeOver(draft: string, { uid, gid, mode }: Stats): void {
+  const own = statSync(draft);
+  try {
+    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
+  } catch {
+    // Only root may give a file away.
+  }
+  chmodSync(draft, mode & 0o777);
 }

@@ -1,21 +1,10 @@
 /** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  type Stats,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack, withoutCompanions } from './copy-state.ts';
-import { sync } from './durable.ts';
+import { sync, takeOver } from './durable.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
@@ -91,17 +80,6 @@ export async function swapIn(
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-/** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
-function takeOver(draft: string, { uid, gid, mode }: Stats): void {
-  const own = statSync(draft);
-  try {
-    if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);
-  } catch {
-    // Only root may give a file away.
-  }
-  chmodSync(draft, mode & 0o777);
 }
 
 /** Removes what killed processes left of earlier drafts for `target`, by the age of a new one. */

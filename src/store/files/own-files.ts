@@ -11,9 +11,9 @@ export interface OwnFiles {
   readonly readFrom: readonly string[];
 }
 
-/** What stands beside a database under its name: SQLite's journals, locks, the world of a sandbox, what was set aside, a note of damage. */
+/** What stands beside a database under its name: SQLite's journals, locks, the world of a sandbox, what was set aside, notes of damage and of a move. */
 const journals = ['-wal', '-shm', '-journal'];
-const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|corrupt-).*)$/;
+const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|moved|corrupt-).*)$/;
 
 /** What of ours a path leads to, in words, or would lead to if it were there; undefined where it is none. */
 export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefined {

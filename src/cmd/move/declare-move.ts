@@ -1,0 +1,19 @@
+/** The command that moves an installation. */
+import type { Command } from 'commander';
+import type { Does } from '../process/command.ts';
+import { examples, paragraphs } from '../terminal/help-text.ts';
+
+export function declareMove(program: Command, does: Does): void {
+  program
+    .command('move')
+    .argument('<dir>', 'the folder; it is made where there is none')
+    .summary('move mirror and secrets to another folder')
+    .description(
+      paragraphs(
+        'Copies the mirror, the secrets and what belongs to them to another folder, reads the copies back, and removes the old files. The daemon must be stopped.',
+        'The settings are not changed: the command says what to change in them. Interrupted at any moment, it can be run again.',
+      ),
+    )
+    .addHelpText('after', examples(['vendor-mirror move /srv/vendor-mirror']))
+    .action(does(async () => (await import('./move-command.ts')).move));
+}

@@ -1,0 +1,32 @@
+/** `move DIR`: the files of the installation go to another folder; the settings are a person's to change. */
+import { join } from 'node:path';
+import { exitStatus, MirrorError } from '../../domain/errors.ts';
+import { resolvedPath, settingsFileOf } from '../../store/files/own-files.ts';
+import { moveInstallation } from '../../store/moving/move.ts';
+import type { Run } from '../process/command.ts';
+import { settingsOfMove } from '../setup/load-settings.ts';
+import { print, printJson, printNotice } from '../terminal/print.ts';
+
+export const move: Run = async (call) => {
+  const { context, options } = call;
+  const [folder = ''] = call.args;
+  const settings = settingsOfMove(call);
+  const file = settingsFileOf(settings);
+  if (file === resolvedPath(join(context.packageRoot, 'config/sandbox.yaml')))
+    throw new MirrorError(
+      'usage',
+      'The files of the built-in sandbox stay where they are: name settings with -c FILE.',
+    );
+  const { files } = await moveInstallation(settings, folder, context.clock);
+  const newPlace = (path: string): string => files.find(({ from }) => from === resolvedPath(path))?.to ?? path;
+  const paths = { database: newPlace(settings.database), secrets: newPlace(settings.secrets) };
+  if (options.json) {
+    const moved = files.map(({ from, to }) => ({ from, to }));
+    printJson(context, { ok: true, moved, settings: { file, ...paths } });
+    return exitStatus.done;
+  }
+  for (const { from, to } of files) print(context, `${from} is now ${to}`);
+  printNotice(context, `Change in ${file}, before anything else is run:`);
+  print(context, `database: ${paths.database}\nsecrets: ${paths.secrets}`);
+  return exitStatus.done;
+};

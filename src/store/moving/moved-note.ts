@@ -1,0 +1,80 @@
+/**
+ * Notes of a move. One beside each file that is moved says where it goes; it is written when the copies are whole and on disk, and from then on
+ * the copies count. It stays, so that settings which name the old place do not make a new mirror there.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { MirrorError } from '../../domain/errors.ts';
+import type { FilePaths } from '../files/daemon-files.ts';
+import { rename, writePrivately } from '../files/durable.ts';
+import { resolvedPath } from '../files/own-files.ts';
+
+export interface MovedFile {
+  readonly from: string;
+  readonly to: string;
+  /** The old file as it was copied: what looks otherwise later is another one. */
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface MovedNote {
+  readonly folder: string;
+  readonly files: readonly MovedFile[];
+}
+
+/** Under what name a copy is made, beside where it is to be. */
+export function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.moving`);
+}
+
+export function noteOf(path: string): string {
+  return `${resolvedPath(path)}.moved`;
+}
+
+/** What was noted of a file at this path; undefined where nothing was. @throws MirrorError `move_unfinished` where it cannot be read. */
+export function readNote(path: string): MovedNote | undefined {
+  const note = noteOf(path);
+  if (!existsSync(note)) return undefined;
+  try {
+    return JSON.parse(readFileSync(note, 'utf8')) as MovedNote;
+  } catch (cause) {
+    throw new MirrorError('move_unfinished', `${note} cannot be read, so it is not known where ${path} was moved.`, {
+      cause,
+    });
+  }
+}
+
+/** Leaves the note; on disk when this returns. */
+export function writeNote(path: string, note: MovedNote): void {
+  const draft = draftOf(noteOf(path));
+  rmSync(draft, { force: true });
+  writePrivately(draft, `${JSON.stringify(note, undefined, 2)}\n`);
+  rename(draft, noteOf(path));
+}
+
+/**
+ * Refuses to work with files that were moved away, or whose move is not finished.
+ * @throws MirrorError `settings_invalid` that names the new place, `move_unfinished`.
+ */
+export function refuseMoved(settingsFile: string, paths: FilePaths): void {
+  const places = (['database', 'secrets'] as const).map((key) => ({
+    key,
+    path: paths[key],
+    note: readNote(paths[key]),
+  }));
+  for (const { path, note } of places) {
+    if (existsSync(draftOf(resolvedPath(path))))
+      throw new MirrorError('move_unfinished', `A move of ${path} to the folder where it should be was interrupted.`);
+    if (note && existsSync(path))
+      throw new MirrorError(
+        'move_unfinished',
+        `A move of ${path} to ${note.folder} was interrupted. If somebody put this file back on purpose, delete ${noteOf(path)}.`,
+      );
+  }
+  const moved = places.flatMap(({ key, path, note }) => {
+    const to = note?.files.find(({ from }) => from === resolvedPath(path))?.to;
+    return note ? [`${key}: was moved to ${to ?? note.folder}`] : [];
+  });
+  if (moved.length > 0)
+    throw new MirrorError('settings_invalid', [`${settingsFile} names an old place:`, ...moved].join('\n  '));
+}
