@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ask } from '../support/mirror-file.ts';
-import { watched, until } from '../support/testbed/daemon-process.ts';
-import { ended } from '../support/testbed/program.ts';
-import { program } from '../support/testbed/build.ts';
-import { testbed } from '../support/testbed.ts';
+import { ask } from '../../support/mirror-file.ts';
+import { watched, until } from '../../support/testbed/daemon-process.ts';
+import { ended } from '../../support/testbed/program.ts';
+import { program } from '../../support/testbed/build.ts';
+import { testbed } from '../../support/testbed.ts';
 
 it('a copy of the mirror and a backup of the secrets go on elsewhere: same callback, nothing registered, deliveries accepted', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 20 });
