@@ -1,14 +1,16 @@
-/** What runs for the accounts of an installation while the daemon lives, whatever the sockets around it: supervisors, schedules and maintenance. */
+/** What runs for all accounts of an installation. Accounts may come, go and rest meanwhile, and disturb no other. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/store.ts';
-import { AccountSupervisor } from './account-supervisor.ts';
+import { AccountRunner, type ScheduleKind } from './account-runner.ts';
+import type { AccountSupervisor } from './account-supervisor.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';
-import { createMaintenance } from './maintenance.ts';
-import { parseInstant, timestamp, type Clock, type Random } from '../domain/clock.ts';
-import { createClockJumpDetector } from './clock-jumps.ts';
+import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import type { Installation } from './installation.ts';
-import type { Service } from '../domain/lifecycle.ts';
-import type { Log } from '../domain/log.ts';
-import { createSchedule, offsetSlots, openSlots, type Schedule } from '../schedule/scheduler.ts';
+import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
+import type { Log, Secret } from '../domain/log.ts';
+import { openSlots, type Slots } from '../schedule/scheduler.ts';
+import { withKept, type KeptAccounts } from '../settings/kept-accounts.ts';
+import type { Settings } from '../settings/parse.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { SweepPermits } from './sweep-permits.ts';
 import type { PathTokens } from '../webhook/receive/account-of-path.ts';
@@ -22,108 +24,207 @@ export interface AccountServicesOptions {
   readonly log: Log;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
+  /** Hears of an account that comes, before anything is asked about it. */
+  readonly onAccount?: (accountId: string) => void;
 }
-
-export interface AccountServices {
-  readonly supervisors: ReadonlyMap<string, AccountSupervisor>;
-  /** In the order in which they start: after the listener, so that the service's code finds somebody to answer it. */
-  readonly services: readonly Service[];
-  /** What receives deliveries for these accounts, and the paths to which they are sent. */
-  readonly receiving: DeliveryReceiverOptions & { readonly tokens: PathTokens };
-  /** Wall time of the next run of any account; undefined while none is awaited. */
-  next(kind: ScheduleKind): number | undefined;
-}
-
-type ScheduleKind = 'pull' | 'reconcile';
 
 /** Sweeps, of different accounts, that work at once. */
 const sweepsAtOnce = 4;
 
-/** Builds all of it; nothing runs yet. */
-export async function accountServices(options: AccountServicesOptions): Promise<AccountServices> {
-  const { installation, metrics, clock, random, log, onRun } = options;
-  const { settings, mirror, secrets } = installation;
-  const permits = new SweepPermits(sweepsAtOnce, clock);
-  const supervisors = new Map(
-    installation.accounts.map((id) => {
-      const account = installation.account(id);
-      return [
-        id,
-        new AccountSupervisor({
-          account,
-          installation,
-          clock,
-          log,
-          metrics,
-          permits,
-          onRun: (report) => onRun(id, report),
-        }),
-      ];
-    }),
-  );
+export class AccountServices implements Service {
+  readonly name = 'the accounts';
+  readonly #options: AccountServicesOptions;
+  readonly #permits: SweepPermits;
+  readonly #slots: Readonly<Record<ScheduleKind, Slots>>;
+  /** Of every account that is served, those that are paused included. */
+  readonly #runners = new Map<string, AccountRunner>();
+  readonly #supervisors = new Map<string, AccountSupervisor>();
+  readonly #tokens: Map<string, Secret>;
+  readonly #stopping = new AbortController();
+  /** What is in force: of it, the accounts and how access to them is got. */
+  #settings: Settings;
+  #changes: Promise<void> = Promise.resolve();
 
-  const lastRuns = await mirror.runs.lastCompletes();
-  const isAlone = supervisors.size === 1;
-  const schedulesOf = (kind: ScheduleKind): Schedule[] => {
-    const slots = openSlots(settings.schedule[kind], settings.schedule.timezone);
-    return [...supervisors].map(([id, supervisor]) =>
-      createSchedule({
-        name: isAlone ? kind : `${kind} of ${id}`,
-        slots: isAlone ? slots : offsetSlots(slots, id),
-        clock,
-        random,
-        log,
-        lastRun: parseInstant(lastRuns.get(id) ?? ''),
-        run: (signal) => supervisor.run(kind, 'schedule', signal),
-      }),
-    );
-  };
-  const schedules = { reconcile: schedulesOf('reconcile'), pull: schedulesOf('pull') };
+  private constructor(options: AccountServicesOptions, paused: ReadonlySet<string>, tokens: PathTokens) {
+    const { settings } = options.installation;
+    const { schedule } = settings;
+    this.#options = options;
+    this.#permits = new SweepPermits(sweepsAtOnce, options.clock);
+    const slots = (kind: ScheduleKind): Slots => openSlots(schedule[kind], schedule.timezone);
+    this.#slots = { reconcile: slots('reconcile'), pull: slots('pull') };
+    this.#tokens = new Map(tokens);
+    this.#settings = { ...settings, paused };
+  }
 
-  return {
-    supervisors,
-    services: [
-      ...supervisors.values(),
-      permits,
-      ...schedules.reconcile,
-      ...schedules.pull,
-      createClockJumpDetector({
-        clock,
-        onJump: (ms) => {
-          const seconds = Math.round(ms / 1_000);
-          const why = `At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`;
-          log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
-          for (const supervisor of supervisors.values()) supervisor.lost(why);
-        },
-      }),
-      createMaintenance({ mirror, secrets, retention: settings.retention, clock, log }),
-    ],
-    receiving: {
-      tokens: await secrets.verifiers.pathTokens(installation.accounts),
+  /** Builds all of it; nothing runs yet. */
+  static async open(options: AccountServicesOptions): Promise<AccountServices> {
+    const { mirror, secrets, accounts } = options.installation;
+    const lastRuns = await mirror.runs.lastCompletes();
+    const { paused } = await mirror.accountRegister.kept();
+    const services = new AccountServices(options, paused, await secrets.verifiers.pathTokens(accounts));
+    for (const id of accounts) services.#build(id, parseInstant(lastRuns.get(id) ?? ''));
+    return services;
+  }
+
+  /** Of every account that is served, those that are paused included. */
+  get supervisors(): ReadonlyMap<string, AccountSupervisor> {
+    return this.#supervisors;
+  }
+
+  /** The supervisor of an account that is served, and not paused. */
+  active(accountId: string): AccountSupervisor | undefined {
+    return this.#settings.paused.has(accountId) ? undefined : this.#supervisors.get(accountId);
+  }
+
+  get activeIds(): readonly string[] {
+    return [...this.#supervisors.keys()].filter((id) => !this.#settings.paused.has(id));
+  }
+
+  /** What receives deliveries, and the paths to which they are sent. What comes for an account that is paused is kept. */
+  get receiving(): DeliveryReceiverOptions & { readonly tokens: PathTokens } {
+    const { installation, clock, log } = this.#options;
+    const { settings, mirror, secrets } = installation;
+    return {
+      tokens: this.#tokens,
       clock,
       log,
       mirror: mirror.deliveries,
       verifiers: secrets.verifiers,
       signatureHeader: settings.service.signatureHeader,
-      onDelivery: (id) => supervisors.get(id)?.delivered(),
-      onCode: (id) => supervisors.get(id)?.subscriptions.codeArrived(),
-      onSilence: (id) => void supervisors.get(id)?.subscriptions.resendIfSilent(),
-    },
-    next: (kind) => earliest(schedules[kind]),
-  };
+      onDelivery: (id) => this.active(id)?.delivered(),
+      onCode: (id) => this.active(id)?.subscriptions.codeArrived(),
+      onSilence: (id) => void this.active(id)?.subscriptions.resendIfSilent(),
+    };
+  }
+
+  /** Wall time of the next run of any account; undefined while none is awaited. */
+  next(kind: ScheduleKind): number | undefined {
+    let first: number | undefined;
+    for (const { [kind]: schedule } of this.#runners.values())
+      if (schedule.next !== undefined && !(first !== undefined && first <= schedule.next)) first = schedule.next;
+    return first;
+  }
+
+  start(): Promise<void> {
+    return startAll(AccountRunner.services(this.activeIds.flatMap((id) => this.#runners.get(id) ?? [])));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('The daemon stops.'));
+    await this.#permits.stop();
+    await stopAll(AccountRunner.services([...this.#runners.values()]));
+    await this.#changes;
+  }
+
+  checkCallbacks(): void {
+    for (const id of this.activeIds) void this.active(id)?.subscriptions.check();
+  }
+
+  /** Time went by unseen. What is paused is read when it is resumed. */
+  lost(why: string): void {
+    for (const id of this.activeIds) this.active(id)?.lost(why);
+  }
+
+  /**
+   * Serves the accounts of these settings from now on, with their connections: those that come are registered and swept, of those that go the
+   * callbacks are deleted. One change at a time. @throws MirrorError of the files; what was not done then is done by the next call.
+   */
+  change(settings: Settings): Promise<void> {
+    const changed = this.#changes.then(() => this.#change(settings));
+    this.#changes = changed.catch(() => undefined);
+    return changed;
+  }
+
+  /** The same for what commands told the mirror about accounts. */
+  take(kept: KeptAccounts): Promise<void> {
+    const changed = this.#changes.then(() => this.#change(withKept(this.#settings, kept)));
+    this.#changes = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #change(settings: Settings): Promise<void> {
+    const { installation, log } = this.#options;
+    const { mirror, secrets } = installation;
+    const wanted = new Set(settings.accounts);
+    const gone = [...this.#runners.keys()].filter((id) => !wanted.has(id));
+    await Promise.all(gone.map((id) => this.#remove(id)));
+    if (this.#stopping.signal.aborted) return;
+    if (!isSameAccess(settings, this.#settings)) await installation.serve(settings);
+    if (gone.length > 0) await nameAbandonedCallbacks(mirror, log, gone);
+    const added = settings.accounts.filter((id) => !this.#runners.has(id));
+    const tokens = added.length === 0 ? [] : await secrets.verifiers.pathTokens(added);
+    for (const [id, token] of tokens) this.#tokens.set(id, token);
+    const before = this.#settings.paused;
+    this.#settings = settings;
+    for (const id of [...this.#runners.keys()])
+      if (before.has(id) !== settings.paused.has(id)) await this.#turn(id, settings.paused.has(id));
+    for (const id of added) {
+      log.info({ account: id }, `the account ${id} is served from now on`);
+      this.#options.onAccount?.(id);
+      await this.#begin(id);
+    }
+  }
+
+  async #turn(id: string, isPaused: boolean): Promise<void> {
+    const runner = this.#runners.get(id);
+    await stopAll(AccountRunner.services(runner ? [runner] : []));
+    this.#options.log.info({ account: id }, `the account ${id} is ${isPaused ? 'paused' : 'resumed'}`);
+    await this.#begin(id);
+  }
+
+  /** Begins an account anew, as one that never ran. */
+  async #begin(id: string): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    const runner = this.#build(id, undefined);
+    if (!this.#settings.paused.has(id)) await startAll(AccountRunner.services([runner]));
+  }
+
+  async #remove(id: string): Promise<void> {
+    const { clock, log } = this.#options;
+    const deleted = await this.#runners.get(id)?.retire(clock, this.#stopping.signal);
+    this.#tokens.delete(id);
+    this.#runners.delete(id);
+    this.#supervisors.delete(id);
+    log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is not served any more`);
+  }
+
+  #build(id: string, lastRun: number | undefined): AccountRunner {
+    const { installation, onRun } = this.#options;
+    const runner = new AccountRunner({
+      ...this.#options,
+      account: installation.account(id),
+      permits: this.#permits,
+      slots: this.#slots,
+      isAlone: installation.accounts.length === 1,
+      lastRun,
+      onRun: (report) => onRun(id, report),
+    });
+    this.#runners.set(id, runner);
+    this.#supervisors.set(id, runner.supervisor);
+    return runner;
+  }
 }
 
-function earliest(schedules: readonly Schedule[]): number | undefined {
-  let first: number | undefined;
-  for (const { next } of schedules) if (next !== undefined && !(first !== undefined && first <= next)) first = next;
-  return first;
+/** Whether an open installation would take the same of both. Tokens are not compared: settings that were read anew are other ones. */
+function isSameAccess(one: Settings, other: Settings): boolean {
+  const accountsOf = ({ accounts, namedAccounts, connectionOf }: Settings): unknown => [
+    accounts,
+    namedAccounts,
+    connectionOf,
+  ];
+  return one.connections === other.connections && isDeepStrictEqual(accountsOf(one), accountsOf(other));
 }
 
-/** Says which callbacks of ours are still registered for accounts that are not served any more. */
-export async function nameAbandonedCallbacks({ callbacks }: Pick<Store, 'callbacks'>, log: Log): Promise<void> {
+/** Says which callbacks of ours are still registered for accounts that are not served any more; of those `gone` just now, or of all. */
+export async function nameAbandonedCallbacks(
+  { callbacks }: Pick<Store, 'callbacks'>,
+  log: Log,
+  gone?: readonly string[],
+): Promise<void> {
   for (const { accountId, callbackid } of await callbacks.abandonCallbacks())
-    log.warn(
-      { account: accountId, callbackid },
-      `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
-    );
+    if (gone?.includes(accountId) ?? true)
+      log.warn(
+        { account: accountId, callbackid },
+        `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
+      );
 }

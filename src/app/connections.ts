@@ -62,10 +62,10 @@ export class Connections {
     return connectionNameOf(this.#settings, accountId);
   }
 
-  /** Gets access in other ways from now on. Tokens are read anew, those in memory too. */
+  /** Gets access in other ways from now on. Tokens are read anew, those in memory too, unless the connections are the very same. */
   use(settings: ConnectionsOptions['settings']): void {
+    if (settings.connections !== this.#settings.connections) this.#sources.clear();
     this.#settings = settings;
-    this.#sources.clear();
   }
 
   /** The tokens that open an account, whatever its connection is at the moment, and however that gets them. */

@@ -1,26 +1,29 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { accountServices, nameAbandonedCallbacks, type AccountServices } from './account-services.ts';
+import { nameAbandonedCallbacks, type AccountServices } from './account-services.ts';
+import { createAccountWatch } from './account-watch.ts';
+import { daemonServices } from './daemon-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
 import type { HealthFacts, HealthSource } from '../admin/health/health.ts';
 import { createAdminServer } from '../admin/admin-server.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { healthSource, type HealthParts } from './health-source.ts';
-import { createIntegrityCheck, type IntegrityCheck } from './integrity-check.ts';
+import { createIntegrityCheck, type IntegrityCheck } from './background/integrity-check.ts';
 import { outgoingWebhooks } from './outgoing-webhooks.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
 import { whereToRead } from './connections.ts';
-import { Publications, refuseBadSchedules, refuseBadSources } from './publications.ts';
+import { Publications, refuseBadSchedules, refuseBadSources } from './background/publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
 import type { RunReport } from '../sync/run/run.ts';
 import { prepareFile } from '../store/sqlite/prepare-file.ts';
 import { mirrorMigrations, mirrorMode } from '../store/files/mirror-options.ts';
+import { quarantineDamaged } from './background/damaged-mirror.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
-import { hasDamagedSchema, quarantineIfDamaged } from '../store/files/quarantine.ts';
+import { hasDamagedSchema } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
 import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
 import { FiguresThread } from '../store/figures/figures-thread.ts';
@@ -45,6 +48,8 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly post?: Post;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
+  /** Hears of an account that comes while the daemon runs, before anything is asked about it. */
+  readonly onAccount?: (accountId: string) => void;
   /** Going on would be wrong: the process must end. */
   readonly onFatal: (error: MirrorError) => void;
 }
@@ -54,7 +59,7 @@ interface DaemonParts {
   readonly lock: SideLock;
   /** In the order in which they start. */
   readonly services: readonly Service[];
-  readonly supervisors: AccountServices['supervisors'];
+  readonly accounts: AccountServices;
   readonly listener: HttpServer;
   readonly admin: HttpServer;
   readonly integrity: IntegrityCheck;
@@ -95,16 +100,18 @@ export class Daemon implements Service {
     return this.#stopping.run(() => stopAll(this.#parts.services).finally(() => this.#close()));
   }
 
-  /** Gets access in other ways from now on, and looks after the callbacks. */
-  authorize(settings: Pick<Settings, 'connections' | 'connectionOf'>): void {
-    this.#parts.installation.connections.use(settings);
-    for (const supervisor of this.#parts.supervisors.values()) void supervisor.subscriptions.check();
+  /** Serves the accounts of these settings from now on, gets access as they say, and looks after the callbacks. What else they say counts for nothing. */
+  async use(settings: Settings): Promise<void> {
+    const { accounts } = this.#parts;
+    await accounts.change(settings);
+    accounts.checkCallbacks();
   }
 
   /** Deletes the callbacks of this installation, on every account. @returns how many. */
   async unregister(): Promise<number> {
     let removed = 0;
-    for (const supervisor of this.#parts.supervisors.values()) removed += await supervisor.subscriptions.unregister();
+    for (const supervisor of this.#parts.accounts.supervisors.values())
+      removed += await supervisor.subscriptions.unregister();
     return removed;
   }
 
@@ -138,8 +145,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     if (report.counts.created + report.counts.updated > 0) publications.changed();
     dependencies.onRun(id, report);
   };
-  const accounts = await accountServices({ installation, metrics, clock, random, log, onRun });
-  const { supervisors } = accounts;
+  const { accounts, services: lasting } = await daemonServices({ ...dependencies, installation, metrics, onRun });
 
   const listener = createListener({
     ...accounts.receiving,
@@ -157,7 +163,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     targets: settings.notify.map(({ name }) => name),
     secrets: installation.secrets,
     connections: installation.connections,
-    supervisors,
+    supervisors: accounts.supervisors,
     listener,
     machine: dependencies.machine,
     next: () => ({ pull: accounts.next('pull'), reconcile: accounts.next('reconcile') }),
@@ -166,7 +172,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
     settings: settings.admin,
     source: healthSource(health),
     figures: (id) => figures.read(id),
-    actions: operatorActions({ supervisors, mirror, log }),
+    actions: operatorActions({ accounts, mirror, log }),
     assetFolder: dependencies.compiled.pages,
     metrics,
     query: mirror.query,
@@ -176,9 +182,11 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
-  const services: Service[] = [figures, admin, listener, integrity, publications, webhooks, ...accounts.services];
+  const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.take(kept) });
+  // Of what it waits for, an account that goes is ended by the stop of the accounts.
+  const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }) });
-  return new Daemon({ installation, lock, services, supervisors, listener, admin, integrity, health: watched });
+  return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
 }
 
 interface Begun {
@@ -232,15 +240,4 @@ async function begun(settings: Settings, dependencies: InstallationDependencies)
     await installation.close();
     throw error;
   }
-}
-
-/** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
-async function quarantineDamaged(path: string, { clock, log, migrations }: InstallationDependencies): Promise<boolean> {
-  const damaged = await quarantineIfDamaged(path, clock, mirrorMigrations(migrations));
-  if (damaged)
-    log.error(
-      { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
-      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
-    );
-  return damaged !== undefined;
 }

@@ -9,6 +9,7 @@ import { SingleFlight } from '../domain/async/single-flight.ts';
 import { Connections, whereToRead } from './connections.ts';
 import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
+import { nameOf, refuseOther } from './service-name.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
@@ -68,17 +69,6 @@ export interface ServedAccount {
   readonly engine: Engine;
 }
 
-/** The address of a service, in one spelling. */
-function nameOf(baseUrl: string): string {
-  const { origin, pathname } = new URL(baseUrl);
-  return origin + pathname.replace(/\/+$/, '');
-}
-
-function refuseOther(known: string | null, name: string, { path }: Store): void {
-  if (known !== null && known !== name)
-    throw new MirrorError('other_service', `${path} mirrors ${known}, and this is ${name}.`);
-}
-
 /** The opened files, and the accounts at the service. */
 export class Installation {
   readonly settings: Settings;
@@ -87,30 +77,41 @@ export class Installation {
   readonly connections: Connections;
   /** By what name the mirror knows the service. */
   readonly serviceName: string;
-  readonly accounts: readonly string[];
   readonly #failures: RequestFailureLog;
+  readonly #log: Log;
   readonly #adoption = new SingleFlight<void>((outcome) => outcome === 'done');
-  readonly #opened: ReadonlyMap<string, ServedAccount>;
+  readonly #open: (accountId: string) => ServedAccount;
+  #opened: ReadonlyMap<string, ServedAccount>;
 
   constructor(settings: Settings, { mirror, secrets }: OpenedFiles, dependencies: InstallationDependencies) {
     const { clock, fetch, log } = dependencies;
     const baseUrl = whereToRead(settings);
     const { timeout } = settings.service;
     this.settings = settings;
+    this.#log = log;
     this.mirror = mirror;
     this.secrets = secrets;
     this.serviceName = dependencies.serviceName ?? nameOf(baseUrl);
-    this.accounts = settings.accounts;
-    const { process } = mirror;
-    const { requestFailures, connectionFailures } = mirror;
+    const { process, requestFailures, connectionFailures } = mirror;
     const files = { secrets, process, failures: connectionFailures };
     this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log });
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
-    const clientOf = (id: string): ServiceClient =>
-      connect(service, id, { ...api, tokens: this.connections.tokens(id) });
-    this.#opened = new Map(this.accounts.map((id) => [id, this.#open(id, clientOf(id), dependencies)]));
+    this.#open = (id) =>
+      this.#connected(id, connect(service, id, { ...api, tokens: this.connections.tokens(id) }), dependencies);
+    this.#opened = new Map(settings.accounts.map((id) => [id, this.#open(id)]));
+  }
+
+  get accounts(): readonly string[] {
+    return [...this.#opened.keys()];
+  }
+
+  /** Serves the accounts of these settings from now on, and gets access to them as they say. @throws MirrorError of the mirror. */
+  async serve(settings: Settings): Promise<void> {
+    await noteServed(this.mirror, settings, this.#log);
+    this.connections.use(settings);
+    this.#opened = new Map(settings.accounts.map((id) => [id, this.#opened.get(id) ?? this.#open(id)]));
   }
 
   /** @throws MirrorError `usage` where the settings do not name the account. */
@@ -186,7 +187,7 @@ export class Installation {
     await Promise.all([this.#failures.answered(accountId), this.connections.answered(accountId)]);
   }
 
-  #open(id: string, client: ServiceClient, { clock, random, log }: InstallationDependencies): ServedAccount {
+  #connected(id: string, client: ServiceClient, { clock, random, log }: InstallationDependencies): ServedAccount {
     const { vendors } = client;
     const { mirror } = this;
     const { service, sync } = this.settings;
@@ -204,6 +205,14 @@ export class Installation {
     };
     return { id, client, engine };
   }
+}
+
+/** Writes down which accounts the settings name. */
+async function noteServed(mirror: Store, settings: Settings, log: Log): Promise<void> {
+  const { accounts, namedAccounts, connectionOf } = settings;
+  const served = { accounts: namedAccounts, connectionOf, settingsFile: settingsFileOf(settings) };
+  for (const account of await mirror.addAccounts(accounts, served))
+    log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
 }
 
 interface OpenedFiles {
@@ -231,10 +240,7 @@ export async function openInstallation(
     if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
-    const { namedAccounts, connectionOf } = settings;
-    const served = { accounts: namedAccounts, connectionOf, settingsFile: settingsFileOf(settings) };
-    for (const account of await mirror.addAccounts(settings.accounts, served))
-      log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
+    await noteServed(mirror, settings, log);
     return new Installation(settings, { mirror, secrets }, dependencies);
   } catch (error) {
     await secrets?.close();

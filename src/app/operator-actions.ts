@@ -5,22 +5,27 @@ import type { Store } from '../store/store.ts';
 import type { AccountSupervisor } from './account-supervisor.ts';
 
 export interface OperatorParts {
-  readonly supervisors: ReadonlyMap<string, Pick<AccountSupervisor, 'ask' | 'nudge'>>;
+  readonly accounts: {
+    readonly activeIds: readonly string[];
+    active(accountId: string): Pick<AccountSupervisor, 'ask' | 'nudge'> | undefined;
+  };
   readonly mirror: Pick<Store, 'deliveries'>;
   readonly log: Log;
 }
 
-export function operatorActions({ supervisors, mirror, log }: OperatorParts): Actions {
+export function operatorActions({ accounts, mirror, log }: OperatorParts): Actions {
   return {
-    accounts: [...supervisors.keys()],
+    get accounts() {
+      return accounts.activeIds;
+    },
     run(account, kind, approved = 0) {
       log.info({ account, kind, approved }, 'a person asked for a run on the page');
-      supervisors.get(account)?.ask(kind, approved);
+      accounts.active(account)?.ask(kind, approved);
     },
     async retry(account) {
       const marked = await mirror.deliveries.retryParked({ account });
       log.info({ account, marked }, 'a person asked on the page to retry what was parked');
-      supervisors.get(account)?.nudge();
+      accounts.active(account)?.nudge();
       return marked;
     },
   };

@@ -195,6 +195,8 @@ export interface Freshness {
   readonly parked_vendors: number;
   readonly callback_verified: boolean | null;
   readonly not_served_since: string | null;
+  /** Since when a person has had the account rest. */
+  readonly paused_since: string | null;
 }
 
 export type QueryValue = string | number | bigint | null;

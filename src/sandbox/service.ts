@@ -15,7 +15,7 @@ import {
 import { answerCallbacks } from './endpoints/callback-endpoints.ts';
 import type { CallbackBook } from './delivery/callback-book.ts';
 import { seededRandom, seedOf, type SeededRandom } from './core/random.ts';
-import { churn, otherEventsAtRate } from './account/churn.ts';
+import { changeByItself } from './account/churn.ts';
 import type { FaultKind } from './faults/fault-kinds.ts';
 import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts';
 import type { GatewayBook } from './account/gateway-book.ts';
@@ -75,7 +75,8 @@ export class Sandbox {
   readonly #random: SeededRandom;
   readonly #terms: TokenTerms;
   readonly #sender: DeliverySender;
-  readonly #accounts: ReadonlyMap<string, Account>;
+  readonly #accounts = new Map<string, Account>();
+  readonly #begin: (accountId: string) => void;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
   readonly #changeListeners = new Set<(change: VendorChange) => void>();
   readonly #stopped = new AbortController();
@@ -110,7 +111,6 @@ export class Sandbox {
         for (const listener of this.#changeListeners) listener({ account, vendorid, version });
       },
     };
-    this.#accounts = new Map(options.accounts.map((id) => [id, new Account(id, around)]));
     // Each account with a life of its own waits for it.
     setMaxListeners(0, this.#stopped.signal);
     const { tokenLifetime: lifetime, scopes } = options;
@@ -118,18 +118,18 @@ export class Sandbox {
     if (options.token !== undefined)
       this.access.grant(options.token, scopes, undefined, lifetime && outside.clock.now() + lifetime * 1_000);
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
-    if (options.events)
-      for (const account of this.#accounts.values())
-        void otherEventsAtRate(
-          { gateways: account.gateways, announce: (event, objectId) => account.announce(event, objectId) },
-          options.events,
-          outside.clock,
-          seededRandom(fresh(account.id, 'events')),
-          this.#stopped.signal,
-        );
-    if (options.churn)
-      for (const { id, vendors } of this.#accounts.values())
-        void churn(vendors, options.churn, outside.clock, seededRandom(fresh(id, 'churn')), this.#stopped.signal);
+    this.#begin = (id) => {
+      const account = new Account(id, around);
+      this.#accounts.set(id, account);
+      const random = (of: string) => seededRandom(fresh(id, of));
+      changeByItself(account, options, outside.clock, random, this.#stopped.signal);
+    };
+    for (const id of options.accounts) this.#begin(id);
+  }
+
+  /** Has an account more from now on, with as many vendors as the others began with; one that is there stays as it is. */
+  open(accountId: string): void {
+    if (!this.#accounts.has(accountId)) this.#begin(accountId);
   }
 
   /** Answers one request; never throws for what a caller may send. */

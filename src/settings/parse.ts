@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { MirrorError } from '../domain/errors.ts';
 import { publicationProblems } from './publish-list.ts';
 import { allConnections, connectionProblems, defaultConnection, pathOfConnection } from './account-connections.ts';
+import { withKept } from './kept-accounts.ts';
 import { settingsShape, type Settings, type Shaped } from './shape.ts';
 import { isLoopback } from './values.ts';
 import { readSettingsYaml, type SettingsYaml } from './yaml.ts';
@@ -55,15 +56,18 @@ export function parseSettings(sources: SettingsSources): Settings {
 }
 
 function settingsOf(shaped: Shaped, readFrom: readonly string[]): Settings {
-  const accounts = shaped.accounts.map(({ id }) => id);
-  return {
+  const ofFile = {
     ...shaped,
-    accounts,
-    namedAccounts: accounts,
+    accounts: [],
+    accountsOfFile: shaped.accounts,
+    isRestricted: false,
+    namedAccounts: [],
     connections: allConnections(shaped),
-    connectionOf: new Map(shaped.accounts.map(({ id, connection }) => [id, connection])),
+    connectionOf: new Map<string, string>(),
+    paused: new Set<string>(),
     readFrom: [...readFrom, ...tokenFiles(shaped).map(({ file }) => file)],
   };
+  return withKept(ofFile, { added: [], paused: new Set() });
 }
 
 interface Problem {

@@ -5,7 +5,13 @@ import { exportFormats } from './export-format.ts';
 import { parseDuration } from '../domain/duration.ts';
 import { Secret } from '../domain/secret.ts';
 import { neededFields } from '../domain/vendor.ts';
-import { accountList, auth, connectionMap, type AuthSettings } from './account-connections.ts';
+import {
+  accountList,
+  auth,
+  connectionMap,
+  type AccountOfConnection,
+  type AuthSettings,
+} from './account-connections.ts';
 import { publicationList } from './publish-list.ts';
 import { isLoopback, path, secret, serviceUrl, text } from './values.ts';
 
@@ -164,12 +170,18 @@ export type Shaped = z.infer<typeof settingsShape>;
 
 export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'service'> {
   readonly service: Omit<Shaped['service'], 'auth'>;
+  /** What a command works on: all that are named, or the one to which it is restricted. */
   readonly accounts: readonly string[];
-  /** Every account of the file; a command may be restricted to one, which alone stands in `accounts` then. */
+  readonly isRestricted: boolean;
+  /** Every account of the file, and those that were added by command. */
   readonly namedAccounts: readonly string[];
+  /** Those of the file alone. */
+  readonly accountsOfFile: readonly AccountOfConnection[];
+  /** Accounts that a person has rest for a while, whether they are named or not. */
+  readonly paused: ReadonlySet<string>;
   /** How access is got, by the name of each connection; `service.auth` stands among them as `default`. */
   readonly connections: ReadonlyMap<string, AuthSettings>;
-  /** The connection of each account that the settings name. */
+  /** The connection of each account that is named. */
   readonly connectionOf: ReadonlyMap<string, string>;
   /** The settings file, and every file that it takes a secret from. */
   readonly readFrom: readonly string[];

@@ -7,7 +7,7 @@ import type { DaemonEpoch } from './files/daemon-claim.ts';
 import type { CopyOptions } from './files/export.ts';
 import type { ProcessLock } from './files/process-lock.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import type { AddedAccounts } from './transactions/added-accounts.ts';
+import type { AccountRegister } from './transactions/account-register.ts';
 import type {
   Readings,
   Vendors,
@@ -60,8 +60,8 @@ export interface Store {
   readonly connectionFailures: RequestFailures;
   /** What outgoing webhooks have still to tell. */
   readonly outbox: Outbox;
-  /** Accounts that a command added to those of the settings. */
-  readonly addedAccounts: AddedAccounts;
+  /** Which accounts were added and paused by command. */
+  readonly accountRegister: AccountRegister;
   /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
   moment(): number;
   /** Adds accounts. `served` are those that the settings file names. @returns accounts that it names no more since now. */

@@ -4,7 +4,7 @@ import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './a
 
 /** What the daemon does when it is asked; each by the code that its commands and schedules use. */
 export interface Actions {
-  /** The accounts that are served. */
+  /** The accounts that are served, and not paused. */
   readonly accounts: readonly string[];
   /** Asks for a run that begins after this call. `approved` absences are believed. */
   run(accountId: string, kind: 'pull' | 'reconcile', approved?: number): void;
@@ -82,7 +82,7 @@ function asked(body: Uint8Array, name: ActionName, { accounts }: Actions): Asked
   const known = name === 'approve' ? 'account and absences' : 'account';
   if (Object.keys(others).length > 0) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
   if (typeof account !== 'string' || !accounts.includes(account))
-    throw new BadQuestion('account should be one that this daemon serves.');
+    throw new BadQuestion('account should be one that this daemon serves, and that is not paused.');
   if (name !== 'approve') {
     if (absences !== undefined) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
     return { account, absences: undefined };

@@ -18,7 +18,7 @@ export interface Headline {
 
 /** Judges the process first, then the way to the service, then what the mirror holds. */
 export function headline(health: AccountHealth, process: Readiness): Headline {
-  for (const rule of [disabled, refused, unreachable, unfinished, doubtful, troubled]) {
+  for (const rule of [disabled, paused, refused, unreachable, unfinished, doubtful, troubled]) {
     const found = rule(health, process);
     if (found) return found;
   }
@@ -31,6 +31,9 @@ const disabled: Rule = (_, process) =>
   process.ready
     ? undefined
     : { tone: 'bad', words: 'Changes cannot be stored now', since: null, details: process.reasons };
+
+const paused: Rule = ({ isPaused, reasons, facts }) =>
+  isPaused ? { tone: 'fair', words: 'Paused', since: facts.freshness.paused_since, details: reasons } : undefined;
 
 const refused: Rule = ({ reasons, error, facts }) => {
   if (!error?.code || !reasons[0]?.startsWith('The service refuses access')) return undefined;

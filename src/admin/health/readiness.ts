@@ -10,7 +10,7 @@ export interface Health {
   readonly facts: HealthFacts;
   readonly process: Readiness;
   readonly accounts: readonly AccountHealth[];
-  /** Whether every account's part of the mirror may be relied on. */
+  /** Whether the part of the mirror of every account that is not paused may be relied on. */
   readonly fresh: boolean;
   /** Wall time of the examination, milliseconds since 1970. */
   readonly now: number;
@@ -26,6 +26,8 @@ export interface Readiness {
 
 export interface AccountHealth {
   readonly facts: AccountFacts;
+  /** Whether a person has it rest: it is neither read nor called late. */
+  readonly isPaused: boolean;
   readonly ready: boolean;
   /** Sentences; none where it is ready. */
   readonly reasons: readonly string[];
@@ -65,16 +67,20 @@ export async function examined(
     facts,
     process: readiness(facts.ability),
     accounts,
-    fresh: accounts.every(({ ready }) => ready),
+    fresh: accounts.every(({ ready, isPaused }) => ready || isPaused),
     now: rules.now,
   };
 }
 
 /** An account is ready once a sweep was complete, while the mirror is not too old, the service lets us in, and nothing casts doubt on it. */
 function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRules): AccountHealth {
-  const { listed_as_of, last_complete_sweep } = facts.freshness;
+  const { listed_as_of, last_complete_sweep, paused_since } = facts.freshness;
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
   const staleness = listed === undefined ? null : Math.max(0, now - listed);
+  if (paused_since !== null) {
+    const reasons = [pausedWords(facts.account, paused_since)];
+    return { facts, isPaused: true, ready: false, reasons, staleness, stale: false, error: undefined };
+  }
   const old =
     staleness === null
       ? last_complete_sweep === null
@@ -92,6 +98,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
   ].filter((reason) => reason !== null);
   return {
     facts,
+    isPaused: false,
     ready: reasons.length === 0,
     reasons,
     staleness,
@@ -100,9 +107,15 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
   };
 }
 
-/** The accounts in most need of a person first. */
+/** Why nothing is read about an account, and how that ends. */
+export function pausedWords(account: string, since: string): string {
+  return `Paused since ${since.slice(0, 19)} UTC: nothing is asked of the service, and what it delivers is kept. \`vendor-mirror accounts resume ${account}\` ends that.`;
+}
+
+/** The accounts in most need of a person first, those that are paused last. */
 export function bySeverity(accounts: readonly AccountHealth[]): AccountHealth[] {
-  const need = ({ ready, error }: AccountHealth): number => (ready ? 0 : 2) + (error ? 1 : 0);
+  const need = ({ isPaused, ready, error }: AccountHealth): number =>
+    isPaused ? -1 : (ready ? 0 : 2) + (error ? 1 : 0);
   const age = ({ staleness }: AccountHealth): number => staleness ?? Number.MAX_VALUE;
   return [...accounts].sort((a, b) => need(b) - need(a) || age(b) - age(a));
 }

@@ -36,6 +36,7 @@ function processDocument({ facts, accounts, process: self, fresh, now }: Health)
     reasons: self.reasons,
     fresh,
     accounts_stale: accounts.filter(({ stale }) => stale).length,
+    accounts_paused: accounts.filter(({ isPaused }) => isPaused).length,
     at: timestamp(now),
     started_at: timestamp(startedAt),
     notify: facts.targets.map((report) => ({ ...report, lag_seconds: lagOf(report, now) / 1_000 })),
@@ -75,6 +76,7 @@ function readinessOf({ facts, ready, reasons, staleness, stale, error }: Account
         }
       : null,
     stale,
+    paused_since: facts.freshness.paused_since,
     listed_as_of: facts.freshness.listed_as_of,
     safe_as_of: facts.freshness.safe_as_of,
     staleness_seconds: staleness === null ? null : staleness / 1_000,

@@ -71,6 +71,9 @@ const accountGauges: readonly AccountGauge[] = [
   },
 ];
 
+/** Those that are not paused. */
+const awake = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isPaused }) => !isPaused);
+
 interface TotalGauge {
   readonly name: string;
   readonly help: string;
@@ -81,7 +84,16 @@ interface TotalGauge {
 const most = (numbers: readonly number[]): number => numbers.reduce((largest, number) => Math.max(largest, number), 0);
 
 const totalGauges: readonly TotalGauge[] = [
-  { name: 'accounts', help: 'Accounts that are served.', of: ({ accounts }) => accounts.length },
+  {
+    name: 'accounts',
+    help: 'Accounts that are served, and those that are paused.',
+    of: ({ accounts }) => accounts.length,
+  },
+  {
+    name: 'accounts_paused',
+    help: 'Accounts that a person has rest: they count in no other number but vendor_mirror_accounts.',
+    of: ({ accounts }) => accounts.filter(({ isPaused }) => isPaused).length,
+  },
   {
     name: 'accounts_stale',
     help: 'Accounts whose part of the mirror is older than admin.maxStaleness, or not to be called fresh.',
@@ -91,17 +103,17 @@ const totalGauges: readonly TotalGauge[] = [
     name: 'staleness_max_seconds',
     help: 'How far what the lists show may lag behind the service, at most; an account that was never swept whole counts from the start of the process.',
     of: ({ accounts, facts, now }) =>
-      most(accounts.map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
+      most(awake(accounts).map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
   },
   {
     name: 'queue_oldest_seconds',
     help: 'Age of the oldest open mark of all accounts; 0 where the queue is empty.',
-    of: ({ accounts, now }) => most(accounts.map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
+    of: ({ accounts, now }) => most(awake(accounts).map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
   },
   {
     name: 'parked',
     help: 'Marked vendors of all accounts that could not be read, until the next reconciliation.',
-    of: ({ accounts }) => accounts.reduce((total, { facts }) => total + facts.queue.parked, 0),
+    of: ({ accounts }) => awake(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
   },
   {
     name: 'disk_free_bytes',
@@ -172,7 +184,7 @@ export function createGauges(registry: Registry): (health: Health) => void {
   return (health) => {
     version.set({ version: health.facts.version }, 1);
     for (const set of totals) set(health);
-    const labelled = bySeverity(health.accounts).slice(0, mostLabels);
+    const labelled = bySeverity(awake(health.accounts)).slice(0, mostLabels);
     for (const set of ofAccounts) set(labelled, health.now);
     connectionsFailing.reset();
     for (const { connection, failing } of health.facts.connections)

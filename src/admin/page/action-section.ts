@@ -2,7 +2,7 @@
 import { withoutToken } from '../api/actions-api.ts';
 import type { AccountHealth } from '../health/readiness.ts';
 import { counted } from './format.ts';
-import { html, type Html } from './html.ts';
+import { html, sentence, type Html } from './html.ts';
 
 interface Button {
   readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';
@@ -18,10 +18,12 @@ export function actionSection(health: AccountHealth, mayAct: boolean): Html {
   return html`<section id="actions" aria-labelledby="actions-title">
     <h2 id="actions-title">Ask for something</h2>
     ${
-      mayAct
-        ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
-            <p id="outcome" role="status" data-own></p>`
-        : html`<p class="soft">${withoutToken}</p>`
+      health.isPaused
+        ? html`<p class="soft">${sentence(`Paused: \`vendor-mirror accounts resume ${account}\` comes first.`)}</p>`
+        : mayAct
+          ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
+              <p id="outcome" role="status" data-own></p>`
+          : html`<p class="soft">${withoutToken}</p>`
     }
   </section>`;
 }

@@ -45,7 +45,7 @@ export function overview(health: Health, options: OverviewOptions): Page {
       ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
-  return page({ title: titles[said.tone], root: './', now, content });
+  return page({ title: chosen.isPaused ? 'Paused' : titles[said.tone], root: './', now, content });
 }
 
 const titles: Readonly<Record<Headline['tone'], string>> = {

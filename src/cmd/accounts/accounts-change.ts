@@ -1,8 +1,10 @@
-/** `accounts add` and `accounts remove`: accounts beside those of the settings, kept in the mirror. */
+/** `accounts add`, `remove`, `pause` and `resume`: what a person says about accounts beside the settings, kept in the mirror. */
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { accountIdInstead } from '../../settings/account-connections.ts';
+import { withKept } from '../../settings/kept-accounts.ts';
 import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { daemonSince } from '../../store/files/side-lock.ts';
+import { keptAccountsAt } from '../../store/reports/known-accounts.ts';
 import type { Call, Run } from '../process/command.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { changeMirror, queryMirror } from '../setup/open-mirror.ts';
@@ -16,16 +18,16 @@ interface AddOptions {
 
 export const accountsAdd: Run<AddOptions> = async (call) => {
   const { context, options } = call;
-  const { settings, account } = named(call);
+  const { settings, account } = addable(call);
   const connection = options.connection ?? defaultConnection;
   refuseUnknown(settings, connection);
-  if (!(await changeMirror(context, settings, ({ addedAccounts }) => addedAccounts.add(account, connection))))
+  if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
     throw new MirrorError('usage', `${account} was added before; \`vendor-mirror accounts list\` shows it.`);
-  const daemonRuns = daemonSince(settings.database) !== undefined;
-  if (options.json) printJson(context, { ok: true, account, connection, daemon_restart_needed: daemonRuns });
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, connection, daemon_running });
   else {
-    const next = daemonRuns
-      ? 'The running daemon serves it from its next start on: restart it.'
+    const next = daemon_running
+      ? 'The running daemon serves it from now on.'
       : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
     print(context, withSettings(context, `${account} is added. ${next}`));
   }
@@ -34,23 +36,25 @@ export const accountsAdd: Run<AddOptions> = async (call) => {
 
 export const accountsRemove: Run = async (call) => {
   const { context, options } = call;
-  const { settings, account } = named(call);
+  const { settings, account } = addable(call);
   const isThere = await queryMirror(context, settings, () => true);
   const removed = isThere
-    ? await changeMirror(context, settings, async ({ addedAccounts, callbacks }) =>
-        (await addedAccounts.remove(account)) ? await callbacks.knownCallbacks(account) : undefined,
+    ? await changeMirror(context, settings, async ({ accountRegister, callbacks }) =>
+        (await accountRegister.remove(account)) ? await callbacks.knownCallbacks(account) : undefined,
       )
     : undefined;
   if (!removed)
     throw new MirrorError('usage', `${account} was not added; \`vendor-mirror accounts list\` shows what was.`);
-  const daemonRuns = daemonSince(settings.database) !== undefined;
+  const daemon_running = isDaemonRunning(settings);
   const callbacks = removed.map(({ callbackid }) => callbackid);
-  if (options.json) printJson(context, { ok: true, account, callbacks, daemon_restart_needed: daemonRuns });
+  if (options.json) printJson(context, { ok: true, account, callbacks, daemon_running });
   else {
     const lines = [
-      `${account} is taken out. What the mirror holds of it stays, and is kept fresh no more.`,
-      ...(daemonRuns ? ['The running daemon serves it until it is started again: restart it.'] : []),
-      ...callbacks.map(
+      `${account} is removed. What the mirror holds of it stays, and is kept fresh no more.`,
+      ...(daemon_running
+        ? [`The running daemon serves it no more${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
+        : []),
+      ...(daemon_running ? [] : callbacks).map(
         (id) =>
           `Its callback ${id} is still registered: \`vendor-mirror callbacks delete ${id} --account ${account}\` deletes it.`,
       ),
@@ -60,9 +64,50 @@ export const accountsRemove: Run = async (call) => {
   return exitStatus.done;
 };
 
-/** The account that the command is about. @throws MirrorError `usage` where it is no account id, the settings name it, or `--account` another one. */
+export const accountsPause: Run = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = named(call);
+  if (!settings.namedAccounts.includes(account))
+    throw new MirrorError('usage', `The settings do not name ${account}, and it was not added.`);
+  const changed = await changeMirror(context, settings, ({ accountRegister }) => accountRegister.pause(account));
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
+  else {
+    const text = changed
+      ? `${account} is paused: nothing is asked of the service about it, and what the service delivers is kept. \`vendor-mirror accounts resume ${account}\` ends that.`
+      : `${account} was paused before.`;
+    print(context, withSettings(context, text));
+  }
+  return exitStatus.done;
+};
+
+export const accountsResume: Run = async (call) => {
+  const { context, options } = call;
+  const { settings, account } = named(call);
+  const isThere = await queryMirror(context, settings, () => true);
+  const changed = isThere
+    ? await changeMirror(context, settings, ({ accountRegister }) => accountRegister.resume(account))
+    : false;
+  const daemon_running = isDaemonRunning(settings);
+  if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
+  else {
+    const next = daemon_running
+      ? 'The running daemon reads what was delivered meanwhile, and sweeps.'
+      : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
+    print(context, withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`));
+  }
+  return exitStatus.done;
+};
+
+/** It looks at the mirror every second. */
+function isDaemonRunning({ database }: Settings): boolean {
+  return daemonSince(database) !== undefined;
+}
+
+/** The account that the command is about. @throws MirrorError `usage` where it is no account id, or `--account` names another one. */
 function named(call: Call): { readonly settings: Settings; readonly account: string } {
-  const settings = settingsOfFile(call);
+  const inFile = settingsOfFile(call);
+  const settings = withKept(inFile, keptAccountsAt(inFile.database));
   const [account = ''] = call.args;
   const instead = accountIdInstead(account);
   if (instead !== undefined) throw new MirrorError('usage', `"${visible(account)}" should be ${instead}.`);
@@ -72,8 +117,17 @@ function named(call: Call): { readonly settings: Settings; readonly account: str
       'usage',
       `The command names ${account}, and --account ${visible(other)}: leave --account out.`,
     );
-  if (settings.accounts.includes(account))
-    throw new MirrorError('usage', `The settings name ${account}: change \`accounts\` there, and restart the daemon.`);
+  return { settings, account };
+}
+
+/** The same for one that is not the settings' own. @throws MirrorError `usage` where it is. */
+function addable(call: Call): ReturnType<typeof named> {
+  const { settings, account } = named(call);
+  if (settings.accountsOfFile.some(({ id }) => id === account))
+    throw new MirrorError(
+      'usage',
+      `The settings name ${account}: change \`accounts\` there, and send the daemon SIGHUP.`,
+    );
   return { settings, account };
 }
 

@@ -6,7 +6,7 @@ import { connectionNameOf } from '../../settings/account-connections.ts';
 import { accountSummaries } from '../../store/reports/account-reports.ts';
 import type { Run } from '../process/command.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
-import { loadSettings, settingsOfFile } from '../setup/load-settings.ts';
+import { loadSettings } from '../setup/load-settings.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
 
@@ -14,6 +14,8 @@ interface ListedAccount {
   readonly account: string;
   readonly from: 'settings' | 'added';
   readonly connection: string;
+  /** Since when it is paused; null where it is not. */
+  readonly paused_since: string | null;
   /** The moment up to which everything is in the mirror; null before the first complete sweep. */
   readonly as_of: string | null;
   readonly active_vendors: number;
@@ -22,7 +24,7 @@ interface ListedAccount {
 export const accountsList: Run = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const inFile = new Set(settingsOfFile(call).accounts);
+  const inFile = new Set(settings.accountsOfFile.map(({ id }) => id));
   const held = await queryMirror(context, settings, (snapshot) => {
     const summary = accountSummaries(snapshot, 0);
     return settings.accounts.flatMap((account) => summary(account) ?? []);
@@ -34,6 +36,7 @@ export const accountsList: Run = async (call) => {
       account,
       from: inFile.has(account) ? 'settings' : 'added',
       connection: connectionNameOf(settings, account),
+      paused_since: report?.freshness.paused_since ?? null,
       as_of: report?.freshness.safe_as_of ?? report?.freshness.listed_as_of ?? null,
       active_vendors: vendorCounts(report?.counts ?? []).active,
     };
@@ -48,6 +51,7 @@ export const accountsList: Run = async (call) => {
           { title: 'account', cell: ({ account }) => account },
           { title: 'from', cell: ({ from }) => from },
           { title: 'connection', cell: ({ connection }) => connection },
+          { title: 'state', cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
           { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
           { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
         ],

@@ -6,9 +6,12 @@ import { examples, paragraphs } from '../terminal/help-text.ts';
 export function declareAccounts(program: Command, does: Does): void {
   const accounts = program
     .command('accounts')
-    .summary('list, add, remove mirrored accounts')
+    .summary('list, add, remove, pause, resume accounts')
     .description(
-      'The mirrored accounts: those of the settings, and those added by command, which are kept in the mirror.',
+      paragraphs(
+        'The mirrored accounts: those of the settings, and those added by command, which are kept in the mirror.',
+        'A running daemon takes each change within a second.',
+      ),
     );
   accounts
     .command('list')
@@ -22,7 +25,7 @@ export function declareAccounts(program: Command, does: Does): void {
     .description(
       paragraphs(
         'Adds an account to those of the settings. An account that the settings name is refused.',
-        'Commands know it at once. A running daemon serves it after its next start.',
+        'Commands know it at once. A running daemon registers its callback and sweeps it.',
       ),
     )
     .option('--connection <name>', 'which of `connections` in the settings gives access to it; default: service.auth')
@@ -38,9 +41,28 @@ export function declareAccounts(program: Command, does: Does): void {
     .description(
       paragraphs(
         'Removes an account that was added. An account that the settings name is refused.',
-        'Its vendors stay in the mirror, and its callback stays in the service; the command says how to delete it. A running daemon serves the account until its next start.',
+        'Its vendors stay in the mirror. A running daemon deletes its callback at the service; if none runs, the command says how to delete it.',
       ),
     )
     .addHelpText('after', examples(['vendor-mirror accounts remove 7CBql']))
     .action(does(async () => (await import('./accounts-change.ts')).accountsRemove));
+  accounts
+    .command('pause')
+    .argument('<id>', 'an account of the settings, or one that was added')
+    .summary('stop reading an account for a while')
+    .description(
+      paragraphs(
+        'Pauses an account, also one of the settings. Nothing is requested from the service about it. What the service delivers is stored and acknowledged, and read when the account is resumed.',
+        '`status`, the dashboard, metrics and the view `freshness` show it as paused, not as stale. `sync`, `reconcile` and `verify` leave it out.',
+      ),
+    )
+    .addHelpText('after', examples(['vendor-mirror accounts pause 7CBql']))
+    .action(does(async () => (await import('./accounts-change.ts')).accountsPause));
+  accounts
+    .command('resume')
+    .argument('<id>', 'an account that is paused')
+    .summary('end the pause of an account')
+    .description('Ends a pause. A running daemon reads at once what was delivered meanwhile, and sweeps the account.')
+    .addHelpText('after', examples(['vendor-mirror accounts resume 7CBql']))
+    .action(does(async () => (await import('./accounts-change.ts')).accountsResume));
 }

@@ -31,6 +31,7 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
   const met = findings.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
     ['vendors', vendorsText(vendorCounts(counts))],
+    ...pausedFact(status, ago),
     ['freshness', freshnessText(freshness, ago)],
     ...(failing === null ? [] : [['requests', failingText(failing, ago)] satisfies [string, string]]),
     ['queue', queueText(status, ago)],
@@ -42,6 +43,16 @@ function factsOf(status: AccountStatus, ago: Ago): [string, string][] {
         ...callbacks.map((callback) => callbackText(callback, ago)),
         ...refusals.map((refusal) => refusalText(refusal, ago)),
       ].join('; ') || 'none',
+    ],
+  ];
+}
+
+function pausedFact({ account, freshness: { paused_since } }: AccountStatus, ago: Ago): [string, string][] {
+  if (paused_since === null) return [];
+  return [
+    [
+      'paused',
+      `${ago(paused_since)}: nothing is asked of the service, and what it delivers is kept; \`vendor-mirror accounts resume ${account}\` ends that`,
     ],
   ];
 }

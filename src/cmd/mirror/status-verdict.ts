@@ -23,8 +23,19 @@ export interface VerdictRules {
   readonly unknown: readonly string[];
 }
 
-/** Judges all accounts by the one that is worst off. */
-export function verdictOf(reports: readonly AccountStatus[], rules: VerdictRules): Verdict {
+/** Judges all accounts by the one that is worst off; of those that are paused, says so. */
+export function verdictOf(all: readonly AccountStatus[], rules: VerdictRules): Verdict {
+  const paused = all.filter(({ freshness }) => freshness.paused_since !== null);
+  const reports = all.filter((report) => !paused.includes(report));
+  if (paused.length === 0) return verdictOfServed(reports, rules);
+  const which = paused.length === 1 ? `${paused[0]?.account} is paused` : `${paused.length} accounts are paused`;
+  if (reports.length + rules.unknown.length === 0)
+    return { tone: 'yellow', words: `${which}: nothing keeps the mirror fresh.` };
+  const { tone, words } = verdictOfServed(reports, rules);
+  return { tone, words: `${words.slice(0, -'.'.length)}; ${which}.` };
+}
+
+function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules): Verdict {
   const { now, maxStaleness, toDo, unknown } = rules;
   const all = reports.length + unknown.length;
   const unfinished = reports.filter(({ freshness }) => freshness.last_complete_sweep === null);

@@ -71,6 +71,7 @@ export const status: Run = async (call) => {
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
   return accountsOf(settings).flatMap((account) => {
     const report = reports.find((candidate) => candidate.account === account);
+    if (settings.paused.has(account)) return [];
     const toDo = advice(account, report, now, settings.admin.maxStaleness);
     const silent = report && silence(report, now);
     return silent === undefined ? toDo : [...toDo, silent];
@@ -158,7 +159,9 @@ async function printText(
 ): Promise<void> {
   const now = context.clock.now();
   const { maxStaleness } = settings.admin;
-  const unknown = accountsOf(settings).filter((id) => reports.every(({ account }) => account !== id));
+  const unknown = accountsOf(settings).filter(
+    (id) => !settings.paused.has(id) && reports.every(({ account }) => account !== id),
+  );
   const verdict = verdictOf(reports, { now, maxStaleness, toDo, unknown });
   const advised = toDo.map((line) => paragraph(context, '  ', line));
   const head = [

@@ -16,6 +16,7 @@ import { logOf } from '../setup/command-log.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { print } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
+import { reload } from './reload.ts';
 import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
 
 /** Milliseconds between two looks at the event loop: each wakes a daemon that has nothing to do. */
@@ -31,9 +32,12 @@ export const serve: Run<ServeOptions> = async (call) => {
   const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
   return withLastWord({ log, summary }, async () => {
-    const service = await serviceOf(reachable(loadSettings(call)), context, { stays: options.unregister !== true });
+    const started = loadSettings(call);
+    const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     try {
-      return await (options.unregister ? unregister(service, context, log) : run(call, service, { log, summary }));
+      return await (options.unregister
+        ? unregister(service, context, log)
+        : run(call, { ...service, started }, { log, summary }));
     } finally {
       await service.stop();
     }
@@ -73,15 +77,19 @@ function reachable(settings: Settings): Settings {
   return { ...settings, listener: { ...listener, host: '127.0.0.1', publicUrl: `http://127.0.0.1:${listener.port}` } };
 }
 
-async function run(call: Call, { settings, serviceName }: Service, watched: Watched): Promise<ExitStatus> {
+async function run(
+  call: Call,
+  { settings, serviceName, onAccount, started }: Service & { readonly started: Settings },
+  watched: Watched,
+): Promise<ExitStatus> {
   const { context } = call;
   const { log, summary } = watched;
   const fatal = new AbortController();
   const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
-  const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun });
+  const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun, ...(onAccount && { onAccount }) });
   const hangups = hearHangups(context, () => {
-    if (!end.aborted) authorizeAnew(call, daemon, { settings, log });
+    if (!end.aborted) void reload(call, { daemon, started, inUse: settings, log });
   });
   const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
   try {
@@ -127,22 +135,6 @@ async function serveUntil(
     throw error;
   }
   await stopWithin(daemon, settings.shutdownTimeout, context);
-}
-
-/** The settings are read again for their tokens and secrets; what else they say needs a new start. */
-function authorizeAnew(
-  call: Call,
-  daemon: Daemon,
-  { settings: inUse, log }: { readonly settings: Settings; readonly log: Log },
-): void {
-  try {
-    const read = loadSettings(call);
-    // The token of the built-in sandbox stands in no settings.
-    daemon.authorize(inUse.sandbox === null ? read : { ...read, connections: inUse.connections });
-    log.info('SIGHUP: tokens were read again, callbacks are looked after');
-  } catch (error) {
-    log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');
-  }
 }
 
 async function unregister({ settings, serviceName }: Service, context: ProcessContext, log: Log): Promise<ExitStatus> {

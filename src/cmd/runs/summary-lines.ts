@@ -58,7 +58,8 @@ export async function summaryLines(context: Terminal, health: Health, options: S
 
 /** How true the mirror is, as the last line of somebody who stopped. */
 export function asOfText(health: Health | undefined): string {
-  const moments = (health?.accounts ?? []).map(({ facts: { freshness } }) => freshness.safe_as_of);
+  const served = (health?.accounts ?? []).filter(({ isPaused }) => !isPaused);
+  const moments = served.map(({ facts: { freshness } }) => freshness.safe_as_of);
   const [first] = [...moments].sort();
   if (first === undefined || moments.includes(null)) return 'The mirror keeps what was read.';
   return `The mirror holds every change up to ${first?.slice(0, 19)} UTC.`;
@@ -107,7 +108,8 @@ function accountTable(context: Terminal, { now }: Health, accounts: readonly Acc
 }
 
 /** What is done for an account now. */
-function doing({ facts: { runs, progress, queue, watchdog } }: AccountHealth): string {
+function doing({ isPaused, facts: { runs, progress, queue, watchdog } }: AccountHealth): string {
+  if (isPaused) return 'paused';
   const run = runs.find(({ outcome }) => outcome === 'running');
   if (run) return `${run.kind}: ${pageText(progress)}`;
   if (queue.waiting > 0) return 'reads changed vendors';

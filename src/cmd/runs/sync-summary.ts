@@ -21,15 +21,23 @@ export function errorsOf({ run, gateways }: AccountSync): MirrorError[] {
   return [run.error, gateways?.error].filter((error) => error !== undefined);
 }
 
-function isWhole(synced: readonly AccountSync[]): boolean {
-  return synced.length > 0 && synced.every((one) => one.run.outcome === 'complete' && errorsOf(one).length === 0);
+/** Whether each account of the settings was read whole. */
+function isWhole({ accounts }: Pick<Settings, 'accounts'>, synced: readonly AccountSync[]): boolean {
+  return (
+    synced.length === accounts.length &&
+    synced.every((one) => one.run.outcome === 'complete' && errorsOf(one).length === 0)
+  );
 }
 
 /** The document that `--json` prints; what failed has its error beside it. */
-export function printDocument(context: ProcessContext, synced: readonly AccountSync[]): void {
+export function printDocument(
+  context: ProcessContext,
+  settings: Pick<Settings, 'accounts'>,
+  synced: readonly AccountSync[],
+): void {
   const gateways = synced.map((one) => one.gateways).filter((found) => found !== undefined);
   printJson(context, {
-    ok: isWhole(synced),
+    ok: isWhole(settings, synced),
     runs: synced.map(({ run, findings }) => ({
       ...Object.fromEntries(runFacts.map((name) => [name, run[name]])),
       ...(run.kind === 'reconcile' && {
@@ -95,7 +103,7 @@ export async function printSummary(
   const unbegun = settings.accounts.length - synced.length;
   if (unbegun > 0)
     printNotice(context, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
-  if (unbegun === 0 && isWhole(synced) && !reconciled)
+  if (synced.length > 0 && isWhole(settings, synced) && !reconciled)
     await printFirstQuery(context, settings, { rows: synced.every(isFirst) });
 }
 

@@ -4,6 +4,7 @@ import type { Installation, RunSummary } from '../../app/installation.ts';
 import type { Call, Run } from '../process/command.ts';
 import { progressOf } from '../terminal/progress.ts';
 import { loadSettings } from '../setup/load-settings.ts';
+import { unpaused } from '../setup/unpaused.ts';
 import { errorsOf, printDocument, printSummary, type AccountSync } from './sync-summary.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -25,7 +26,7 @@ interface Walk {
 
 async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const settings = unpaused(context, loadSettings(call));
   const synced = await withInstallation(call, settings, async (installation) => {
     const ended: AccountSync[] = [];
     for (const account of installation.accounts) {
@@ -34,7 +35,7 @@ async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
     }
     return ended;
   });
-  if (options.json) printDocument(context, synced);
+  if (options.json) printDocument(context, settings, synced);
   else await printSummary(context, settings, synced);
   return statusOf(synced, settings.accounts.length);
 }

@@ -7,6 +7,7 @@ import { heading } from '../terminal/heading.ts';
 import { progressOf } from '../terminal/progress.ts';
 import { printError, errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
+import { unpaused } from '../setup/unpaused.ts';
 import { table } from '../terminal/table.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -18,7 +19,8 @@ interface AccountVerify extends VerifyReport {
 export const verify: Run = async (call) => {
   const { context, options } = call;
   const signal = context.interrupted;
-  const reports = await withInstallation(call, loadSettings(call), async (installation) => {
+  const settings = unpaused(context, loadSettings(call));
+  const reports = await withInstallation(call, settings, async (installation) => {
     const ended: AccountVerify[] = [];
     for (const account of installation.accounts) {
       const progress = progressOf(account, context);

@@ -17,6 +17,8 @@ export interface Service {
   readonly settings: Settings;
   /** By what name a mirror knows it; its address where left out. */
   readonly serviceName?: string;
+  /** Hears of an account that comes later. */
+  readonly onAccount?: (accountId: string) => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -72,7 +74,7 @@ async function open(
     // One that was killed left it behind.
     rmSync(addressOf(world), { force: true });
     const { startEmbeddedSandbox } = await import('../../sandbox/embedded.ts');
-    const { id, baseUrl, token, stop } = await startEmbeddedSandbox({
+    const { id, baseUrl, token, sandbox, stop } = await startEmbeddedSandbox({
       account: settings.accounts,
       vendors,
       seed: String(seed),
@@ -84,6 +86,7 @@ async function open(
     if (stays) writeAddress(world, { id, baseUrl, token });
     return {
       ...reached(settings, { id, baseUrl, token }),
+      onAccount: (account) => sandbox.open(account),
       async stop() {
         rmSync(addressOf(world), { force: true });
         await stop();

@@ -1,9 +1,10 @@
 /** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
+import { withKept } from '../../settings/kept-accounts.ts';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { addedAccountsAt, connectionOfKnown } from '../../store/reports/known-accounts.ts';
+import { connectionOfKnown, keptAccountsAt } from '../../store/reports/known-accounts.ts';
 import { isNoFile, ownFileAt, settingsFileOf } from '../../store/files/own-files.ts';
 import { refuseMoved } from '../../store/moving/moved-note.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
@@ -12,13 +13,14 @@ import { printNotice } from '../terminal/print.ts';
 import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
 
 /**
- * The settings of this call, with the accounts that were added by command, restricted to `--account` where that is given.
+ * The settings of this call, with the accounts that were added and paused by command, restricted to `--account` where that is given.
  * @throws MirrorError `settings_unreadable`, `settings_invalid`, `usage` for an account that neither the settings nor the mirror know,
  * `database_locked`.
  */
 export function loadSettings(call: Call): Settings {
   const { account } = call.options;
-  const settings = withAdded(settingsOfFile(call));
+  const inFile = settingsOfFile(call);
+  const settings = withKept(inFile, keptAccountsAt(inFile.database));
   if (account !== undefined) return restricted(settings, account);
   refuseNoAccounts(settings);
   return settings;
@@ -44,16 +46,6 @@ export function settingsOfMove({ context, options }: Call): Settings {
   });
   refuseClashes(name, settings);
   return settings;
-}
-
-/** Those in the settings win. */
-function withAdded(settings: Settings): Settings {
-  const added = addedAccountsAt(settings.database).filter(({ id }) => !settings.accounts.includes(id));
-  if (added.length === 0) return settings;
-  const accounts = [...settings.accounts, ...added.map(({ id }) => id)];
-  const connections = added.map(({ id, connection }) => [id, connection] as const);
-  const connectionOf = new Map([...settings.connectionOf, ...connections]);
-  return { ...settings, accounts, namedAccounts: accounts, connectionOf };
 }
 
 function refuseNoAccounts({ accounts, database }: Settings): void {
@@ -112,10 +104,15 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
 /** The mirror may hold an account that was taken out of the settings: it can be looked at still, and its callbacks deleted. */
 function restricted(settings: Settings, wanted: string): Settings {
   const { accounts, database, connectionOf } = settings;
-  if (accounts.includes(wanted)) return { ...settings, accounts: [wanted] };
+  if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
   const connection = connectionOfKnown(database, wanted);
   if (connection !== undefined)
-    return { ...settings, accounts: [wanted], connectionOf: new Map([...connectionOf, [wanted, connection]]) };
+    return {
+      ...settings,
+      accounts: [wanted],
+      isRestricted: true,
+      connectionOf: new Map([...connectionOf, [wanted, connection]]),
+    };
   refuseNoAccounts(settings);
   throw new MirrorError('usage', `The settings do not name the account ${wanted}; they name ${accounts.join(', ')}.`);
 }

@@ -2,12 +2,12 @@
 import { sleep, type Clock } from '../../domain/clock.ts';
 import type { SeededRandom } from '../core/random.ts';
 import { eventNames } from '../core/event-scopes.ts';
-import type { GatewayBook } from './gateway-book.ts';
+import type { Account } from './account.ts';
 import { inventMoney, inventTexts } from '../vendors/invent.ts';
 import type { VendorService } from '../vendors/vendor-service.ts';
 
 /** Changes `perSecond` things a second until the signal is aborted. */
-export async function churn(
+async function churn(
   vendors: VendorService,
   perSecond: number,
   clock: Clock,
@@ -17,17 +17,29 @@ export async function churn(
   await repeat(perSecond, clock, signal, () => changeSomething(vendors, random));
 }
 
+/** Begins what happens to an account without anybody asking for it, so many times a second. */
+export function changeByItself(
+  account: Pick<Account, 'vendors' | 'gateways' | 'announce'>,
+  rates: { readonly churn?: number; readonly events?: number },
+  clock: Clock,
+  random: (of: string) => SeededRandom,
+  signal: AbortSignal,
+): void {
+  if (rates.events) void otherEventsAtRate(account, rates.events, clock, random('events'), signal);
+  if (rates.churn) void churn(account.vendors, rates.churn, clock, random('churn'), signal);
+}
+
 /** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
-export async function otherEventsAtRate(
-  { announce, gateways }: { announce: (event: string, objectId: number) => void; gateways: GatewayBook },
+async function otherEventsAtRate(
+  account: Pick<Account, 'gateways' | 'announce'>,
   perSecond: number,
   clock: Clock,
   random: SeededRandom,
   signal: AbortSignal,
 ): Promise<void> {
   await repeat(perSecond, clock, signal, () => {
-    if (random.happens(gatewaysComeBack)) gateways.comeBack();
-    announce(random.pick(otherEvents), 1 + random.below(10_000));
+    if (random.happens(gatewaysComeBack)) account.gateways.comeBack();
+    account.announce(random.pick(otherEvents), 1 + random.below(10_000));
   });
 }
 

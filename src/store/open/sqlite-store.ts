@@ -8,7 +8,7 @@ import { Counter } from '../rows/reading-counter.ts';
 import { SqliteCallbacks } from '../transactions/callback-rows.ts';
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
-import { AddedAccounts } from '../transactions/added-accounts.ts';
+import { AccountRegister } from '../transactions/account-register.ts';
 import { ClockSetBacks } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Database } from '../sqlite/database.ts';
@@ -87,7 +87,7 @@ class SqliteStore implements Store {
   readonly requestFailures: RequestFailures;
   readonly connectionFailures: RequestFailures;
   readonly outbox: Outbox;
-  readonly addedAccounts: AddedAccounts;
+  readonly accountRegister: AccountRegister;
   readonly reserveRequest: ReserveRequest;
   readonly process: ProcessLock;
   readonly path: string;
@@ -124,7 +124,7 @@ class SqliteStore implements Store {
     this.requestFailures = new SqliteRequestFailures(database, clock, 'account');
     this.connectionFailures = new SqliteRequestFailures(database, clock, 'connection');
     this.outbox = new Outbox(database, { clock, counter });
-    this.addedAccounts = new AddedAccounts(database, clock);
+    this.accountRegister = new AccountRegister(database, clock);
     const ledger = new RateLedger(database, counter, process);
     this.reserveRequest = (demand) => ledger.reserve(demand);
     this.process = process;

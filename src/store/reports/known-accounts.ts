@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { mayDisown } from '../decide/account-owner.ts';
+import type { AccountOfConnection } from '../../settings/account-connections.ts';
+import type { KeptAccounts } from '../../settings/kept-accounts.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
@@ -26,27 +28,34 @@ export function leftBehind(
   return new Set(left.map(({ account_id }) => account_id));
 }
 
-/** An account that a command added to those of the settings. */
-interface AddedAccount {
-  readonly id: string;
-  readonly connection: string;
+/** What a person told the mirror about accounts by command. */
+export function keptAccounts(sqlite: Sqlite): KeptAccounts {
+  return { added: addedAccounts(sqlite), paused: pausedAccounts(sqlite) };
 }
 
-/** The accounts that a command added, in the order of their ids. */
-function addedAccounts(sqlite: Sqlite): AddedAccount[] {
-  const all = plainStatement<object, AddedAccount>(
+function addedAccounts(sqlite: Sqlite): AccountOfConnection[] {
+  const all = plainStatement<object, AccountOfConnection>(
     sqlite,
     'SELECT account_id AS id, connection FROM _added_accounts ORDER BY account_id',
   );
   return all.all({});
 }
 
+function pausedAccounts(sqlite: Sqlite): Set<string> {
+  const all = plainStatement<object, { account_id: string }>(
+    sqlite,
+    'SELECT account_id FROM accounts WHERE paused_since IS NOT NULL',
+  );
+  return new Set(all.all({}).map(({ account_id }) => account_id));
+}
+
 /**
- * The same of the mirror at that path; none where there is no mirror, or one of an older version, or what is no mirror.
+ * The same of the mirror at that path; nothing where there is no mirror, or what is no mirror. Each is read by itself, because a mirror of an
+ * older version may know only one of them.
  * @throws MirrorError `database_locked`: an account that is not seen would be taken for one that was removed.
  */
-export function addedAccountsAt(path: string): AddedAccount[] {
-  return readAt(path, addedAccounts) ?? [];
+export function keptAccountsAt(path: string): KeptAccounts {
+  return { added: readAt(path, addedAccounts) ?? [], paused: readAt(path, pausedAccounts) ?? new Set() };
 }
 
 /** The connection that gave access last to an account of the mirror at that path; undefined where the mirror does not hold it, or cannot be read. */

@@ -8,7 +8,7 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { MirrorTables } from '../tables/mirror-tables.ts';
 import type { Selectable } from 'kysely';
 
-type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at'>;
+type AccountRow = Omit<Selectable<MirrorTables['accounts']>, 'added_at' | 'paused_since'>;
 
 /** Each method runs inside a transaction. */
 export class AccountRows {

@@ -133,6 +133,7 @@ export interface FreshnessView {
   safe_as_of: string | null;
   listed_as_of: string | null;
   not_served_since: string | null;
+  paused_since: string | null;
 }
 
 export interface WebhookHealthView {
@@ -181,6 +182,7 @@ export interface AccountTable {
   not_served_since: string | null;
   settings_file: string | null;
   connection: Generated<string>;
+  paused_since: Generated<string | null>;
 }
 
 /** The mirror file. */

@@ -49,6 +49,7 @@ export class SubscriptionManager implements Service {
   /** Ends when the look under way has seen to what tells of vendors. */
   #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
+  #isOver = false;
 
   constructor(options: SubscriptionManagerOptions) {
     this.name = `the webhooks of ${options.accountId}`;
@@ -99,9 +100,10 @@ export class SubscriptionManager implements Service {
     void this.check();
   }
 
-  /** Deletes what this installation registered. @returns how many callbacks. @throws MirrorError of the service. */
+  /** Deletes what this installation registered; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
   async unregister(): Promise<number> {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
+    this.#isOver = true;
     await this.#checks.idle();
     const { signal } = this.#stopping;
     const ownCallbacks = new OwnCallbacks({
@@ -124,7 +126,7 @@ export class SubscriptionManager implements Service {
 
   #begin(renew: boolean): Promise<Subscription> {
     const { publicUrl } = this.#options;
-    if (publicUrl === null) return Promise.resolve('idle');
+    if (publicUrl === null || this.#isOver) return Promise.resolve('idle');
     return this.#checks.run(() => this.#check(renew, publicUrl));
   }
 

@@ -2,7 +2,7 @@
 import Driver from 'better-sqlite3';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as later } from 'node:timers/promises';
-import { createMaintenance } from '../../../src/app/maintenance.ts';
+import { createMaintenance } from '../../../src/app/background/maintenance.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/domain/log.ts';
 import { open, type Place } from '../setup/installation.ts';

@@ -94,7 +94,7 @@ async function registrations(at: Testbed<'daemon'>): Promise<string[]> {
   const callbacks = at.sandbox.callbacks(account);
   for (const { id } of callbacks.all()) callbacks.remove(id);
   at.requests.length = 0;
-  at.daemon.authorize(at.settings);
+  await at.daemon.use(at.settings);
   await at.clock.pass(2_000);
   return at.requests.filter((request) => request.startsWith('POST'));
 }

@@ -112,6 +112,21 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     expect(daemon.stderr()).not.toContain('could not be checked');
   });
 
+  it('has a daemon take accounts of the settings, and name what needs a new start', async () => {
+    const world = await testbed({ level: 'sandbox', vendors: 5, account: ['6BApk', 'other', 'third'] });
+    const at = await testbed({ level: 'program', service: world, listens: true });
+    const daemon = await at.serve();
+    await daemon.logged('"msg":"reconcile complete"');
+    const file = join(at.folder, 'mirror.yaml');
+    const text = readFileSync(file, 'utf8').replace(/^accounts:.*$/m, "accounts: ['6BApk', 'third']");
+    writeFileSync(file, `${text}\nshutdownTimeout: 7s\n`);
+    daemon.child.kill('SIGHUP');
+    await daemon.logged('the account third is served from now on');
+    await daemon.logged('these settings differ from those of the start, and need a new one: shutdownTimeout');
+    await until(() => daemon.stderr().split('"msg":"reconcile complete"').length > 2);
+    expect(await daemon.end()).toBe(0);
+  });
+
   it('leaves a daemon as it is where the settings cannot be read', async () => {
     const at = await testbed({
       level: 'program',

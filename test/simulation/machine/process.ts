@@ -1,7 +1,8 @@
 /** One process: what the daemon runs for its accounts, without its sockets. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accountServices, type AccountServices } from '../../../src/app/account-services.ts';
+import type { AccountServices } from '../../../src/app/account-services.ts';
+import { daemonServices } from '../../../src/app/daemon-services.ts';
 import { Metrics } from '../../../src/admin/metrics/metrics.ts';
 import type { Random } from '../../../src/domain/clock.ts';
 import { parseSettings, type Settings } from '../../../src/settings/parse.ts';
@@ -96,7 +97,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     migrations: join(root, 'migrations'),
   });
   observeVerdicts(installation.mirror, options.onVerdict);
-  const running = await accountServices({
+  const running = await daemonServices({
     installation,
     metrics,
     clock,
@@ -104,9 +105,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     log: silentLog,
     onRun: (_, report) => onRun(report),
   });
-  const { supervisors, services, receiving } = running;
+  const { accounts: served, services } = running;
+  const { supervisors, receiving } = served;
   await startAll(services);
-  const untilNext = (kind: 'pull' | 'reconcile'): number => (running.next(kind) ?? clock.now()) - clock.now();
+  const untilNext = (kind: 'pull' | 'reconcile'): number => (served.next(kind) ?? clock.now()) - clock.now();
   return {
     number,
     clock,

@@ -67,6 +67,7 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
       safe_as_of: before(2 * minute + 20 * second),
       listed_as_of: before(2 * minute + 20 * second),
       not_served_since: null,
+      paused_since: null,
     },
     queue: { waiting: 3, parked: 0 },
     runs: [
@@ -151,6 +152,7 @@ export function newAccount(name: string): AccountFacts {
       safe_as_of: null,
       listed_as_of: null,
       not_served_since: null,
+      paused_since: null,
     },
     queue: { waiting: 0, parked: 0 },
     runs: [],

@@ -1,4 +1,4 @@
-/** `accounts list`, `accounts add`, `accounts remove`: accounts beside those of the settings, kept in the mirror. */
+/** `accounts list`, `add`, `remove`, `pause` and `resume`: what a person says about accounts beside the settings, kept in the mirror. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe('accounts', () => {
       status: 0,
       stdout: 'third is added. Run `vendor-mirror sync --account third`, or start the daemon.\n',
     });
-    expect(await line.run('sync')).toMatchObject({ status: 0, stderr: '' });
+    expect((await line.run('sync')).status).toBe(0);
     const { stdout } = await line.run('accounts', 'list', '--json');
     const as_of = expect.any(String) as string;
     expect(JSON.parse(stdout)).toMatchObject({
@@ -40,7 +40,7 @@ describe('accounts', () => {
     expect(await line.run('accounts', 'remove', 'third')).toMatchObject({
       status: 0,
       stdout:
-        'third is taken out. What the mirror holds of it stays, and is kept fresh no more.\n' +
+        'third is removed. What the mirror holds of it stays, and is kept fresh no more.\n' +
         'Its callback 2001 is still registered: `vendor-mirror callbacks delete 2001 --account third` deletes it.\n',
     });
     expect((await line.run('sync')).stderr).toContain('third is not in the settings any more');
@@ -67,10 +67,10 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     ] as const)
       expect([argv, await line.run('accounts', ...argv)]).toMatchObject([argv, { status: 64, stderr: saying(said) }]);
     expect((await line.run('accounts', 'list')).stdout).toMatchInlineSnapshot(`
-      "account  from      connection  as of  active vendors
-      6BApk    settings  default     never               0
-      other    settings  default     never               0
-      third    added     berlin      never               0
+      "account  from      connection  state   as of  active vendors
+      6BApk    settings  default     served  never               0
+      other    settings  default     served  never               0
+      third    added     berlin      served  never               0
       "
     `);
   });
@@ -104,19 +104,84 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     });
   });
 
-  it('that are added or removed beside a daemon are its with the next start, and that is said', async () => {
+  it('that are paused are left out by sync, reconcile and verify until they are resumed, those of the settings too', async () => {
+    const line = await testbed({
+      level: 'command',
+      service: { account: ['6BApk', 'third'] },
+      settings: 'accounts: [6BApk, third]',
+    });
+    expect((await line.run('accounts', 'pause', 'third')).stdout).toContain('third is paused: nothing is asked');
+    expect(await line.run('accounts', 'pause', 'third')).toMatchObject({
+      status: 0,
+      stdout: 'third was paused before.\n',
+    });
+    for (const command of ['sync', 'reconcile', 'verify']) {
+      const { status, stdout, stderr } = await line.run(command, '--json');
+      expect([command, status, stdout.includes('third')]).toEqual([command, 0, false]);
+      expect(stderr).toContain('Left out, because they are paused: third.');
+      expect(await line.run(command, '--account', 'third')).toMatchObject({
+        status: 64,
+        stderr: saying('third is paused: `vendor-mirror accounts resume third'),
+      });
+    }
+    const told = await line.run('status');
+    expect(told.stdout).toContain('; nothing needs you; third is paused.');
+    expect(told.stdout).toContain(
+      'ago: nothing is asked of the service, and what it delivers is kept; `vendor-mirror accounts resume third`',
+    );
+    expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({
+      advice: [],
+      accounts: [{ account: '6BApk' }, { account: 'third', freshness: { paused_since: expect.any(String) as string } }],
+    });
+    expect((await line.run('accounts', 'list')).stdout).toMatch(/third +settings +default +paused +never/);
+    await line.run('accounts', 'pause', '6BApk');
+    expect(await line.run('sync', '--json')).toMatchObject({
+      status: 0,
+      stdout: '{"ok":true,"runs":[],"gateways":[]}\n',
+    });
+    expect((await line.run('status')).stdout).toMatch(/^2 accounts are paused: nothing keeps the mirror fresh\./);
+    await line.run('accounts', 'resume', '6BApk');
+    expect((await line.run('accounts', 'resume', 'third')).stdout).toBe(
+      'third is resumed. Run `vendor-mirror sync --account third`, or start the daemon.\n',
+    );
+    expect((await line.run('accounts', 'resume', 'third')).stdout).toBe('third was not paused.\n');
+    expect((await line.run('sync', '--account', 'third')).status).toBe(0);
+  });
+
+  it('that nobody named cannot be paused, and one that is removed is paused no more', async () => {
+    const line = await testbed({ level: 'command' });
+    expect(await line.run('accounts', 'pause', 'fifth')).toMatchObject({
+      status: 64,
+      stderr: saying('The settings do not name fifth, and it was not added.'),
+    });
+    await line.run('accounts', 'add', 'fifth');
+    await line.run('accounts', 'pause', 'fifth');
+    await line.run('accounts', 'remove', 'fifth');
+    expect(ask(line.database, "SELECT paused_since FROM accounts WHERE account_id = 'fifth'")).toEqual([
+      { paused_since: null },
+    ]);
+  });
+
+  it('that are changed beside a daemon are taken by it, and that is said', async () => {
     const line = await testbed({ level: 'command' });
     await line.fill({});
     const daemon = takeSideLock(line.database, line.clock.now());
     try {
-      expect((await line.run('accounts', 'add', 'third')).stdout).toContain(
-        'The running daemon serves it from its next start on: restart it.',
+      expect((await line.run('accounts', 'add', 'third')).stdout).toBe(
+        'third is added. The running daemon serves it from now on.\n',
       );
+      await line.run('accounts', 'pause', 'third');
+      expect((await line.run('accounts', 'resume', 'third')).stdout).toBe(
+        'third is resumed. The running daemon reads what was delivered meanwhile, and sweeps.\n',
+      );
+      const uri = 'https://mirror.example.com/webhooks/third/';
+      const callback = { callbackid: 2001, event: 'bill_vendor', uri, verified: 1, checked_at: '' };
+      await line.fill({ callbacks: [{ account_id: 'third', ...callback }] });
       expect(JSON.parse((await line.run('accounts', 'remove', 'third', '--json')).stdout)).toEqual({
         ok: true,
         account: 'third',
-        callbacks: [],
-        daemon_restart_needed: true,
+        callbacks: [2001],
+        daemon_running: true,
       });
     } finally {
       daemon.release();

@@ -71,8 +71,8 @@ describe('/api/actions', () => {
   it.each([
     ['sync', '{', 'The body should be a JSON object.'],
     ['sync', '[]', 'The body should be a JSON object.'],
-    ['sync', '{}', 'account should be one that this daemon serves.'],
-    ['sync', '{"account":"nobody"}', 'account should be one that this daemon serves.'],
+    ['sync', '{}', 'account should be one that this daemon serves, and that is not paused.'],
+    ['sync', '{"account":"nobody"}', 'account should be one that this daemon serves, and that is not paused.'],
     ['sync', '{"account":"6BApk","absences":3}', 'The body should name account, and nothing else.'],
     ['retry', '{"account":"6BApk","vendor":3}', 'The body should name account, and nothing else.'],
     ['approve', '{"account":"6BApk"}', 'absences should be a whole number from 1: how many vendors may be gone.'],

@@ -223,6 +223,7 @@ describe('what people read', () => {
         safe_as_of: run!.safe_as_of,
         listed_as_of: run!.safe_as_of,
         not_served_since: null,
+        paused_since: null,
       },
     ]);
     const never = await testbed({ level: 'account' });

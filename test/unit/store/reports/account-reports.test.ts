@@ -33,6 +33,7 @@ describe('reports on accounts', () => {
         freshness: {
           last_complete_sweep: null,
           not_served_since: null,
+          paused_since: null,
           oldest_unsettled_delivery: null,
           open_suspects: 0,
           parked_vendors: 0,

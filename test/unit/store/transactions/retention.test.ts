@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createMaintenance } from '../../../../src/app/maintenance.ts';
+import { createMaintenance } from '../../../../src/app/background/maintenance.ts';
 import { systemRandom, timestamp } from '../../../../src/domain/clock.ts';
 import type { Settings } from '../../../../src/settings/parse.ts';
 import type { Service } from '../../../../src/domain/lifecycle.ts';

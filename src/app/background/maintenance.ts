@@ -1,12 +1,12 @@
 /** What a daemon does now and then: it removes old rows, and looks after its files. */
-import { sleptThrough, type Clock } from '../domain/clock.ts';
-import type { Settings } from '../settings/parse.ts';
-import { asMirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
-import { background, repeatedly } from '../domain/async/background.ts';
-import type { Log } from '../domain/log.ts';
-import type { Secrets } from '../store/secrets/secrets.ts';
-import type { Store } from '../store/store.ts';
+import { sleptThrough, type Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../settings/parse.ts';
+import { asMirrorError } from '../../domain/errors.ts';
+import type { Service } from '../../domain/lifecycle.ts';
+import { background, repeatedly } from '../../domain/async/background.ts';
+import type { Log } from '../../domain/log.ts';
+import type { Secrets } from '../../store/secrets/secrets.ts';
+import type { Store } from '../../store/store.ts';
 
 export interface MaintenanceOptions {
   readonly mirror: Pick<Store, 'prune' | 'sizes' | 'assertOurs'>;

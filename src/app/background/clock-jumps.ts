@@ -1,7 +1,7 @@
 /** Notices that time went by unseen: a suspended or stopped machine, or a clock that was set. */
-import { sleptThrough, type Clock } from '../domain/clock.ts';
-import type { Service } from '../domain/lifecycle.ts';
-import { background } from '../domain/async/background.ts';
+import { sleptThrough, type Clock } from '../../domain/clock.ts';
+import type { Service } from '../../domain/lifecycle.ts';
+import { background } from '../../domain/async/background.ts';
 
 export interface ClockJumpOptions {
   readonly clock: Clock;

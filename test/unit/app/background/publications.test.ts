@@ -3,13 +3,17 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { badPublicationSchedules, Publications, refuseBadSources } from '../../../src/app/publications.ts';
-import { systemRandom } from '../../../src/domain/clock.ts';
-import { createLog } from '../../../src/domain/log.ts';
-import { ask, temporaryFolder } from '../../support/mirror-file.ts';
-import { row } from '../../support/testbed/store.ts';
-import { testbed } from '../../support/testbed.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import {
+  badPublicationSchedules,
+  Publications,
+  refuseBadSources,
+} from '../../../../src/app/background/publications.ts';
+import { systemRandom } from '../../../../src/domain/clock.ts';
+import { createLog } from '../../../../src/domain/log.ts';
+import { ask, temporaryFolder } from '../../../support/mirror-file.ts';
+import { row } from '../../../support/testbed/store.ts';
+import { testbed } from '../../../support/testbed.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 type Publish = ConstructorParameters<typeof Publications>[0]['settings']['publish'];
 

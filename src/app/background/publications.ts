@@ -1,13 +1,13 @@
 /** Copies for readers: each is written after a change or on a schedule, one at a time, and swapped in whole. */
 import { basename } from 'node:path';
-import type { Clock, Random } from '../domain/clock.ts';
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
-import type { Log } from '../domain/log.ts';
-import { checkCron, createSchedule, openSlots, type Schedule } from '../schedule/scheduler.ts';
-import type { Settings } from '../settings/parse.ts';
-import { assertRowSource } from '../store/export/export-rows.ts';
-import type { Store } from '../store/store.ts';
+import type { Clock, Random } from '../../domain/clock.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { Service } from '../../domain/lifecycle.ts';
+import type { Log } from '../../domain/log.ts';
+import { checkCron, createSchedule, openSlots, type Schedule } from '../../schedule/scheduler.ts';
+import type { Settings } from '../../settings/parse.ts';
+import { assertRowSource } from '../../store/export/export-rows.ts';
+import type { Store } from '../../store/store.ts';
 
 export type PublicationSettings = Settings['publish'][number];
 

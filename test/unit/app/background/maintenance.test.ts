@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createMaintenance } from '../../../src/app/maintenance.ts';
-import { createLog } from '../../../src/domain/log.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { createMaintenance } from '../../../../src/app/background/maintenance.ts';
+import { createLog } from '../../../../src/domain/log.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const megabyte = 2 ** 20;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createClockJumpDetector } from '../../../src/app/clock-jumps.ts';
-import { virtualClock } from '../../support/virtual-clock.ts';
+import { createClockJumpDetector } from '../../../../src/app/background/clock-jumps.ts';
+import { virtualClock } from '../../../support/virtual-clock.ts';
 
 const hour = 3_600_000;
 

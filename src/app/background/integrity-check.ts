@@ -1,9 +1,9 @@
 /** Looks through a mirror that was not closed in good order, while the daemon already works with it. */
-import { asMirrorError, MirrorError } from '../domain/errors.ts';
-import type { Service } from '../domain/lifecycle.ts';
-import { background } from '../domain/async/background.ts';
-import type { Log } from '../domain/log.ts';
-import { checkWholeFile } from '../store/files/full-check.ts';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import type { Service } from '../../domain/lifecycle.ts';
+import { background } from '../../domain/async/background.ts';
+import type { Log } from '../../domain/log.ts';
+import { checkWholeFile } from '../../store/files/full-check.ts';
 
 export interface IntegrityCheckOptions {
   /** The mirror. */

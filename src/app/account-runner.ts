@@ -1,0 +1,80 @@
+/** What runs for one account: its supervisor and the schedules of its runs. It is begun once; an account that rested gets a new one. */
+import type { Clock, Random } from '../domain/clock.ts';
+import { sleptThrough } from '../domain/clock.ts';
+import { asMirrorError } from '../domain/errors.ts';
+import { stopAll, type Service } from '../domain/lifecycle.ts';
+import { createSchedule, offsetSlots, type Schedule, type Slots } from '../schedule/scheduler.ts';
+import { AccountSupervisor, type AccountSupervisorOptions } from './account-supervisor.ts';
+
+export type ScheduleKind = 'pull' | 'reconcile';
+
+export interface AccountRunnerOptions extends AccountSupervisorOptions {
+  readonly random: Random;
+  /** When the runs of all accounts are due. */
+  readonly slots: Readonly<Record<ScheduleKind, Slots>>;
+  /** Whether it is the only account: others begin later, each by a share of its own. */
+  readonly isAlone: boolean;
+  /** Wall time at which it last ran, in an earlier life; undefined if it never did, or is to run at once. */
+  readonly lastRun: number | undefined;
+}
+
+/** How long the service may take to delete the callbacks of an account that is removed, in milliseconds. */
+const removalWait = 15_000;
+
+export class AccountRunner {
+  readonly supervisor: AccountSupervisor;
+  readonly reconcile: Schedule;
+  readonly pull: Schedule;
+  readonly #options: AccountRunnerOptions;
+
+  constructor(options: AccountRunnerOptions) {
+    this.#options = options;
+    this.supervisor = new AccountSupervisor(options);
+    this.reconcile = this.#schedule('reconcile');
+    this.pull = this.#schedule('pull');
+  }
+
+  /** What runs for several accounts, in the order in which it starts: after the listener, so that the service's code finds somebody to answer it. */
+  static services(runners: readonly AccountRunner[]): Service[] {
+    return [
+      ...runners.map(({ supervisor }) => supervisor),
+      ...runners.map(({ reconcile }) => reconcile),
+      ...runners.map(({ pull }) => pull),
+    ];
+  }
+
+  /**
+   * Ends for good: nothing is read any more, and what this installation registered is deleted, so far as the service does that soon.
+   * @returns how many callbacks were deleted
+   */
+  async retire(clock: Clock, stopping: AbortSignal): Promise<number> {
+    const { account, log } = this.#options;
+    await stopAll([this.reconcile, this.pull]);
+    const enough = new AbortController();
+    const late = sleptThrough(clock, removalWait, AbortSignal.any([enough.signal, stopping])).then(() => 0);
+    const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
+      log.warn(
+        { account: account.id, err: asMirrorError(error) },
+        'the callbacks of an account that goes were not deleted',
+      );
+      return 0;
+    });
+    const count = await Promise.race([late, deleted]);
+    enough.abort(new Error('The callbacks are deleted.'));
+    await stopAll(AccountRunner.services([this]));
+    return count;
+  }
+
+  #schedule(name: ScheduleKind): Schedule {
+    const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
+    return createSchedule({
+      name: isAlone ? name : `${name} of ${account.id}`,
+      slots: isAlone ? slots[name] : offsetSlots(slots[name], account.id),
+      clock,
+      random,
+      log,
+      lastRun,
+      run: (signal) => this.supervisor.run(name, 'schedule', signal),
+    });
+  }
+}

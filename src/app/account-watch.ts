@@ -1,0 +1,38 @@
+/** Notices what commands told the mirror about accounts, so that a running daemon takes it at once. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../domain/clock.ts';
+import { background, repeatedly } from '../domain/async/background.ts';
+import { asMirrorError } from '../domain/errors.ts';
+import type { Service } from '../domain/lifecycle.ts';
+import type { Log } from '../domain/log.ts';
+import type { KeptAccounts } from '../settings/kept-accounts.ts';
+import type { Store } from '../store/store.ts';
+
+export interface AccountWatchOptions {
+  readonly mirror: Pick<Store, 'accountRegister'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Hears of what is kept at the start, and whenever that changes. Where it fails it is told again. */
+  readonly onChange: (kept: KeptAccounts) => Promise<void>;
+}
+
+/** How often it looks, in milliseconds. */
+const lookEvery = 1_000;
+
+export function createAccountWatch({ mirror, clock, log, onChange }: AccountWatchOptions): Service {
+  let known: KeptAccounts | undefined;
+  let isFailing = false;
+  const look = async (): Promise<void> => {
+    try {
+      const kept = await mirror.accountRegister.kept();
+      if (kept === known) return;
+      if (!isDeepStrictEqual(kept, known)) await onChange(kept);
+      known = kept;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'what changed about accounts cannot be taken yet');
+      isFailing = true;
+    }
+  };
+  return background('the watch for accounts', (signal) => repeatedly(clock, lookEvery, signal, look));
+}

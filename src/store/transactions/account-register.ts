@@ -1,0 +1,85 @@
+/** What a person told the mirror about accounts by command: which were added to those of the settings, and which are paused. */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { KeptAccounts } from '../../settings/kept-accounts.ts';
+import { keptAccounts } from '../reports/known-accounts.ts';
+import type { Database } from '../sqlite/database.ts';
+import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+
+interface OfAccount {
+  readonly accountId: string;
+}
+
+export class AccountRegister {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #add: Statement<OfAccount & { connection: string; addedAt: string }>;
+  readonly #remove: Statement<OfAccount>;
+  readonly #know: Statement<OfAccount & { addedAt: string }>;
+  readonly #pause: Statement<OfAccount & { pausedSince: string }>;
+  readonly #resume: Statement<OfAccount>;
+  /** As `PRAGMA data_version` numbers what other connections committed, with what was read then. */
+  #seen: { readonly version: unknown; readonly kept: KeptAccounts } | undefined;
+
+  constructor(database: Database, clock: Clock) {
+    const { sqlite } = database;
+    this.#database = database;
+    this.#clock = clock;
+    this.#add = plainStatement(
+      sqlite,
+      `INSERT INTO _added_accounts (account_id, connection, added_at) VALUES (:accountId, :connection, :addedAt)
+       ON CONFLICT DO NOTHING`,
+    );
+    this.#remove = plainStatement(sqlite, 'DELETE FROM _added_accounts WHERE account_id = :accountId');
+    this.#know = plainStatement(
+      sqlite,
+      'INSERT INTO accounts (account_id, added_at) VALUES (:accountId, :addedAt) ON CONFLICT DO NOTHING',
+    );
+    this.#pause = plainStatement(
+      sqlite,
+      'UPDATE accounts SET paused_since = :pausedSince WHERE account_id = :accountId AND paused_since IS NULL',
+    );
+    this.#resume = plainStatement(
+      sqlite,
+      'UPDATE accounts SET paused_since = NULL WHERE account_id = :accountId AND paused_since IS NOT NULL',
+    );
+  }
+
+  /** @returns false where it was added before: that stays as it is. */
+  add(accountId: string, connection: string): Promise<boolean> {
+    const addedAt = timestamp(this.#clock.now());
+    return this.#database.write(() => this.#add.run({ accountId, connection, addedAt }) > 0);
+  }
+
+  /** What the mirror holds of it stays; it is not paused any more. @returns whether it had been added. */
+  remove(accountId: string): Promise<boolean> {
+    return this.#database.write(() => {
+      const isRemoved = this.#remove.run({ accountId }) > 0;
+      if (isRemoved) this.#resume.run({ accountId });
+      return isRemoved;
+    });
+  }
+
+  /** @returns false where it was paused before. */
+  pause(accountId: string): Promise<boolean> {
+    const now = timestamp(this.#clock.now());
+    return this.#database.write(() => {
+      this.#know.run({ accountId, addedAt: now });
+      return this.#pause.run({ accountId, pausedSince: now }) > 0;
+    });
+  }
+
+  /** @returns false where it was not paused. */
+  resume(accountId: string): Promise<boolean> {
+    return this.#database.write(() => this.#resume.run({ accountId }) > 0);
+  }
+
+  /** What the mirror says now. The same object as before where no other process wrote since, at the cost of one look at shared memory. */
+  async kept(): Promise<KeptAccounts> {
+    const { sqlite } = this.#database;
+    const version = await this.#database.patiently(() => sqlite.pragma('data_version', { simple: true }));
+    if (this.#seen && this.#seen.version === version) return this.#seen.kept;
+    const kept = await this.#database.read(() => keptAccounts(sqlite));
+    this.#seen = { version, kept };
+    return kept;
+  }
+}
