@@ -183,6 +183,15 @@ it.each<World['order']>(['id', 'updated_newest'])(
   },
 );
 
+it('K15 the first list of all is empty by a fault: it is requested again, and every vendor is there', async () => {
+  const world = await testbed({ level: 'sandbox', vendors: 40 });
+  world.sandbox.faults.next({ kind: 'empty_list', match: ({ path }) => isPage(path) });
+  const at = await testbed({ level: 'program', service: world, settings });
+  const { status, stdout } = await at.run('sync', '--json');
+  expect([status, JSON.parse(stdout)]).toMatchObject([0, { runs: [{ outcome: 'complete', seen: 40 }] }]);
+  expect(count(at, 'true')).toBe(40);
+});
+
 it('K18 the token dies: the log says so at error, with what to do, and /api/status names it', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 10 });
   const at = await testbed({

@@ -192,8 +192,20 @@ describe('a service whose counts are not those of its rows', () => {
   it('K15 a first list that is empty by a fault is asked for again before anything is claimed', async () => {
     const at = await testbed({ level: 'account', vendors: 40, settings: { service: { paging } } });
     at.sandbox.faults.next({ kind: 'empty_list' });
+    const begun = at.clock.monotonic();
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
     expect(at.query('SELECT count(*) AS n FROM active_vendors')).toEqual([{ n: 40 }]);
+    // A list that lags may be empty again at once.
+    expect(at.clock.monotonic() - begun).toBeGreaterThanOrEqual(at.settings.sync.lag);
+  });
+
+  it('K15 a first list that is empty twice is believed, and what appears later is simply new', async () => {
+    const at = await testbed({ level: 'account', vendors: 0, settings: { service: { paging } } });
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
+    expect(at.query('SELECT safe_as_of IS NULL AS claims FROM freshness')).toEqual([{ claims: 0 }]);
+    at.sandbox.vendors(account).create({ vendor_name: 'First', language: 'en' });
+    await at.clock.advance(60_000);
+    expect(await at.pull()).toMatchObject({ outcome: 'complete', created: 1 });
   });
 });
 
