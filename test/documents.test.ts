@@ -1,5 +1,5 @@
 /** What a reader is told must be so: the documents against the program. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -142,8 +142,19 @@ describe('the documents', () => {
       expect(existsSync(join(packageRoot, target)), link).toBe(true);
       if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
     }
-    const paths = [...text.matchAll(/`((?:src|test|config|migrations)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+    const words = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => code.split(' '));
+    const paths = words.filter((word) => /^(src|test|config|migrations)\/[\w./-]*$/.test(word));
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+  });
+
+  it('names tests and their folders, in the account of what is proven, as they are called', () => {
+    const entries = readdirSync(join(packageRoot, 'test'), { withFileTypes: true });
+    const folders = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
+    const paths = [...read('test/README.md').matchAll(/`([\w./-]+)`/g)]
+      .map(([, path = '']) => path)
+      .filter((path) => path.includes('/') && folders.has(path.split('/', 1)[0]!));
+    expect(paths.length).toBeGreaterThan(0);
+    expect(paths.filter((path) => !existsSync(join(packageRoot, 'test', path)))).toEqual([]);
   });
 
   it('asks, in the README, five questions that every mirror answers', async () => {
