@@ -1,7 +1,7 @@
 /** The one sentence about an account that everything else on the page agrees with: is the mirror right, and what is to be done. */
 import { catalogue, type ErrorCode } from '../../domain/errors.ts';
 import type { SweepProgressFacts } from './health.ts';
-import type { AccountHealth, Readiness } from './readiness.ts';
+import type { AccountHealth, Health } from './readiness.ts';
 
 /** Green, amber, red, and what is still under way. */
 export type Tone = 'good' | 'fair' | 'bad' | 'busy';
@@ -16,18 +16,21 @@ export interface Headline {
   readonly details: readonly string[];
 }
 
-/** Judges the process first, then the way to the service, then what the mirror holds. */
-export function headline(health: AccountHealth, process: Readiness): Headline {
+/** What is no account's own. */
+type Installation = Pick<Health, 'process' | 'receivers'>;
+
+/** Judges the process first, then the way to the service, then what the mirror holds, then who is told of it. */
+export function headline(account: AccountHealth, installation: Installation): Headline {
   for (const rule of [disabled, paused, refused, unreachable, unfinished, doubtful, troubled]) {
-    const found = rule(health, process);
+    const found = rule(account, installation);
     if (found) return found;
   }
   return { tone: 'good', words: 'Your mirror is right', since: null, details: [] };
 }
 
-type Rule = (health: AccountHealth, process: Readiness) => Headline | undefined;
+type Rule = (account: AccountHealth, installation: Installation) => Headline | undefined;
 
-const disabled: Rule = (_, process) =>
+const disabled: Rule = (_, { process }) =>
   process.ready
     ? undefined
     : { tone: 'bad', words: 'Changes cannot be stored now', since: null, details: process.reasons };
@@ -78,7 +81,7 @@ const doubtful: Rule = ({ ready, reasons, error }) =>
     ? undefined
     : { tone: 'bad', words: 'Your mirror may be out of date', since: null, details: [...reasons, ...remedy(error)] };
 
-const troubled: Rule = ({ facts, error }) => {
+const troubled: Rule = ({ facts, error }, { receivers }) => {
   const breaker = facts.findings.some(({ kind }) => kind === 'breaker') && error?.code !== 'breaker_tripped';
   const details = [
     ...remedy(error),
@@ -90,6 +93,7 @@ const troubled: Rule = ({ facts, error }) => {
     facts.queue.parked > 0
       ? `${facts.queue.parked === 1 ? 'One changed vendor' : `${facts.queue.parked} changed vendors`} could not be read; the next reconciliation tries again.`
       : null,
+    ...receivers,
   ].filter((words) => words !== null);
   return details.length === 0
     ? undefined

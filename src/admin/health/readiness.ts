@@ -3,6 +3,7 @@ import { inWords } from '../../domain/duration.ts';
 import { parseInstant, type Clock } from '../../domain/clock.ts';
 import { accessRefused, failingRequests, lastError, type LastError } from './advice.ts';
 import { inSlices } from './in-slices.ts';
+import { targetAdvice } from './target-health.ts';
 import type { Ability, AccountFacts, HealthFacts } from './health.ts';
 
 /** Facts, and what follows from them. */
@@ -10,6 +11,8 @@ export interface Health {
   readonly facts: HealthFacts;
   readonly process: Readiness;
   readonly accounts: readonly AccountHealth[];
+  /** What a person should do about the receivers of outgoing webhooks: sentences, none where nothing is amiss. */
+  readonly receivers: readonly string[];
   /** Whether the part of the mirror of every account that is not paused may be relied on. */
   readonly fresh: boolean;
   /** Wall time of the examination, milliseconds since 1970. */
@@ -67,6 +70,7 @@ export async function examined(
     facts,
     process: readiness(facts.ability),
     accounts,
+    receivers: facts.targets.flatMap((target) => targetAdvice(target, rules.now)),
     fresh: accounts.every(({ ready, isPaused }) => ready || isPaused),
     now: rules.now,
   };

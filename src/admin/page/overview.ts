@@ -3,13 +3,14 @@ import { timestamp } from '../../domain/clock.ts';
 import type { Figures } from '../../store/figures/figures.ts';
 import { headline, type Headline } from '../health/headline.ts';
 import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
-import { actionSection } from './action-section.ts';
-import { contentsSection } from './contents-section.ts';
-import { page, type Page } from './page-frame.ts';
-import { eventSection } from './event-section.ts';
-import { ago, bytes, clockTime, count } from './format.ts';
-import { html, sentence, type Html } from './html.ts';
-import { webhookSection } from './webhook-section.ts';
+import { actionSection } from './sections/action-section.ts';
+import { contentsSection } from './sections/contents-section.ts';
+import { page, type Page } from './parts/page-frame.ts';
+import { eventSection } from './sections/event-section.ts';
+import { ago, bytes, clockTime, count } from './parts/format.ts';
+import { html, sentence, type Html } from './parts/html.ts';
+import { targetSection } from './sections/target-section.ts';
+import { webhookSection } from './sections/webhook-section.ts';
 
 /** Beyond so many accounts, only those in most need of a person are listed. */
 const mostListed = 50;
@@ -29,7 +30,7 @@ export function chosenAccount({ accounts }: Health, account: string | undefined)
 }
 
 export function overview(health: Health, options: OverviewOptions): Page {
-  const { now, facts, process } = health;
+  const { now, facts } = health;
   const chosen = chosenAccount(health, options.account);
   if (!chosen) {
     const content = html`<main id="main">
@@ -37,12 +38,13 @@ export function overview(health: Health, options: OverviewOptions): Page {
     </main>`;
     return page({ title: 'No account', root: './', now, content });
   }
-  const said = headline(chosen, process);
+  const said = headline(chosen, health);
   const { figures, mayAct } = options;
   const content = html`<main id="main">
       ${accountList(health, chosen)} ${verdict(said, chosen, now)} ${mayAct ? actionSection(chosen, true) : null}
       ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen.facts, figures, now)}
-      ${eventSection(chosen.facts, figures, now)} ${mayAct ? null : actionSection(chosen, false)}
+      ${targetSection(facts.targets, now)} ${eventSection(chosen.facts, figures, now)}
+      ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
   return page({ title: chosen.isPaused ? 'Paused' : titles[said.tone], root: './', now, content });
@@ -55,14 +57,15 @@ const titles: Readonly<Record<Headline['tone'], string>> = {
   busy: 'First pull',
 };
 
-function accountList({ accounts, process }: Health, chosen: AccountHealth): Html | null {
+function accountList(health: Health, chosen: AccountHealth): Html | null {
+  const { accounts } = health;
   if (accounts.length < 2) return null;
   const listed = bySeverity(accounts).slice(0, mostListed);
   const left = accounts.length - listed.length;
   return html`<nav id="accounts" aria-label="Accounts">
     <ul>
       ${listed.map((account) => {
-        const { tone, words } = headline(account, process);
+        const { tone, words } = headline(account, health);
         const { account: id } = account.facts;
         return html`<li>
           <a href="./?account=${id}" aria-current="${account === chosen ? 'page' : 'false'}" title="${words}"

@@ -8,7 +8,7 @@ import type { ApiHandle } from '../api/answers.ts';
 import type { Health } from '../health/readiness.ts';
 import { shared } from '../health/shared-result.ts';
 import { assets } from './assets.ts';
-import type { Page } from './page-frame.ts';
+import type { Page } from './parts/page-frame.ts';
 import { chosenAccount, overview } from './overview.ts';
 import { findVendors, searchPage, searchResults, type Found } from './search-results.ts';
 import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts';

@@ -5,9 +5,9 @@ import { storedDetails } from '../../store/reports/vendor-detail.ts';
 import { vendorPage, type VendorKey } from '../../store/reports/vendor-page.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
-import { page, type Page } from './page-frame.ts';
-import { counted } from './format.ts';
-import { html, type Html } from './html.ts';
+import { page, type Page } from './parts/page-frame.ts';
+import { counted } from './parts/format.ts';
+import { html, type Html } from './parts/html.ts';
 
 /** One that was found. */
 interface Hit {

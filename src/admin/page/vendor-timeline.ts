@@ -4,9 +4,10 @@ import { readTimeline } from '../../store/reports/change-feed.ts';
 import { fieldChanges, learnedBy, type FieldChange } from '../../store/reports/field-changes.ts';
 import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import { page, type Page } from './page-frame.ts';
-import { ago, clockTime, date } from './format.ts';
-import { html, type Html } from './html.ts';
+import { changedFields } from './parts/changed-fields.ts';
+import { page, type Page } from './parts/page-frame.ts';
+import { ago, clockTime, date } from './parts/format.ts';
+import { html, type Html } from './parts/html.ts';
 import { stateWords } from './search-results.ts';
 
 /** The latest changes of a vendor that are shown. */
@@ -142,18 +143,6 @@ function entry(change: VendorHistory['timeline'][number], now: number): Html {
     <small>learned by ${learnedBy[change.source]}</small>
     ${change.fields.length === 0 ? null : changedFields(change.fields)}
   </li>`;
-}
-
-/** Field by field, from what to what. */
-export function changedFields(fields: readonly FieldChange[]): Html {
-  return html`<ul class="fields">
-    ${fields.map(
-      ({ field, old, new: fresh }) =>
-        html`<li>
-          <code>${field}</code>: <del><bdi>${old ?? 'nothing'}</bdi></del> → <ins><bdi>${fresh ?? 'nothing'}</bdi></ins>
-        </li>`,
-    )}
-  </ul>`;
 }
 
 function moment(at: string): string {

@@ -25,7 +25,7 @@ import { print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { targetReports } from '../../store/outbox/outbox-report.ts';
 import { targetStatuses, type TargetStatus } from '../notify/target-status.ts';
-import { targetAdvice, targetsText } from '../notify/target-text.ts';
+import { adviceForTargets, targetsText } from '../notify/target-text.ts';
 import { connectionFailures, type ConnectionFailure } from '../../store/reports/account-reports.ts';
 import { connectionsText } from './connections-text.ts';
 import { silence } from './delivery-silence.ts';
@@ -60,7 +60,7 @@ export const status: Run = async (call) => {
     ...adviceForConnections(connections, now),
     ...adviceFor(settings, reports, now),
     ...left,
-    ...targetAdvice(targets),
+    ...adviceForTargets(targets, now),
   ].map((line) => withSettings(call.context, line));
   if (json) printDocument(call, settings, { accounts, targets, connections }, toDo);
   else if (told) await printText(call, settings, { reports, targets, connections }, toDo);

@@ -1,7 +1,7 @@
 /** What `status` says of outgoing webhooks. */
+import { targetAdvice } from '../../admin/health/target-health.ts';
 import { age } from '../../domain/age.ts';
 import { inWords } from '../../domain/duration.ts';
-import { catalogue } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { counted } from '../terminal/counted.ts';
 import { heading } from '../terminal/heading.ts';
@@ -26,12 +26,12 @@ function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
 }
 
 /** What a person should do about the targets. */
-export function targetAdvice(targets: readonly TargetStatus[]): string[] {
-  return targets.flatMap(({ target, state, parked }) => {
-    if (state === 'disabled') return [`${target} answered 410. ${catalogue.receiver_gone.hint}`];
-    if (state === 'not in the settings')
-      return [`${target} is not in the settings any more: \`vendor-mirror notify forget ${target}\` forgets it.`];
-    const again = `\`vendor-mirror notify retry ${target}\` sends them again`;
-    return parked > 0 ? [`${target}: the changes of ${counted(parked, 'vendor')} were given up; ${again}.`] : [];
-  });
+export function adviceForTargets(targets: readonly TargetStatus[], now: number): string[] {
+  return targets.flatMap((target) =>
+    target.state === 'not in the settings'
+      ? [
+          `${target.target} is not in the settings any more: \`vendor-mirror notify forget ${target.target}\` forgets it.`,
+        ]
+      : targetAdvice(target, now),
+  );
 }

@@ -67,16 +67,16 @@ export function asOfText(health: Health | undefined): string {
 
 async function verdict(
   context: Terminal,
-  { process, now }: Health,
+  health: Health,
   [worst, ...others]: readonly AccountHealth[],
 ): Promise<string[]> {
   if (!worst) return ['No account is served.'];
-  const { tone, words, since, details } = headline(worst, process);
+  const { tone, words, since, details } = headline(worst, health);
   const whose = others.length === 0 ? '' : `${worst.facts.account}: `;
   const { safe_as_of, listed_as_of } = worst.facts.freshness;
   const moment = tone === 'good' ? (safe_as_of ?? listed_as_of) : since;
   const when = moment === null ? '' : `${tone === 'good' ? ' as of' : ', since'} ${moment.slice(11, 19)} UTC`;
-  const ago = moment === null ? '' : `, ${age({ now: () => now }, moment)}`;
+  const ago = moment === null ? '' : `, ${age({ now: () => health.now }, moment)}`;
   const text = await paragraph(context, '', visible(`${whose}${words}${when}${ago}.`));
   const more = await Promise.all(details.map((detail) => paragraph(context, '  ', visible(detail))));
   return [...text.split('\n').map((line) => coloured(context, tone, line)), ...more.flatMap((one) => one.split('\n'))];

@@ -18,6 +18,8 @@ export interface TargetReport {
   /** Vendors whose changes wait, and those that were given up. */
   readonly waiting: number;
   readonly parked: number;
+  /** Why the latest of those that were given up was not accepted; null where none was given up. */
+  readonly parked_error: string | null;
   /** Changes of the feed that the target has not come to yet. */
   readonly behind: number;
   /** When we learned of the oldest change that waits; null where none does. What was given up does not count. */
@@ -42,6 +44,8 @@ export function targetReports(sqlite: Sqlite): TargetReport[] {
     SELECT t.target, t.place, t.began_at, t.delivered_at, t.failing_since, t.last_error, t.disabled_at,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS waiting,
       (SELECT count(*) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL) AS parked,
+      (SELECT q.last_error FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NULL
+        ORDER BY q.since DESC, q.vendorid DESC LIMIT 1) AS parked_error,
       (SELECT min(q.since) FROM _notify_queue q WHERE q.target = t.target AND q.due_ms IS NOT NULL) AS oldest_waiting
     FROM _notify_targets t ORDER BY t.target`,
   );

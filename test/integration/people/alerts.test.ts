@@ -4,12 +4,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+<<<<<<< HEAD:test/integration/people/alerts.test.ts
 import type { HealthFacts } from '../../../src/admin/health/health.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
 import { able, account, before, facts, run } from '../../support/admin/sample.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
+=======
+import type { HealthFacts } from '../../src/admin/health/health.ts';
+import { startAdmin } from '../support/admin/admin-requests.ts';
+import { folder, missingPrometheus, prometheus } from '../support/admin/prometheus.ts';
+import { able, account, before, facts, run, target } from '../support/admin/sample.ts';
+import { packageRoot } from '../support/mirror-file.ts';
+import { isMissing } from '../support/needed.ts';
+>>>>>>> 4c43e93 (feat: the page, status and an alert say when a receiver of outgoing webhooks needs a person):test/integration/alerts.test.ts
 
 const rules = join(packageRoot, 'config/prometheus/alerts.yaml');
 const names = (parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert: string }[] }[] }).groups.flatMap(
@@ -58,6 +67,21 @@ const drills: readonly [title: string, alert: string, given: HealthFacts, course
     facts([account()]),
     (name, value) => (name === 'vendor_mirror_start_time_seconds' ? `${value}+60x480` : undefined),
   ],
+  [
+    'a receiver refuses some messages',
+    'VendorMirrorNotifyStuck',
+    { ...facts(), targets: [target({ parked: 2 }), target({ target: 'well.example' })] },
+  ],
+  [
+    'a receiver wants no more',
+    'VendorMirrorNotifyStuck',
+    { ...facts(), targets: [target({ disabled_at: before(9_000), oldest_waiting: before(7_200_000), parked: 1 })] },
+  ],
+  [
+    'a receiver is down',
+    'VendorMirrorNotifyStuck',
+    { ...facts(), targets: [target({ failing_since: before(7_200_000), oldest_waiting: before(7_200_000) })] },
+  ],
   ['the breaker waits', 'VendorMirrorBreakerWaiting', ended('breaker_tripped', { freshness: old })],
 ];
 
@@ -88,7 +112,13 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules', () => {
 
   it('fire none on a good day', async () => {
     const expectation = { expr: firing, eval_time: '3h', exp_samples: [] };
-    promtool([{ interval: '1m', input_series: await series(facts()), promql_expr_test: [expectation] }]);
+    promtool([
+      {
+        interval: '1m',
+        input_series: await series({ ...facts(), targets: [target()] }),
+        promql_expr_test: [expectation],
+      },
+    ]);
   });
 
   it.each(drills)('fire on a day when %s: %s and no other', async (_, alertname, given, course) => {
@@ -113,8 +143,8 @@ describe.skipIf(isMissing(missingPrometheus()))('the dashboard', () => {
       panels: { title: string; targets: { expr: string }[] }[];
     };
     const admin = await startAdmin({}, () =>
-      Promise.resolve(
-        facts([
+      Promise.resolve({
+        ...facts([
           account({
             runs: [run(9, { outcome: 'failed', error: 'No.', error_code: 'unauthenticated' })],
             failing: {
@@ -126,12 +156,14 @@ describe.skipIf(isMissing(missingPrometheus()))('the dashboard', () => {
             },
           }),
         ]),
-      ),
+        targets: [target()],
+      }),
     );
     admin.metrics.delivery('accepted', 12);
     admin.metrics.request({ family: 'vendors', method: 'GET', status: 200, ms: 40 });
     admin.metrics.run({ kind: 'reconcile', outcome: 'complete', pages: 17, seconds: 14 });
     admin.metrics.finding('missed_update', 3);
+    admin.metrics.notified('hooks.example', 'accepted');
     const { query } = await prometheus(async () => (await admin.ask('/metrics')).body);
     for (const { title, targets } of panels)
       for (const { expr } of targets) {

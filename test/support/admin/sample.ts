@@ -1,6 +1,7 @@
 /** Facts of a made-up installation, at noon of 20 November 2026. */
 import { timestamp } from '../../../src/domain/clock.ts';
 import type { Ability, AccountFacts, HealthFacts, WebhookDay } from '../../../src/admin/health/health.ts';
+import type { TargetReport } from '../../../src/store/outbox/outbox-report.ts';
 import type { ReportedRun } from '../../../src/store/reports/account-reports.ts';
 
 export const noon = Date.UTC(2026, 10, 20, 12);
@@ -118,6 +119,24 @@ export function account(change: Partial<AccountFacts> = {}): AccountFacts {
     watchdog: 'hearing',
     doubt: null,
     progress: null,
+    ...change,
+  };
+}
+
+/** A receiver of outgoing webhooks that accepts everything. */
+export function target(change: Partial<TargetReport> = {}): TargetReport {
+  return {
+    target: 'hooks.example',
+    began_at: before(12 * day),
+    delivered_at: before(6 * second),
+    failing_since: null,
+    last_error: null,
+    disabled_at: null,
+    waiting: 0,
+    parked: 0,
+    parked_error: null,
+    behind: 0,
+    oldest_waiting: null,
     ...change,
   };
 }

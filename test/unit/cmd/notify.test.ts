@@ -79,6 +79,10 @@ describe('notify list', () => {
       ['quiet', 'disabled', 0, 0],
       ['new.example', 'not begun', 0, 0],
     ]);
+    expect(told.targets.map(({ parked_error }) => parked_error)).toEqual([
+      'hooks.example answered 500.',
+      ...[null, null, null],
+    ]);
     expect(told.parked).toMatchObject([{ target: 'hooks.example', vendorid: 2, attempts: 12 }]);
     expect(stdout).not.toContain('private');
   });

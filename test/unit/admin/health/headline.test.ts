@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { AccountFacts } from '../../../../src/admin/health/health.ts';
+import type { AccountFacts, HealthFacts } from '../../../../src/admin/health/health.ts';
 import { headline, progressWords, type Headline } from '../../../../src/admin/health/headline.ts';
-import { examined, readiness } from '../../../../src/admin/health/readiness.ts';
+import { examined } from '../../../../src/admin/health/readiness.ts';
 import { catalogue } from '../../../../src/domain/errors.ts';
-import { able, account, before, facts, newAccount, noon, run } from '../../../support/admin/sample.ts';
+import { able, account, before, facts, newAccount, noon, run, target } from '../../../support/admin/sample.ts';
 
 const clock = { yield: () => Promise.resolve() };
 
-async function of(change: AccountFacts, ability = able): Promise<Headline> {
-  const health = await examined(facts([change]), { now: noon, maxStaleness: 7_200_000 }, clock);
-  return headline(health.accounts[0]!, readiness(ability));
+async function of(change: AccountFacts, ability = able, targets: HealthFacts['targets'] = []): Promise<Headline> {
+  const given = { ...facts([change]), ability, targets };
+  const health = await examined(given, { now: noon, maxStaleness: 7_200_000 }, clock);
+  return headline(health.accounts[0]!, health);
 }
 
 const failing = {
@@ -66,6 +67,17 @@ describe('the headline', () => {
     const found = await of(account(change));
     expect(found.tone).toBe('fair');
     expect(found.details.join(' ')).toContain(words);
+  });
+
+  it('is amber while a receiver of webhooks needs a person, and not for one that failed a moment ago', async () => {
+    const failing = { failing_since: before(16 * 60_000), last_error: 'hooks.example answered 503.', waiting: 1 };
+    const down = await of(account(), able, [target(failing), target({ target: 'well.example' })]);
+    expect(down.tone).toBe('fair');
+    expect(down.details).toEqual([
+      `hooks.example has accepted nothing since 2026-11-20 11:44:00 UTC: hooks.example answered 503. ${catalogue.receiver_failing.hint}`,
+    ]);
+    const short = target({ ...failing, failing_since: before(14 * 60_000) });
+    expect(await of(account(), able, [short])).toMatchObject({ tone: 'good', details: [] });
   });
 
   it('is red where the mirror is in doubt or cannot be written', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountFacts, HealthFacts } from '../../../../src/admin/health/health.ts';
 import { startAdmin, type Admin } from '../../../support/admin/admin-requests.ts';
-import { account, before, facts, newAccount, run } from '../../../support/admin/sample.ts';
+import { account, before, facts, newAccount, run, target } from '../../../support/admin/sample.ts';
 
 /** The samples of a scrape, by name and labels. */
 async function scrape({ ask }: Admin): Promise<Map<string, number>> {
@@ -16,11 +16,8 @@ const withFacts = (given: HealthFacts): Promise<Admin> => startAdmin({}, () => P
 
 describe('/metrics', () => {
   it('says how far each target of outgoing webhooks is, and counts attempts', async () => {
-    const target = {
-      ...{ target: 'hooks.example', began_at: before(1_000), delivered_at: null, failing_since: null },
-      ...{ last_error: null, disabled_at: before(0), waiting: 3, parked: 2, behind: 7, oldest_waiting: before(90_000) },
-    };
-    const admin = await withFacts({ ...facts(), targets: [target] });
+    const late = target({ disabled_at: before(0), waiting: 3, parked: 2, behind: 7, oldest_waiting: before(90_000) });
+    const admin = await withFacts({ ...facts(), targets: [late] });
     admin.metrics.notified('hooks.example', 'failed');
     const samples = await scrape(admin);
     const of = (name: string) => samples.get(`vendor_mirror_notify_${name}{target="hooks.example"}`);

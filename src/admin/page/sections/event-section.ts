@@ -1,10 +1,10 @@
 /** What happened: today in one sentence, what sweeps met, runs, and gateways. */
-import type { Figures, FoundFigure } from '../../store/figures/figures.ts';
-import type { AccountFacts } from '../health/health.ts';
-import { ago, counted, findingWords } from './format.ts';
-import { html, type Html } from './html.ts';
+import type { Figures, FoundFigure } from '../../../store/figures/figures.ts';
+import type { AccountFacts } from '../../health/health.ts';
+import { ago, counted, findingWords } from '../parts/format.ts';
+import { html, type Html } from '../parts/html.ts';
 import { runTable } from './run-table.ts';
-import { changedFields } from './vendor-timeline.ts';
+import { changedFields } from '../parts/changed-fields.ts';
 
 export function eventSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
   return html`<section id="events" aria-labelledby="events-title">

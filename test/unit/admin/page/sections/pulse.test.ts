@@ -1,7 +1,7 @@
 /** What the page says of an account's webhooks. */
 import { expect, it } from 'vitest';
-import type { AccountFacts, WebhookDay } from '../../../../src/admin/health/health.ts';
-import { pulse } from '../../../../src/admin/page/pulse.ts';
+import type { AccountFacts, WebhookDay } from '../../../../../src/admin/health/health.ts';
+import { pulse } from '../../../../../src/admin/page/sections/pulse.ts';
 
 const now = Date.UTC(2026, 10, 25, 12);
 

@@ -1,11 +1,11 @@
 /** How well the webhooks work: alive or dead in one sentence, then deliveries, what was missed and how late, by hour and by day. */
-import { timestamp } from '../../domain/clock.ts';
-import { seconds } from '../../domain/duration.ts';
-import type { Figures, HourFigures } from '../../store/figures/figures.ts';
-import type { AccountFacts, WebhookDay } from '../health/health.ts';
-import { chart } from './chart.ts';
-import { ago, count, counted, date, percent } from './format.ts';
-import { html, type Html } from './html.ts';
+import { timestamp } from '../../../domain/clock.ts';
+import { seconds } from '../../../domain/duration.ts';
+import type { Figures, HourFigures } from '../../../store/figures/figures.ts';
+import type { AccountFacts, WebhookDay } from '../../health/health.ts';
+import { chart } from '../parts/chart.ts';
+import { ago, count, counted, date, percent } from '../parts/format.ts';
+import { html, type Html } from '../parts/html.ts';
 import { pulse } from './pulse.ts';
 
 const daysDrawn = 14;

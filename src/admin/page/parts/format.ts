@@ -1,7 +1,7 @@
 /** Numbers, moments and findings, as the page says them. */
-import { age } from '../../domain/age.ts';
-import { parseInstant, timestamp } from '../../domain/clock.ts';
-import type { FindingKind } from '../../store/tables/mirror-tables.ts';
+import { age } from '../../../domain/age.ts';
+import { parseInstant, timestamp } from '../../../domain/clock.ts';
+import type { FindingKind } from '../../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
 
 const numbers = new Intl.NumberFormat('en');

@@ -1,8 +1,8 @@
 /** What a person may ask the daemon to do about an account; where there is nothing to be asked, why. */
-import { withoutToken } from '../api/actions-api.ts';
-import type { AccountHealth } from '../health/readiness.ts';
-import { counted } from './format.ts';
-import { html, sentence, type Html } from './html.ts';
+import { withoutToken } from '../../api/actions-api.ts';
+import type { AccountHealth } from '../../health/readiness.ts';
+import { counted } from '../parts/format.ts';
+import { html, sentence, type Html } from '../parts/html.ts';
 
 interface Button {
   readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';

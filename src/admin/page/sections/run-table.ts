@@ -1,9 +1,9 @@
 /** The latest runs of an account, as a table. */
-import { took } from '../../domain/age.ts';
-import type { ReportedRun } from '../../store/reports/account-reports.ts';
-import type { RunOutcome } from '../../store/tables/mirror-tables.ts';
-import { html, type Html } from './html.ts';
-import { ago, count, lasting } from './format.ts';
+import { took } from '../../../domain/age.ts';
+import type { ReportedRun } from '../../../store/reports/account-reports.ts';
+import type { RunOutcome } from '../../../store/tables/mirror-tables.ts';
+import { html, type Html } from '../parts/html.ts';
+import { ago, count, lasting } from '../parts/format.ts';
 
 const tone: Readonly<Record<RunOutcome, string>> = {
   running: 'busy',

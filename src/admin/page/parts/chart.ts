@@ -1,5 +1,5 @@
 /** A chart as HTML: figures that the browser draws, in words for whoever does not see it, and as a table. */
-import { parseInstant } from '../../domain/clock.ts';
+import { parseInstant } from '../../../domain/clock.ts';
 import { html, type Html } from './html.ts';
 
 export interface Chart {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { html, sentence } from '../../../../src/admin/page/html.ts';
+import { html, sentence } from '../../../../../src/admin/page/parts/html.ts';
 
 it('a sentence shows what stands between backticks as code, and escapes all of it', () => {
   const { text } = html`<p>${sentence('Run `sync <x>`, or `doctor`: "now".')}</p>`;

@@ -1,9 +1,9 @@
 /** Whether deliveries come, in one sentence that claims no more than is known. */
-import { parseInstant } from '../../domain/clock.ts';
-import { inWords } from '../../domain/duration.ts';
-import type { AccountFacts } from '../health/health.ts';
-import type { Tone } from '../health/headline.ts';
-import { counted } from './format.ts';
+import { parseInstant } from '../../../domain/clock.ts';
+import { inWords } from '../../../domain/duration.ts';
+import type { AccountFacts } from '../../health/health.ts';
+import type { Tone } from '../../health/headline.ts';
+import { counted } from '../parts/format.ts';
 
 export interface Pulse {
   readonly tone: Tone;
