@@ -4,9 +4,10 @@ import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import { fieldChanges } from '../reports/field-changes.ts';
-import { currencyTotals, type CurrencyTotal } from '../reports/account-reports.ts';
+import type { CurrencyTotal } from '../reports/account-reports.ts';
 import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
 import { MoneyHistory } from './money-history.ts';
+import { OwedNow } from './owed-now.ts';
 
 const hourMs = 3_600_000;
 /** Two days, and this hour. */
@@ -22,7 +23,7 @@ type Since = OfAccount & { readonly since: string };
 export class AccountFigures {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: MoneyHistory;
-  readonly #totals: (accountId: string) => CurrencyTotal[];
+  readonly #owed: OwedNow;
   readonly #received: Statement<Since, { hour: string; deliveries: number }>;
   readonly #missed: Statement<Since, Omit<HourFigures, 'deliveries'>>;
   readonly #versions: Statement<OfAccount & { after: number; since: string }, Versions>;
@@ -38,7 +39,7 @@ export class AccountFigures {
     this.#clock = clock;
     this.#sqlite = sqlite;
     this.#history = new MoneyHistory(sqlite);
-    this.#totals = currencyTotals(sqlite);
+    this.#owed = new OwedNow(sqlite);
     this.#received = plainStatement(
       sqlite,
       `
@@ -101,7 +102,7 @@ export class AccountFigures {
   #money(accountId: string, now: number): CurrencyFigures[] {
     const day = timestamp(now).slice(0, 10);
     const before = this.#history.before(accountId, now);
-    const totals = this.#totals(accountId);
+    const totals = this.#owed.of(accountId);
     const codes = new Set([...totals.map(({ code }) => code), ...before.keys()]);
     return [...codes].sort().map((code) => {
       const of = (kind: CurrencyTotal['kind']): CurrencyTotal | undefined =>

@@ -20,6 +20,8 @@ export interface CurrencyTotal {
   readonly code: string;
   readonly kind: 'outstanding' | 'overdue';
   readonly minor: bigint;
+  /** How many amounts were added up, zeros included. */
+  readonly amounts: number;
   /** Vendors whose amount is not zero. */
   readonly vendors: number;
   /** Amounts that are no decimal number of that currency, and are left out. */
@@ -162,27 +164,27 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
 }
 
 /** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
-type HalvedTotal = Pick<CurrencyTotal, 'code' | 'kind' | 'vendors' | 'unreadable'> & {
-  billions: number | null;
-  rest: number | null;
+export type HalvedSum = Omit<CurrencyTotal, 'minor'> & {
+  readonly billions: number | null;
+  readonly rest: number | null;
 };
 
 /** What is owed to the active vendors of an account: a look at every vendor of it. */
 export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
-  const totals = plainStatement<OfAccount, HalvedTotal>(
+  const totals = plainStatement<OfAccount, HalvedSum>(
     sqlite,
     `
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
-    count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
+    count(*) AS amounts, count(*) - count(nullif(b.amount_minor = 0, 0)) AS vendors, count(*) - count(b.amount_minor) AS unreadable
   FROM vendor_balances AS b JOIN vendors AS v ON v.account_id = b.account_id AND v.vendorid = b.vendorid
   WHERE b.account_id = :accountId AND v.vis_state = 0 AND v.presence = 'present'
   GROUP BY b.code, b.kind
   ORDER BY b.code, b.kind DESC`,
   );
-  return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(total);
+  return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(wholeSum);
 }
 
-function total({ billions, rest, ...counted }: HalvedTotal): CurrencyTotal {
+export function wholeSum({ billions, rest, ...counted }: HalvedSum): CurrencyTotal {
   return { ...counted, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
 }
 
