@@ -85,8 +85,8 @@ function sharedOverviews(options: PageOptions): (account: string | undefined) =>
 }
 
 /** The page, or, where the browser has it already, nothing but that. */
-function pageAnswer({ text, version }: Page, { headers }: Pick<HttpRequest, 'headers'>): HttpAnswer {
+function pageAnswer({ body, version }: Page, { headers }: Pick<HttpRequest, 'headers'>): HttpAnswer {
   const etag = `"${version}"`;
   if (headers['if-none-match'] === etag) return { status: 304, headers: { etag } };
-  return { status: 200, headers: { 'content-type': html, etag }, body: text };
+  return { status: 200, headers: { 'content-type': html, etag }, body };
 }

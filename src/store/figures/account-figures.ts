@@ -3,11 +3,13 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
-import { fieldChanges } from '../reports/field-changes.ts';
+import { fieldChanges, type FieldChange } from '../reports/field-changes.ts';
 import type { CurrencyTotal } from '../reports/account-reports.ts';
 import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
+import { LatestChanges } from './latest-changes.ts';
 import { MoneyHistory } from './money-history.ts';
 import { OwedNow } from './owed-now.ts';
+import { Remembered } from './remembered.ts';
 
 const hourMs = 3_600_000;
 /** Two days, and this hour. */
@@ -32,6 +34,8 @@ export class AccountFigures {
   readonly #found: Statement<OfAccount & { latest: number }, FoundRow>;
   readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
   readonly #sqlite: Sqlite;
+  readonly #latest: LatestChanges;
+  readonly #fields = new Remembered<readonly FieldChange[]>();
   readonly #gateways: Statement<OfAccount, GatewayFigure>;
   readonly #counted = new Map<string, Counted>();
 
@@ -40,6 +44,7 @@ export class AccountFigures {
     this.#sqlite = sqlite;
     this.#history = new MoneyHistory(sqlite);
     this.#owed = new OwedNow(sqlite);
+    this.#latest = new LatestChanges(sqlite);
     this.#received = plainStatement(
       sqlite,
       `
@@ -59,14 +64,14 @@ export class AccountFigures {
       sqlite,
       `
       SELECT count(*) FILTER (WHERE changed_fields = '[]') AS created, count(*) AS versions, max(seq) AS last FROM (
-        SELECT seq, changed_fields FROM vendor_versions NOT INDEXED
+        SELECT seq, changed_fields FROM _vendor_versions NOT INDEXED
         WHERE account_id = :accountId AND seq > :after AND valid_from >= :since)`,
     );
     this.#version = plainStatement(
       sqlite,
-      'SELECT seq, valid_from FROM vendor_versions WHERE seq >= :from ORDER BY seq LIMIT 1',
+      'SELECT seq, valid_from FROM _vendor_versions WHERE seq >= :from ORDER BY seq LIMIT 1',
     );
-    this.#lastVersion = plainStatement(sqlite, 'SELECT max(seq) AS seq FROM vendor_versions');
+    this.#lastVersion = plainStatement(sqlite, 'SELECT max(seq) AS seq FROM _vendor_versions');
     this.#found = plainStatement(
       sqlite,
       `
@@ -94,7 +99,8 @@ export class AccountFigures {
       money: this.#money(accountId, now),
       hours: this.#hours(accountId, now),
       today: this.#today(accountId, now),
-      found: this.#found.all({ accountId, latest: latestFound }).map((row) => this.#withChanges(accountId, row)),
+      changes: this.#latest.of(accountId),
+      found: this.#foundNow(accountId),
       gateways: this.#gateways.all({ accountId }).map(withoutBlobs),
     };
   }
@@ -150,14 +156,19 @@ export class AccountFigures {
     return { day, created: sum.created, changed: sum.changed };
   }
 
-  /** A finding, with what its run changed of that vendor. */
-  #withChanges(accountId: string, row: FoundRow): FoundFigure {
-    const { runId, ...finding } = withoutBlobs(row);
-    const { vendorid } = finding;
-    const applied = vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId });
-    if (vendorid === null || !applied) return { ...finding, changes: [] };
-    const which = { account_id: accountId, vendorid, from: applied.seq, to: applied.seq };
-    return { ...finding, changes: fieldChanges(this.#sqlite, which) };
+  /** The latest findings, each with what its run changed of that vendor. */
+  #foundNow(accountId: string): FoundFigure[] {
+    const rows = this.#found.all({ accountId, latest: latestFound }).map((row) => {
+      const { runId, ...finding } = withoutBlobs(row);
+      const { vendorid } = finding;
+      return { finding, seq: vendorid === null ? undefined : this.#applied.get({ accountId, vendorid, runId })?.seq };
+    });
+    const vendorOf = new Map(rows.map(({ finding, seq }) => [seq, finding.vendorid ?? 0]));
+    const numbers = rows.flatMap(({ seq }) => seq ?? []);
+    const changes = this.#fields.of(accountId, numbers, (seq) =>
+      fieldChanges(this.#sqlite, { account_id: accountId, vendorid: vendorOf.get(seq) ?? 0, from: seq, to: seq }),
+    );
+    return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
 
   /** A number that no version of that day is below: versions are numbered as they come, so that it is found by halving. */

@@ -1,4 +1,5 @@
 /** What the operator's page draws of one account: money, deliveries by the hour, and what happened lately. Plain data, that can pass between threads. */
+import type { Change } from '../reports/change-feed.ts';
 import type { FieldChange } from '../reports/field-changes.ts';
 import type { FindingKind } from '../tables/mirror-tables.ts';
 
@@ -36,6 +37,17 @@ export interface TodayFigures {
   readonly changed: number;
 }
 
+/** A change of a vendor, from what to what. */
+export interface ChangeFigure {
+  readonly at: string;
+  readonly kind: Change['kind'];
+  /** How we learned of it. */
+  readonly source: Change['source'];
+  readonly vendorid: number;
+  readonly vendor: string | null;
+  readonly changes: readonly FieldChange[];
+}
+
 export interface FoundFigure {
   readonly at: string;
   readonly kind: FindingKind;
@@ -57,6 +69,8 @@ export interface Figures {
   readonly money: readonly CurrencyFigures[];
   readonly hours: readonly HourFigures[];
   readonly today: TodayFigures;
+  /** The latest changes, newest first. */
+  readonly changes: readonly ChangeFigure[];
   /** The latest differences that sweeps met, newest first. */
   readonly found: readonly FoundFigure[];
   readonly gateways: readonly GatewayFigure[];

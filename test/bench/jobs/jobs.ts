@@ -9,6 +9,7 @@ import type { Job } from '../setup/job.ts';
 import { job as listener } from '../program/listener.ts';
 import { job as naivePull } from '../baselines/naive-pull.ts';
 import { job as oldRows } from '../program/old-rows.ts';
+import { job as pageCost } from '../program/page-cost.ts';
 import { job as pages } from '../program/pages.ts';
 import { job as pull } from '../program/pull.ts';
 import { job as service } from '../load/service.ts';
@@ -23,6 +24,7 @@ export const jobs = {
   listener,
   'naive-pull': naivePull,
   'old-rows': oldRows,
+  'page-cost': pageCost,
   pages,
   pull,
   service,

@@ -1,15 +1,8 @@
 /** The operator's pages over a large mirror: how long one turn of the event loop takes while they are asked for, and while nobody asks. */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Metrics } from '../../../src/admin/metrics/metrics.ts';
-import { createAdminServer } from '../../../src/admin/admin-server.ts';
-import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { healthSource } from '../../../src/app/health-source.ts';
-import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
-import { lockProcess } from '../../../src/store/files/process-lock.ts';
-import { compiled } from '../../support/source/compiled.ts';
-import { migrations } from '../setup/installation.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { adminOf } from '../setup/admin-of.ts';
 import type { JobResult } from '../setup/job.ts';
 import { fillMirror, type LargeMirror } from '../setup/large-mirror.ts';
 
@@ -38,42 +31,9 @@ const rest = 4_000;
 
 export async function job(params: PagesParams): Promise<JobResult> {
   const accounts = await fillMirror(params);
-  const mirror = await openMirror({
-    path: join(params.folder, 'vendors.db'),
-    migrations,
-    clock: systemClock,
-    random: systemRandom,
-    lockProcess,
-  });
-  const figures = new FiguresThread(compiled.figures, mirror.path);
-  const admin = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
-    source: healthSource({
-      targets: [],
-      version: '0.0.0',
-      startedAt: systemClock.now(),
-      mirror,
-      secrets: mirror,
-      connections: { names: ['default'], of: () => 'default' },
-      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null, progress: null }])),
-      clock: systemClock,
-      listener: { listening: true },
-      machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
-      next: () => ({ pull: undefined, reconcile: undefined }),
-    }),
-    figures: (id) => figures.read(id),
-    actions: { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
-    assetFolder: compiled.pages,
-    metrics: new Metrics(),
-    query: mirror.query,
-    clock: systemClock,
-    onFault: (error) => {
-      throw error;
-    },
-  });
-  await admin.start();
+  const admin = await adminOf(join(params.folder, 'vendors.db'), accounts);
   const thread = new Worker(asker, { eval: true });
-  const urls = paths.map((path) => `http://127.0.0.1:${admin.address.port}${path}`);
+  const urls = paths.map((path) => `http://127.0.0.1:${admin.port}${path}`);
   const ask = (): Promise<void> =>
     new Promise((resolve) => {
       thread.once('message', () => resolve());
@@ -90,8 +50,6 @@ export async function job(params: PagesParams): Promise<JobResult> {
   }
   await thread.terminate();
   await admin.stop();
-  await figures.stop();
-  await mirror.close();
   return { told };
 }
 

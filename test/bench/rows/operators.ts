@@ -1,10 +1,14 @@
 /** What an operator notices: how long a page holds deliveries up, and how long many accounts take to start. */
 import { inTurn, median, type Row } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
+import type { PageCostTold } from '../program/page-cost.ts';
 import type { PagesTold } from '../program/pages.ts';
 
 /** A turn of the event loop may take so much longer while pages are asked for, in milliseconds. */
 const longestTurn = 20;
+
+/** A page that changes may cost so much, in milliseconds of processor time. */
+const dearestPage = 20;
 
 /** Many accounts may take so long to start, in milliseconds. */
 const longestStart = 10_000;
@@ -26,6 +30,30 @@ export const operatorRows: readonly Row[] = [
           unit: 'ms',
           ...told,
           also: [{ what: `${more.toFixed(1)} ms more`, goal: `at most ${longestTurn} ms`, met: more <= longestTurn }],
+        };
+      }),
+  },
+  {
+    name: 'page',
+    work: 'processor time for each change of a page that is open in twenty tabs, with a year of history',
+    baseline: 'in one tab',
+    goal: { atMost: 3 },
+    measure: ({ host, vendors, samples }) =>
+      withFolder(async (folder) => {
+        const seconds = vendors < 1_000 ? 1 : 10;
+        const job = await host.standing('page-cost', { folder, vendors, samples, tabs: 20, seconds });
+        await job.end();
+        const { one, many, first } = job.told as PageCostTold;
+        const dearest = median(one);
+        return {
+          unit: 'ms',
+          ours: many,
+          baseline: one,
+          also: [{ what: `${dearest.toFixed(1)} ms`, goal: `at most ${dearestPage} ms`, met: dearest <= dearestPage }],
+          notes: [
+            `for each of the twenty tabs: ${(median(many) / 20).toFixed(1)} ms`,
+            `the first page after a start, with the history of all vendors: ${first.toFixed(0)} ms`,
+          ],
         };
       }),
   },

@@ -4,21 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-<<<<<<< HEAD:test/integration/people/alerts.test.ts
 import type { HealthFacts } from '../../../src/admin/health/health.ts';
 import { startAdmin } from '../../support/admin/admin-requests.ts';
 import { folder, missingPrometheus, prometheus } from '../../support/admin/prometheus.ts';
-import { able, account, before, facts, run } from '../../support/admin/sample.ts';
+import { able, account, before, facts, run, target } from '../../support/admin/sample.ts';
 import { packageRoot } from '../../support/mirror-file.ts';
 import { isMissing } from '../../support/needed.ts';
-=======
-import type { HealthFacts } from '../../src/admin/health/health.ts';
-import { startAdmin } from '../support/admin/admin-requests.ts';
-import { folder, missingPrometheus, prometheus } from '../support/admin/prometheus.ts';
-import { able, account, before, facts, run, target } from '../support/admin/sample.ts';
-import { packageRoot } from '../support/mirror-file.ts';
-import { isMissing } from '../support/needed.ts';
->>>>>>> 4c43e93 (feat: the page, status and an alert say when a receiver of outgoing webhooks needs a person):test/integration/alerts.test.ts
 
 const rules = join(packageRoot, 'config/prometheus/alerts.yaml');
 const names = (parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert: string }[] }[] }).groups.flatMap(

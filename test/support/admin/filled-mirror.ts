@@ -11,74 +11,16 @@ import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
 import { compiled } from '../source/compiled.ts';
+import { fillYear } from './year-of-history.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 
 const account = '6BApk';
 
-/** Names in many scripts, with HTML, bidirectional marks, and characters that few programs draw well. */
-const oddNames = [
-  'Müller & Söhne GmbH',
-  '<script>alert(1)</script>',
-  '"><img src=x onerror=alert(2)>',
-  'مؤسسة النور للتجارة',
-  'חברת אור בע״מ',
-  '\u202egnp.exe\u202c Ltd',
-  '株式会社さくら',
-  '한빛 상사',
-  'ООО «Ромашка»',
-  'ร้านค้าไทย',
-  'नमस्ते व्यापार',
-  '👩‍👩‍👧‍👦 Family & Sons 🧾',
-  'Z̸̢̛a̶͝l̷g̵o̴ Ltd',
-  'W'.repeat(200),
-];
-
-/** So many vendors, each with a currency, and as many changes over the last year. @returns the path of the file. */
+/** A mirror of so many vendors, with a year behind it. @returns the path of the file. */
 export async function fillMirror(vendors: number): Promise<string> {
   const path = join(temporaryFolder(), 'vendors.db');
-  const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
-  const { sqlite } = database;
-  const count = (most: number): string =>
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 WHERE ${most} > 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${most})`;
-  const back = (days: string): string => `strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (${days}) || ' days')`;
-  const code = `CASE n % 3 WHEN 0 THEN 'EUR' WHEN 1 THEN 'USD' ELSE 'JPY' END`;
-  const names = oddNames.map((name, index) => `WHEN ${index} THEN '${name.replaceAll("'", "''")}'`).join(' ');
-  sqlite.exec(`
-    BEGIN;
-    INSERT INTO accounts (account_id, added_at) VALUES ('${account}', ${back('365')});
-    ${count(vendors)} INSERT INTO vendors
-      (account_id, vendorid, vendor_name, primary_contact_email, vis_state, first_seen_at, changed_at, source, read_seq, held_since_ms, raw)
-      SELECT '${account}', n, CASE n - 1 ${names} ELSE 'Vendor ' || n END, 'office' || n || '@example.com', iif(n % 50 = 17, 2, 0),
-        ${back('300')}, ${back('n % 300')}, 'pull', 1, 0, '{}' FROM numbers;
-    ${count(vendors)} INSERT INTO vendor_balances (account_id, vendorid, kind, code, amount, amount_minor)
-      SELECT '${account}', n, 'outstanding', ${code}, (n % 900) || '.00', (n % 900) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO vendor_balances (account_id, vendorid, kind, code, amount, amount_minor)
-      SELECT '${account}', n, 'overdue', ${code}, (n % 90) || '.00', (n % 90) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, valid_to, outstanding, outstanding_minor, overdue, overdue_minor)
-      SELECT '${account}', n, ${code}, ${back('360 - n % 60')}, ${back('n % 300')}, '1', 100 * (n % 500), '1', 100 * (n % 300) FROM numbers;
-    ${count(vendors)} INSERT INTO balance_spans (account_id, vendorid, code, valid_from, outstanding, outstanding_minor, overdue, overdue_minor)
-      SELECT '${account}', n, ${code}, ${back('n % 300')}, '1', (n % 900) * 100, '1', (n % 90) * 100 FROM numbers;
-    ${count(vendors)} INSERT INTO _vendor_versions
-      (account_id, vendorid, valid_from, valid_to, vis_state, vis_state_source, presence, changed_fields, source, raw)
-      SELECT '${account}', n, ${back('360')}, ${back('1')}, 0, 'reported', 'present', '[]', 'pull', '{"city":"Graz"}' FROM numbers;
-    ${count(Math.ceil(vendors / 100))} INSERT INTO _vendor_versions
-      (account_id, vendorid, valid_from, vis_state, vis_state_source, presence, changed_fields, source, raw)
-      SELECT '${account}', n, ${back('0')}, 0, 'reported', 'present', '["city"]', 'delivery', '{"city":"Wien"}' FROM numbers;
-    ${count(400)} INSERT INTO runs
-      (account_id, kind, "trigger", started_at, finished_at, outcome, seen, safe_as_of, listed_as_of, proof, began_seq)
-      SELECT '${account}', 'reconcile', 'schedule', ${back('(400 - n) * 0.0105')}, ${back('(400 - n) * 0.0105')}, 'complete', ${vendors},
-        ${back('(400 - n) * 0.0105')}, ${back('(400 - n) * 0.0105')}, 'plain', 0 FROM numbers;
-    ${count(Math.min(vendors, 20_000))} INSERT INTO deliveries (account_id, received_at, name, object_id, outcome, settled_at)
-      SELECT '${account}', ${back(`14 - 14.0 * n / ${Math.min(vendors, 20_000)}`)}, 'bill_vendor.update', n, 'applied', ${back('0')} FROM numbers;
-    ${count(Math.min(vendors, 500))} INSERT INTO findings (run_id, account_id, vendorid, kind, fields, found_at)
-      SELECT n % 400 + 1, '${account}', n % ${Math.max(1, vendors)} + 1, iif(n % 4 = 0, 'missed_update', 'balance_only'), '["city"]',
-        ${back(`14 - 14.0 * n / ${Math.min(vendors, 500)}`)} FROM numbers;
-    INSERT INTO callbacks (account_id, callbackid, event, uri, verified, checked_at)
-      VALUES ('${account}', 2001, 'bill_vendor', 'https://mirror.example.com/webhooks/${account}/', 1, ${back('0')});
-    INSERT INTO gateways (account_id, sgid, id, gateway_name, first_seen_at) VALUES ('${account}', 1, 1, '<b>stripe</b>', ${back('9')});
-    COMMIT;`);
-  await database.close();
+  await fillYear(path, migrations, vendors);
   return path;
 }
 

@@ -26,6 +26,20 @@ export const sampleFigures: Figures = {
     latestSeconds: index % 17 === 9 ? 212 : null,
   })),
   today: { day: '2026-11-20', created: 6, changed: 31 },
+  changes: [
+    {
+      at: before(hour / 2),
+      kind: 'updated',
+      source: 'delivery',
+      vendorid: 1042,
+      vendor: 'Papier Weiß',
+      changes: [
+        { seq: 12, field: 'updated_at', old: '2026-11-19 08:00:00', new: '2026-11-20 11:30:00' },
+        { seq: 12, field: 'primary_contact_email', old: 'alt@weiss.example', new: 'neu@weiss.example' },
+      ],
+    },
+    { at: before(hour), kind: 'created', source: 'reconcile', vendorid: 1700, vendor: null, changes: [] },
+  ],
   found: [
     {
       at: before(hour),

@@ -14,7 +14,8 @@ export interface PageParts {
 }
 
 export interface Page {
-  readonly text: string;
+  /** HTML as it is sent: made once, however many look at it. */
+  readonly body: Uint8Array;
   /** Changes with anything but ages, which browsers count themselves. */
   readonly version: string;
 }
@@ -70,5 +71,5 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
         ${body}
       </body>
     </html>`;
-  return { text: whole.text, version };
+  return { body: Buffer.from(whole.text), version };
 }

@@ -1,0 +1,54 @@
+/** The operator's pages over a mirror that is there, without a daemon around them. */
+import { createAdminServer } from '../../../src/admin/admin-server.ts';
+import { Metrics } from '../../../src/admin/metrics/metrics.ts';
+import { healthSource } from '../../../src/app/health-source.ts';
+import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
+import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
+import { lockProcess } from '../../../src/store/files/process-lock.ts';
+import { openMirror } from '../../../src/store/open/sqlite-store.ts';
+import { compiled } from '../../support/source/compiled.ts';
+import { migrations } from './installation.ts';
+
+export interface AdminOf {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export async function adminOf(path: string, accounts: readonly string[]): Promise<AdminOf> {
+  const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
+  const figures = new FiguresThread(compiled.figures, mirror.path);
+  const admin = createAdminServer({
+    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
+    source: healthSource({
+      targets: [],
+      version: '0.0.0',
+      startedAt: systemClock.now(),
+      mirror,
+      secrets: mirror,
+      connections: { names: ['default'], of: () => 'default' },
+      supervisors: new Map(accounts.map((id) => [id, { watchdog: 'hearing', doubt: null, progress: null }])),
+      clock: systemClock,
+      listener: { listening: true },
+      machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
+      next: () => ({ pull: undefined, reconcile: undefined }),
+    }),
+    figures: (id) => figures.read(id),
+    actions: { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
+    assetFolder: compiled.pages,
+    metrics: new Metrics(),
+    query: mirror.query,
+    clock: systemClock,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  await admin.start();
+  return {
+    port: admin.address.port,
+    async stop() {
+      await admin.stop();
+      await figures.stop();
+      await mirror.close();
+    },
+  };
+}
