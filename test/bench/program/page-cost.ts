@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sleep, systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
-import { fillYear } from '../../support/admin/year-of-history.ts';
+import { fillYear } from '../setup/year-of-history.ts';
 import { adminOf } from '../setup/admin-of.ts';
 import { account, migrations } from '../setup/installation.ts';
 import type { JobResult } from '../setup/job.ts';

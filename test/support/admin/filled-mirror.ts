@@ -11,7 +11,7 @@ import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
 import { compiled } from '../source/compiled.ts';
-import { fillYear } from './year-of-history.ts';
+import { fillYear } from '../../bench/setup/year-of-history.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 
