@@ -23,6 +23,7 @@ await build({
   input: {
     main: 'src/cmd/main.ts',
     figures: 'src/store/figures/thread.ts',
+    exports: 'src/store/export/export-program.ts',
     checkpoints: 'src/store/journal/checkpoint-program.ts',
   },
   platform: 'node',

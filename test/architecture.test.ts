@@ -34,6 +34,7 @@ const knownTo = new Map([
   ['better-sqlite3', 'store'],
   ['kysely', 'store'],
   ['csv-stringify', 'store'],
+  ['hyparquet-writer', 'store'],
   ['p-retry', 'api'],
   ['oauth4webapi', 'api'],
   ['fastify', 'http'],

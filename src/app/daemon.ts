@@ -35,6 +35,8 @@ export interface CompiledParts {
   readonly pages: string;
   /** The thread that works out their figures. */
   readonly figures: string;
+  /** The process that copies and exports. */
+  readonly exports: string;
   /** The thread that brings the journal into the mirror; without it, the commit that fills the journal does. */
   readonly checkpoints?: string;
 }
@@ -130,17 +132,17 @@ export class Daemon implements Service {
  */
 export async function openDaemon(settings: Settings, dependencies: DaemonDependencies): Promise<Daemon> {
   refuseBadSchedules(settings);
-  const { clock, random, log } = dependencies;
+  const { clock, random, log, compiled } = dependencies;
   const metrics = new Metrics();
   const { installation, lock, doubt } = await openAlone(settings, {
     ...dependencies,
     observe: (facts) => metrics.request(facts),
   });
   const { mirror } = installation;
-  if (dependencies.compiled.checkpoints !== undefined) mirror.checkpointIn(dependencies.compiled.checkpoints);
+  if (compiled.checkpoints !== undefined) mirror.checkpointIn(compiled.checkpoints);
 
   await nameAbandonedCallbacks(mirror, log);
-  const publications = new Publications({ settings, mirror, clock, random, log });
+  const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publications.changed();
     dependencies.onRun(id, report);

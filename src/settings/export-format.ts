@@ -1,7 +1,7 @@
 /** The forms in which the mirror is handed on: a whole copy, or rows. */
 import { extname } from 'node:path';
 
-export const exportFormats = ['db', 'csv', 'json', 'ndjson'] as const;
+export const exportFormats = ['db', 'csv', 'json', 'ndjson', 'parquet'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 const endings: Readonly<Record<string, ExportFormat>> = {
@@ -12,6 +12,7 @@ const endings: Readonly<Record<string, ExportFormat>> = {
   '.json': 'json',
   '.ndjson': 'ndjson',
   '.jsonl': 'ndjson',
+  '.parquet': 'parquet',
 };
 
 /** The form of a file by its ending; undefined for one that tells none. */

@@ -4,7 +4,8 @@ import type { Publication } from '../settings/export-format.ts';
 import type { ReadStamp } from '../domain/reading.ts';
 import type { ReserveRequest } from '../domain/rate-reservation.ts';
 import type { DaemonEpoch } from './files/daemon-claim.ts';
-import type { CopyOptions } from './files/export.ts';
+import type { ProcessOptions } from './export/copy-mirror.ts';
+import type { Exported } from './export/export-job.ts';
 import type { ProcessLock } from './files/process-lock.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { AccountRegister } from './transactions/account-register.ts';
@@ -99,7 +100,7 @@ export interface Store {
   /** Why a sweep that nobody watches should wait: the room that is left is for deliveries; undefined while there is enough. */
   lackForSweep(): MirrorError | undefined;
   /** Writes a file for readers, of one state of the mirror, and swaps it in whole; gives up when the signal is aborted. */
-  publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void>;
+  publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported>;
   /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
   publishedAt(path: string): number | undefined;
 

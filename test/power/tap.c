@@ -7,6 +7,8 @@
  *   TAP_FAIL     KINDS:NTH:ERRNO   that one operation fails; KINDS:NTH:ERRNO:on   and every later one
  *   TAP_KILL     KINDS:NTH         SIGKILL before that one
  *
+ * Where the environment says nothing of it, as in processes that the program starts, so does a file beside the library: LIBRARY.settings.
+ *
  * A note: kind, length of the path, length of the data, position, path, data. Kinds: o made, w written, t truncated, s file
  * synced, d folder synced, u unlinked, r renamed (data: the new path), a answered (position: the port of the other side;
  * data: the process), x failed (data: the kind).
@@ -52,7 +54,26 @@ static void arm(struct trap *trap, const char *told) {
   if (told) trap->on = sscanf(told, "%15[^:]:%ld:%d:%2s", trap->kinds, &trap->nth, &trap->error, on) == 4;
 }
 
+/* Takes what stands in the file beside this library into the environment. */
+static void read_settings(void) {
+  Dl_info self;
+  char name[1100], line[2200];
+  if (!dladdr(&failing, &self)) return;
+  snprintf(name, sizeof name, "%s.settings", self.dli_fname);
+  FILE *file = fopen(name, "r");
+  if (!file) return;
+  while (fgets(line, sizeof line, file)) {
+    char *value = strchr(line, '=');
+    if (!value) continue;
+    *value++ = 0;
+    value[strcspn(value, "\n")] = 0;
+    setenv(line, value, 1);
+  }
+  fclose(file);
+}
+
 __attribute__((constructor)) static void begin(void) {
+  if (!getenv("TAP_FOLDER")) read_settings();
   const char *where = getenv("TAP_FOLDER"), *log = getenv("TAP_LOG");
   if (!where || !log) return;
   snprintf(folder, sizeof folder, "%s/", where);

@@ -1,6 +1,6 @@
 /** The library between a program and the disk (tap.c): compiled where there is a compiler, and asked for by environment. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot, temporaryFolder } from '../support/mirror-file.ts';
@@ -44,10 +44,16 @@ export interface TapOptions {
   readonly kill?: Trap | undefined;
 }
 
-/** The environment in which a program is tapped. */
-export function tapEnvironment({ library, folder, log, fail, kill }: TapOptions): Record<string, string> {
+/** The environment in which a program is tapped. What it asks for stands beside the library too: processes of the program are given less. */
+export function tapEnvironment({ library, ...options }: TapOptions): Record<string, string> {
+  const settings = settingsOf(options);
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(`${library}.settings`, lines.join(''));
+  return { LD_PRELOAD: library, ...settings };
+}
+
+function settingsOf({ folder, log, fail, kill }: Omit<TapOptions, 'library'>): Record<string, string> {
   return {
-    LD_PRELOAD: library,
     TAP_FOLDER: folder,
     TAP_LOG: log,
     ...(fail && { TAP_FAIL: `${fail.kinds}:${fail.nth}:${errnos[fail.errno]}${fail.on ? ':on' : ''}` }),

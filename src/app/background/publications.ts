@@ -16,6 +16,8 @@ export interface PublicationsOptions {
     readonly schedule: Pick<Settings['schedule'], 'timezone'>;
   };
   readonly mirror: Pick<Store, 'publish' | 'publishedAt'>;
+  /** The compiled process that copies and exports. */
+  readonly program: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -104,12 +106,17 @@ export class Publications implements Service {
   }
 
   async #writeAll(): Promise<void> {
-    const { mirror, settings, log } = this.#options;
+    const { mirror, settings, program, log } = this.#options;
     const { signal } = this.#stopping;
     for (const publication of this.#wanted) {
       this.#wanted.delete(publication);
       try {
-        await mirror.publish(publication, settings, signal);
+        const { noTimes } = await mirror.publish(publication, { own: settings, program, signal });
+        if (noTimes > 0)
+          log.warn(
+            { path: publication.path, texts: noTimes },
+            'texts in time columns that are not times were left empty',
+          );
       } catch (error) {
         if (signal.aborted) break;
         log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');

@@ -1,9 +1,11 @@
 /** `export FILE`: a copy of the mirror, or rows of it in another form, that nobody writes to any more. */
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import type { ExportFormat } from '../../settings/export-format.ts';
 import type { Run } from '../process/command.ts';
 import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';
+import { counted } from '../terminal/counted.ts';
 import { printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
@@ -28,10 +30,13 @@ export const exportTo: Run<ExportOptions> = async (call) => {
     return exitStatus.notWhole;
   }
   const what = { view, query, format };
+  const { clock, random, interrupted: signal } = context;
+  const program = join(context.packageRoot, 'dist/cmd/exports.js');
   try {
-    if (toStdout)
-      await mirror.exportToStream(context.stdout, what, { clock: context.clock, signal: context.interrupted });
-    else await mirror.exportToFile(file, what, { random: context.random, own: settings, signal: context.interrupted });
+    const { noTimes } = toStdout
+      ? await mirror.exportToStream(context.stdout, what, { clock, signal, program })
+      : await mirror.exportToFile(file, what, { random, own: settings, signal, program });
+    if (noTimes > 0) printNotice(context, leftEmpty(noTimes));
   } catch (error) {
     // Whoever closed the pipe, or pressed Ctrl-C, knows; a full disk was reported.
     if (context.interrupted.aborted) return exitStatus.notWhole;
@@ -45,3 +50,9 @@ export const exportTo: Run<ExportOptions> = async (call) => {
   else printNotice(context, `${file} is written: ${bytes.toLocaleString('en')} bytes.`);
   return exitStatus.done;
 };
+
+function leftEmpty(noTimes: number): string {
+  return noTimes === 1
+    ? 'One text in a time column is not a time; it is left empty.'
+    : `${counted(noTimes, 'text')} in time columns are not times; they are left empty.`;
+}

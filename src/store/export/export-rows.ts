@@ -1,6 +1,6 @@
 /** Which rows are exported: those of a view, or of a query that only reads. */
 import { MirrorError } from '../../domain/errors.ts';
-import { withoutBlobs } from '../sqlite/blobs.ts';
+import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import type { Database } from '../sqlite/database.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
@@ -15,31 +15,58 @@ export interface RowSource {
 
 export type Cell = string | number | bigint | null;
 
+export interface ExportedColumn {
+  readonly name: string;
+  /** As declared, or as the data dictionary says; null for what a query computes. */
+  readonly type: string | null;
+}
+
+/** What is read, once it is known to be a view, or a query that only reads. */
+export interface RowQuery {
+  readonly path: string;
+  readonly text: string;
+  readonly columns: readonly ExportedColumn[];
+}
+
 export interface ExportedRows {
-  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+  readonly columns: readonly ExportedColumn[];
   /** Read while they are taken, against one state of the mirror. */
   readonly rows: AsyncIterable<readonly Cell[]>;
   /** Lets go of the mirror, wherever the reading stopped. */
   close(): Promise<void>;
 }
 
-/** Rows that end with the `signal`. @throws MirrorError `usage` where there is no such view, or the query does not only read. */
-export function exportedRows(
-  { sqlite, path }: Database,
-  { view, query }: RowSource,
-  signal?: AbortSignal,
-): ExportedRows {
-  const text = query ?? `SELECT * FROM "${knownView(sqlite, view ?? 'vendor_overview')}"`;
-  const statement = readingStatement(sqlite, text);
-  const reading = new RowProcess(path, text, signal);
-  return {
-    columns: statement.columns().map(({ name, type }) => ({ name, type })),
-    rows: cellsOf(reading),
-    close: () => reading.close(),
-  };
+/** @throws MirrorError `usage` where there is no such view, or the query does not only read. */
+export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { view, query }: RowSource): RowQuery {
+  if (query !== undefined) return { path, text: query, columns: columnsOf(sqlite, query) };
+  const known = knownView(sqlite, view ?? 'vendor_overview');
+  const text = `SELECT * FROM "${known}"`;
+  const types = new Map(
+    plainStatement<{ known: string }, { name: string; type: string | null }>(
+      sqlite,
+      'SELECT column_name AS name, type FROM data_dictionary WHERE name = :known',
+    )
+      .all({ known })
+      .map(({ name, type }) => [name, type]),
+  );
+  // A view's expressions have no declared type.
+  const columns = columnsOf(sqlite, text).map(({ name, type }) => ({ name, type: type ?? types.get(name) ?? null }));
+  return { path, text, columns };
 }
 
-/** @throws MirrorError `usage` as `exportedRows`, without reading any. */
+function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {
+  return readingStatement(sqlite, text)
+    .columns()
+    .map(({ name, type }) => ({ name, type }));
+}
+
+/** Rows that end with the `signal`. */
+export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSignal): ExportedRows {
+  const reading = new RowProcess(path, text, signal);
+  return { columns, rows: cellsOf(reading), close: () => reading.close() };
+}
+
+/** @throws MirrorError `usage` as `rowQuery`, without reading any. */
 export function assertRowSource(sqlite: Sqlite, { view, query }: RowSource): void {
   if (view !== undefined) knownView(sqlite, view);
   if (query !== undefined) readingStatement(sqlite, query);
@@ -47,12 +74,16 @@ export function assertRowSource(sqlite: Sqlite, { view, query }: RowSource): voi
 
 async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {
   try {
-    for await (const row of reading.rows())
-      yield Object.values(withoutBlobs(Object.fromEntries(Object.entries(row as Cell[]))));
+    for await (const row of reading.rows()) yield cellsWithoutBlobs(row as (Cell | Buffer)[]);
   } catch (error) {
-    const isOfQuery = error instanceof SqliteError && error.code === 'SQLITE_ERROR';
-    throw isOfQuery ? queryRefused(error.message) : error;
+    throw ofQuery(error);
   }
+}
+
+/** What SQLite objects to in a query while it runs is its author's. */
+export function ofQuery(error: unknown): unknown {
+  const isOfQuery = error instanceof SqliteError && error.code === 'SQLITE_ERROR';
+  return isOfQuery ? queryRefused(error.message) : error;
 }
 
 function knownView(sqlite: Sqlite, view: string): string {

@@ -6,19 +6,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { MirrorError } from '../../domain/errors.ts';
 import { SqliteError } from '../sqlite/driver.ts';
+import { childEnvironment, parentGuard } from './ends-with-parent.ts';
 
 type RawRow = readonly unknown[];
 
 type Answer =
   { readonly rows: readonly RawRow[]; readonly isLast: boolean } | { readonly code: string; readonly message: string };
-
-/**
- * Ends the process of the rows, in a thread of it, when the one that asks is killed: SQLite may be busy for ever, and holds the mirror's
- * journal as long as it reads.
- */
-const guard = `
-  const asking = require('node:worker_threads').workerData;
-  setInterval(() => process.ppid === asking || process.kill(process.pid, 'SIGKILL'), 250);`;
 
 /**
  * Plain JavaScript, whatever this file was compiled to. Sends as many rows as it is asked for, the first ones singly, because the next may
@@ -27,7 +20,7 @@ const guard = `
 const program = `
   const { Worker } = require('node:worker_threads');
   const workerData = Number(process.argv[1]);
-  new Worker(${JSON.stringify(guard)}, { eval: true, workerData }).unref();
+  new Worker(${JSON.stringify(parentGuard)}, { eval: true, workerData }).unref();
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   let rows;
   process.on('message', ({ driver, path, query, most }) => {
@@ -61,9 +54,8 @@ export class RowProcess {
   /** `query` must be known to read alone. The `signal` ends the process, as `close` does. */
   constructor(path: string, query: string, signal?: AbortSignal) {
     this.#asked = { path, query };
-    // The environment may hold secrets.
     this.#child = spawn(process.execPath, ['--eval', program, '--', String(process.pid)], {
-      env: {},
+      env: childEnvironment(),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });

@@ -1,18 +1,22 @@
 /** The forms in which the mirror is handed on. */
 import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { formatByEnding, type ExportFormat } from '../../settings/export-format.ts';
 import type { Database } from '../sqlite/database.ts';
+import { kindOf } from './column-kinds.ts';
+import { copyMirror, type ProcessOptions } from './copy-mirror.ts';
 import { csvOf } from './csv.ts';
-import { copyMirror, swapIn, type CopyOptions } from '../files/export.ts';
-import { exportedRows, type ExportedRows, type RowSource } from './export-rows.ts';
+import { swapIn } from '../files/export.ts';
+import type { Exported } from './export-job.ts';
+import { ExportProcess } from './export-process.ts';
+import { exportedRows, ofQuery, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
 import { jsonOf, ndjsonOf } from './json-rows.ts';
 
-const streams: Readonly<Record<Exclude<ExportFormat, 'db'>, (rows: ExportedRows) => Readable>> = {
+const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: ExportedRows) => Readable>> = {
   csv: csvOf,
   json: jsonOf,
   ndjson: ndjsonOf,
@@ -29,61 +33,112 @@ function formatOf(file: string): ExportFormat {
   if (format) return format;
   const ending = extname(file).toLowerCase();
   const told = ending === '' ? 'has no ending' : `ends in ${ending}`;
-  throw new MirrorError('usage', `${file} ${told}; a file is .db, .csv, .json or .ndjson, or its --format is told.`);
+  throw new MirrorError(
+    'usage',
+    `${file} ${told}; a file is .db, .csv, .json, .ndjson or .parquet, or its --format is told.`,
+  );
+}
+
+/** Rows in a form, while they are read. */
+interface RowStream {
+  readonly bytes: Readable;
+  /** What may be said of it, once it was read to its end. */
+  exported(): Promise<Exported>;
+  /** Lets go of the mirror, wherever the reading stopped. */
+  close(): Promise<void>;
+}
+
+/** @throws MirrorError as `rowQuery`. */
+function streamOf(
+  mirror: Database,
+  what: Export & { readonly format: Exclude<ExportFormat, 'db'> },
+  { program, signal }: Pick<ProcessOptions, 'program' | 'signal'>,
+): RowStream {
+  const { path, text: query, columns } = rowQuery(mirror, what);
+  if (what.format !== 'parquet') {
+    const rows = exportedRows({ path, text: query, columns }, signal);
+    const exported = (): Promise<Exported> => Promise.resolve({ noTimes: 0 });
+    return { bytes: streams[what.format](rows), exported, close: () => rows.close() };
+  }
+  const typed = columns.map(({ name, type }) => ({ name, kind: kindOf(type) }));
+  refuseSameNames(typed);
+  const writing = new ExportProcess(program, { do: 'parquet', path, query, columns: typed }, signal);
+  const exported = (): Promise<Exported> =>
+    writing.done().catch((error: unknown) => {
+      throw ofQuery(error);
+    });
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield* writing.output;
+    await exported();
+  }
+  return { bytes: Readable.from(pieces()), exported, close: () => writing.close() };
+}
+
+/** @throws MirrorError `usage` for two columns of one name, of which a reader would see one. */
+function refuseSameNames(columns: readonly { readonly name: string }[]): void {
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new MirrorError(
+      'usage',
+      `Two columns are named ${twice}; give each a name of its own in the query, with AS.`,
+    );
 }
 
 /**
  * Writes the mirror, or rows of it, to a file, and swaps it in whole.
- * @throws MirrorError as `copyMirror` and `exportedRows`; `usage` for an ending of no known form, and for rows as a `.db`.
+ * @throws MirrorError as `copyMirror` and `rowQuery`; `usage` for an ending of no known form, and for rows as a `.db`.
  */
 export async function exportToFile(
   mirror: Database,
   file: string,
   what: Export,
-  options: CopyOptions & { readonly signal?: AbortSignal },
-): Promise<void> {
+  options: ProcessOptions,
+): Promise<Exported> {
   const format = what.format ?? formatOf(file);
   if (format === 'db') {
     if (what.view !== undefined || what.query !== undefined)
       throw new MirrorError(
         'usage',
-        'A .db holds the whole mirror: a view or a query goes into a .csv, .json or .ndjson.',
+        'A .db holds the whole mirror: a view or a query goes into a .csv, .json, .ndjson or .parquet.',
       );
     await copyMirror(mirror, file, options);
-    return;
+    return { noTimes: 0 };
   }
   const { signal } = options;
-  const rows = exportedRows(mirror, what, signal);
+  const rows = streamOf(mirror, { ...what, format }, options);
   try {
     await swapIn(mirror, file, options, (draft) =>
-      pipeline(streams[format](rows), createWriteStream(draft), signal ? { signal } : {}),
+      pipeline(rows.bytes, createWriteStream(draft), signal ? { signal } : {}),
     );
+    return await rows.exported();
   } finally {
     await rows.close();
   }
 }
 
-export interface StreamOptions {
+export interface StreamOptions extends Pick<ProcessOptions, 'program'> {
   readonly clock: Pick<Clock, 'yield'>;
   readonly signal: AbortSignal;
 }
 
-/** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `exportedRows`, `usage` for a `.db`. */
+/** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `rowQuery`, `usage` for a `.db`. */
 export async function exportToStream(
   mirror: Database,
   stream: Writable | NodeJS.WritableStream,
   what: Export,
-  { clock, signal }: StreamOptions,
-): Promise<void> {
+  options: StreamOptions,
+): Promise<Exported> {
+  const { clock, signal } = options;
   const format = what.format ?? 'csv';
   if (format === 'db') throw new MirrorError('usage', 'A .db cannot go to standard output: name a file.');
-  const rows = exportedRows(mirror, what, signal);
+  const rows = streamOf(mirror, { ...what, format }, options);
   try {
-    const readable = streams[format](rows);
-    await pipeline(readable, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {
+    await pipeline(rows.bytes, (chunks: AsyncIterable<unknown>) => inTurns(chunks, clock), stream, {
       end: false,
       signal,
     });
+    return await rows.exported();
   } finally {
     await rows.close();
   }

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  fsync,
   fsyncSync,
   openSync,
   renameSync,
@@ -11,12 +12,23 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Waits until a file, or the names in a folder, are on the disk. */
 export function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** As `sync`, while this process goes on: a file of gigabytes takes its time. */
+export async function syncInBackground(path: string): Promise<void> {
+  const handle = openSync(path, 'r');
+  try {
+    await promisify(fsync)(handle);
   } finally {
     closeSync(handle);
   }

@@ -3,13 +3,11 @@ import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statS
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { readBack, withoutCompanions } from './copy-state.ts';
-import { sync, takeOver } from './durable.ts';
+import { withoutCompanions } from './copy-state.ts';
+import { syncInBackground, takeOver } from './durable.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
-import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 
 /** Permissions of a new copy; the umask takes some away. */
 const copyMode = 0o640;
@@ -25,26 +23,6 @@ export interface CopyOptions {
 }
 
 /**
- * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
- * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
- * is at `target`; `usage` where `target` is no place for a copy.
- */
-export async function copyMirror(mirror: Database, target: string, options: CopyOptions): Promise<void> {
-  await swapIn(mirror, target, options, (draft) => mirror.patiently(() => fill(mirror, draft)));
-  readBack(target);
-}
-
-function fill({ sqlite }: Database, path: string): void {
-  try {
-    plainStatement<{ path: string }>(sqlite, 'VACUUM INTO :path').run({ path });
-  } catch (error) {
-    // It is the copy that was not synced; the mirror is as sound as before.
-    if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${path}: ${asMirrorError(error).message}.`);
-    throw error;
-  }
-}
-
-/**
  * Lets `write` fill a new file, and swaps it in at `target` when it is whole and on disk; where anything fails, what was
  * at `target` stays, and nothing is left beside it. A symbolic link is followed. What is replaced leaves its mode and owner to what
  * comes.
@@ -52,7 +30,7 @@ function fill({ sqlite }: Database, path: string): void {
  * copy that is there; whatever `write` throws.
  */
 export async function swapIn(
-  mirror: Database,
+  mirror: Pick<Database, 'path'>,
   target: string,
   { random, own }: CopyOptions,
   write: (path: string) => void | Promise<void>,
@@ -68,17 +46,17 @@ export async function swapIn(
     sweepUp(draft, place);
     await write(draft);
     if (before) takeOver(draft, before);
-    sync(draft);
+    await syncInBackground(draft);
     refuse();
     withoutCompanions(place, () => renameSync(draft, place));
-    sync(folder);
+    await syncInBackground(folder);
   } catch (error) {
     if (error instanceof MirrorError) throw error;
     throw new MirrorError('file_unwritable', `${target} cannot be written: ${asMirrorError(error).message}.`, {
       cause: error,
     });
   } finally {
-    rmSync(draft, { force: true });
+    for (const left of [draft, `${draft}-journal`]) rmSync(left, { force: true });
   }
 }
 

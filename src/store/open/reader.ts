@@ -1,7 +1,8 @@
 /** The mirror, opened to be read: it answers reports and is copied, and shows nobody its connection. */
 import type { Writable } from 'node:stream';
 import type { Export, StreamOptions } from '../export/write-export.ts';
-import type { CopyOptions } from '../files/export.ts';
+import type { ProcessOptions } from '../export/copy-mirror.ts';
+import type { Exported } from '../export/export-job.ts';
 import { Database, type DatabaseOptions } from '../sqlite/database.ts';
 import { faultsOf } from '../sqlite/integrity.ts';
 import type { Query } from '../sqlite/query.ts';
@@ -37,19 +38,19 @@ export class Reader {
   }
 
   /** As `exportToFile`, which few commands need. */
-  async exportToFile(
-    file: string,
-    what: Export,
-    options: CopyOptions & { readonly signal?: AbortSignal },
-  ): Promise<void> {
+  async exportToFile(file: string, what: Export, options: ProcessOptions): Promise<Exported> {
     const { exportToFile } = await import('../export/write-export.ts');
-    await exportToFile(this.#database, file, what, options);
+    return await exportToFile(this.#database, file, what, options);
   }
 
   /** As `exportToStream`. */
-  async exportToStream(stream: Writable | NodeJS.WritableStream, what: Export, options: StreamOptions): Promise<void> {
+  async exportToStream(
+    stream: Writable | NodeJS.WritableStream,
+    what: Export,
+    options: StreamOptions,
+  ): Promise<Exported> {
     const { exportToStream } = await import('../export/write-export.ts');
-    await exportToStream(this.#database, stream, what, options);
+    return await exportToStream(this.#database, stream, what, options);
   }
 
   /** Lets go of the file, at once. Twice is as good as once. */

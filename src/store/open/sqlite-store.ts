@@ -17,7 +17,8 @@ import { Journal } from '../journal/journal.ts';
 import { answerSoon } from '../sqlite/lock-wait.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
-import type { CopyOptions } from '../files/export.ts';
+import type { ProcessOptions } from '../export/copy-mirror.ts';
+import type { Exported } from '../export/export-job.ts';
 import type { Publication } from '../../settings/export-format.ts';
 import { freeBytes, lackForDelivery, lackForSweep } from '../sqlite/file-systems.ts';
 import { SqliteFindings } from '../rows/findings.ts';
@@ -217,8 +218,8 @@ class SqliteStore implements Store {
     return lackForSweep(this.#freeBytes(), this.path);
   }
 
-  publish(publication: Publication, own: CopyOptions['own'], signal: AbortSignal): Promise<void> {
-    return exportToFile(this.#database, publication.path, publication, { random: this.#random, own, signal });
+  publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported> {
+    return exportToFile(this.#database, publication.path, publication, { random: this.#random, ...options });
   }
 
   publishedAt(path: string): number | undefined {

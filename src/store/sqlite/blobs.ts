@@ -7,6 +7,11 @@ export function withoutBlobs<Row>(row: Row): Row {
   ) as Row;
 }
 
+/** The values with each blob among them so written. */
+export function cellsWithoutBlobs<Cell>(cells: readonly (Cell | Buffer)[]): (Cell | string)[] {
+  return cells.map((cell) => (isBlob(cell) ? literal(cell) : cell));
+}
+
 function isBlob(value: unknown): value is Buffer {
   return Buffer.isBuffer(value);
 }

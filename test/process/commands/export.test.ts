@@ -7,7 +7,7 @@ import { testbed } from '../../support/testbed.ts';
 
 const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
 
-it.each(['csv', 'json', 'ndjson'])(
+it.each(['csv', 'json', 'ndjson', 'parquet'])(
   'K51 export of rows without end, as %s, stops when the pipe is closed, and says nothing',
   async (format) => {
     const at = await testbed({ level: 'program', service: { vendors: 5 } });

@@ -1,8 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Driver from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { EmbeddedSandbox } from '../../../src/sandbox/embedded.ts';
 import { activeDifferences, differences } from '../../support/mirror/differences.ts';
+import { until } from '../../support/testbed/daemon-process.ts';
 import { ended } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
 
@@ -91,5 +95,49 @@ describe('an export of a query that takes for ever', () => {
     child.kill('SIGKILL');
     // Standard error is closed when the process that reads the mirror has ended as well.
     expect(await over).toEqual({ status: null, stdout: '{"n":1}\n', stderr: '' });
+  });
+});
+
+describe('a copy of a large mirror', () => {
+  const megabytes = 200;
+
+  /** Resolves when the copy is being written. */
+  async function underWay(): Promise<{
+    readonly folder: string;
+    readonly before: readonly string[];
+    readonly child: ChildProcess;
+    readonly over: ReturnType<typeof ended>;
+  }> {
+    const sandbox = await testbed({ level: 'sandbox', vendors: 1 });
+    const at = await testbed({ level: 'program', service: sandbox });
+    expect((await at.run('sync')).status).toBe(0);
+    const mirror = new Driver(at.database);
+    mirror.exec('CREATE TABLE large (bytes BLOB)');
+    const insert = mirror.prepare('INSERT INTO large VALUES (zeroblob(1000000))');
+    mirror.transaction(() => Array.from({ length: megabytes }, () => insert.run()))();
+    mirror.close();
+    const before = readdirSync(at.folder).sort();
+    const child = at.start('export', join(at.folder, 'copy.db'));
+    const over = ended(child);
+    const isWritten = (): boolean =>
+      readdirSync(at.folder).some((name) => name.startsWith('.copy.db.') && statSync(join(at.folder, name)).size > 0);
+    await Promise.race([until(isWritten), over]);
+    return { folder: at.folder, before, child, over };
+  }
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with %s while SQLite writes it, and leaves no file', async (signal) => {
+    const { folder, before, child, over } = await underWay();
+    child.kill(signal);
+    expect(await over).toEqual({ status: 1, stdout: '', stderr: '' });
+    expect(readdirSync(folder).sort()).toEqual(before);
+  });
+
+  it('leaves no process behind when it is killed', async () => {
+    const { folder, before, child, over } = await underWay();
+    child.kill('SIGKILL');
+    // Standard error is closed when the process that copies has ended as well.
+    expect(await over).toEqual({ status: null, stdout: '', stderr: '' });
+    expect(readdirSync(folder)).not.toContain('copy.db');
+    expect(before).not.toContain('copy.db');
   });
 });

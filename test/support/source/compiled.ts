@@ -1,4 +1,4 @@
-/** What `npm run build` compiles besides the program: what pages load in the browser, and threads. */
+/** What `npm run build` compiles besides the program: what pages load in the browser, threads and processes. */
 import { join } from 'node:path';
 import type { CompiledParts } from '../../../src/app/daemon.ts';
 import { packageRoot } from '../mirror-file.ts';
@@ -9,4 +9,5 @@ export const compiledCheckpoints = join(packageRoot, 'dist/cmd/checkpoints.js');
 export const compiled: CompiledParts = {
   pages: join(packageRoot, 'dist/page'),
   figures: join(packageRoot, 'dist/cmd/figures.js'),
+  exports: join(packageRoot, 'dist/cmd/exports.js'),
 };

@@ -36,13 +36,15 @@ describe('the command line', () => {
         callbacks                      list, register, verify, resend, delete webhook callbacks
         deliveries                     list received webhooks, retry vendors that were given up
         changes [options]              print the change feed
-        export [options] <file>        write a consistent copy of the mirror, or rows of it as .csv, .json
-                                       or .ndjson
+        export [options] <file>        write a consistent copy of the mirror, or rows of it as .csv,
+                                       .json, .ndjson or .parquet
         notify                         list, retry, forget targets of outgoing webhooks
         forget [options]               remove fields or a vendor from the mirror and its history
+        secrets                        the secrets, as a backup under a passphrase: export, import
+        move [options] <dir>           move mirror and secrets to another folder
         login [options] [connection]   get access by OAuth in a browser
         logout [options] [connection]  delete the tokens of login
-        accounts                       list, add, remove mirrored accounts
+        accounts                       list, add, remove, pause, resume accounts
         completion [options] <shell>   print a script that lets a shell complete these commands
         version [options]              print the version
         sandbox [options]              run an emulator of the service, with invented vendors

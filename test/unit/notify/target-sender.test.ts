@@ -1,6 +1,7 @@
 /** What one target is sent, and what becomes of a message that is not accepted. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { compiled } from '../../support/source/compiled.ts';
 import { temporaryFolder } from '../../support/mirror-file.ts';
 import { notified, type Notified } from '../../support/network/receiver.ts';
 
@@ -66,7 +67,7 @@ describe('a target of outgoing webhooks', () => {
     await at.change(1, 'one');
     await at.untilSent();
     const copy = join(temporaryFolder(), 'copy.db');
-    await at.mirror.publish({ path: copy }, { secrets: '', readFrom: [] }, new AbortController().signal);
+    await at.mirror.publish({ path: copy }, { own: { secrets: '', readFrom: [] }, program: compiled.exports });
     await at.change(1, 'two');
     await at.untilSent();
 

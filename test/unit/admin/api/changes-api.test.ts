@@ -2,6 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changeBefore } from '../../../../src/store/feed/feed-cursor.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
+import { compiled } from '../../../support/source/compiled.ts';
 import { ask as sql, vendor, version, type Rows } from '../../../support/mirror-file.ts';
 import { row } from '../../../support/testbed/store.ts';
 import { testbed } from '../../../support/testbed.ts';
@@ -131,7 +132,7 @@ describe('a mirror that was put back from a copy', () => {
     const own = { secrets: `${path}.secrets`, readFrom: [] };
     await write(1);
     await store.reopen();
-    await store.mirror.publish({ path: `${path}.copy`, format: 'db' }, own, new AbortController().signal);
+    await store.mirror.publish({ path: `${path}.copy`, format: 'db' }, { own, program: compiled.exports });
     await write(2);
     const before = cursors();
     expect(before).toHaveLength(2);

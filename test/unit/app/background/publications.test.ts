@@ -11,6 +11,7 @@ import {
 import { systemRandom } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/domain/log.ts';
 import { ask, temporaryFolder } from '../../../support/mirror-file.ts';
+import { compiled } from '../../../support/source/compiled.ts';
 import { row } from '../../../support/testbed/store.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
@@ -18,7 +19,7 @@ import { virtualClock } from '../../../support/virtual-clock.ts';
 type Publish = ConstructorParameters<typeof Publications>[0]['settings']['publish'];
 
 /** Publications of a mirror with one vendor, in a folder of their own; `at` makes them from names of files. */
-async function publishing(at: (folder: string) => Publish) {
+async function publishing(at: (folder: string) => Publish, { program = compiled.exports } = {}) {
   const store = await testbed({ level: 'store' });
   await store.page(await store.ask(), row(1, 'Huber'));
   const folder = temporaryFolder();
@@ -30,11 +31,13 @@ async function publishing(at: (folder: string) => Publish) {
     settings: { publish, secrets: join(folder, 'secrets.db'), readFrom: [], schedule: { timezone: 'UTC' } },
     mirror: {
       publishedAt: (path) => store.mirror.publishedAt(path),
-      async publish(publication, own, signal) {
-        await store.mirror.publish(publication, own, signal);
+      async publish(publication, options) {
+        const exported = await store.mirror.publish(publication, options);
         written.emit(publication.path);
+        return exported;
       },
     },
+    program,
     clock,
     random: { ...systemRandom, fraction: () => 0 },
     log: createLog('info', { write: (line) => void lines.push(line) }),
@@ -46,6 +49,13 @@ async function publishing(at: (folder: string) => Publish) {
     await once(written, file);
   };
   return { store, folder, clock, lines, publications, path, isWritten };
+}
+
+/** A process that copies, and hears nothing while it does. */
+function busyForEver(): string {
+  const path = join(temporaryFolder(), 'busy.js');
+  writeFileSync(path, 'for (;;);');
+  return path;
 }
 
 describe('copies for readers', () => {
@@ -61,12 +71,15 @@ describe('copies for readers', () => {
     publications.changed();
     await store.page(await store.ask(), row(2, 'Meier'));
     await first;
-    expect(ask(join(folder, 'copy.db'), 'SELECT count(*) AS vendors FROM vendors')).toEqual([{ vendors: 1 }]);
+    const copied = (): unknown =>
+      ask(join(folder, 'copy.db'), 'SELECT count(*) AS vendors FROM vendors')[0]?.['vendors'];
+    expect([1, 2]).toContain(copied());
     expect(readFileSync(join(folder, 'vendors.csv'), 'utf8')).toMatch(/^\ufeffvendorid,vendor_name\r\n1,Huber\r\n/);
     const second = isWritten(rows);
     publications.changed();
     await second;
     expect(readFileSync(rows, 'utf8').split('\n')).toHaveLength(3);
+    expect(copied()).toBe(2);
     expect(lines).toEqual([]);
   });
 
@@ -115,6 +128,17 @@ describe('copies for readers', () => {
     expect(ask(join(folder, 'other.csv'), 'SELECT count(*) AS invoices FROM invoices')).toEqual([{ invoices: 0 }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('is a database of something else');
+  });
+
+  it('hold nothing up while they are copied, however long that takes, and are given up by a stop', async () => {
+    const { store, folder, publications } = await publishing((at) => [{ path: join(at, 'copy.db'), when: 'change' }], {
+      program: busyForEver(),
+    });
+    publications.changed();
+    await store.page(await store.ask(), row(2, 'Meier'));
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/^\.copy\.db\.[0-9a-f]{12}$/)]);
+    await publications.stop();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('are given up by a stop, which leaves nothing beside them', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Driver from 'better-sqlite3';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { vendor } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
@@ -53,14 +54,11 @@ describe('export', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it.each([['copy.txt'], ['copy'], ['copy.xlsx'], ['copy.parquet']])(
-    'refuses %s, and says which endings there are',
-    async (name) => {
-      const { status, stderr } = await line.run('export', join(line.folder, name));
-      expect([status, stderr]).toEqual([64, expect.stringContaining('a file is .db, .csv, .json or .ndjson')]);
-      expect(existsSync(join(line.folder, name))).toBe(false);
-    },
-  );
+  it.each([['copy.txt'], ['copy'], ['copy.xlsx']])('refuses %s, and says which endings there are', async (name) => {
+    const { status, stderr } = await line.run('export', join(line.folder, name));
+    expect([status, stderr]).toEqual([64, expect.stringContaining('a file is .db, .csv, .json, .ndjson or .parquet')]);
+    expect(existsSync(join(line.folder, name))).toBe(false);
+  });
 
   it('writes a view, or the rows of a query, as JSON in one document or an object a line', async () => {
     const [json, lines] = [join(line.folder, 'a.json'), join(line.folder, 'a.ndjson')];
@@ -85,6 +83,25 @@ describe('export', () => {
     expect((await line.run('export', '-', '--format', 'ndjson', ...query)).stdout).toBe('{"id":11}\n{"id":12}\n');
   });
 
+  it('writes a .parquet with the types of the columns, and says which texts are not times', async () => {
+    const file = join(line.folder, 'a.parquet');
+    await line.fill({
+      vendors: [vendor(13, { created_at: '0000-00-00 00:00:00', updated_at: '2026-11-20 18:17:00' })],
+    });
+    const query =
+      'SELECT vendorid, created_at, updated_at, is_1099, count(*) AS rows FROM vendors GROUP BY 1 ORDER BY 1 DESC';
+    const { status, stderr } = await line.run('export', file, '--query', query);
+    expect([status, stderr]).toEqual([
+      0,
+      `One text in a time column is not a time; it is left empty.\n${file} is written: ${statSync(file).size.toLocaleString('en')} bytes.\n`,
+    ]);
+    const [row] = await parquetReadObjects({ file: await asyncBufferFromFile(file) });
+    expect(row).toEqual({
+      ...{ vendorid: 13n, created_at: null, is_1099: null, rows: 1n },
+      updated_at: new Date('2026-11-20T18:17:00Z'),
+    });
+  });
+
   it.each([
     [['-', '--format', 'db'], 'A .db cannot go to standard output'],
     [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
@@ -97,10 +114,14 @@ describe('export', () => {
     [['-', '--query', 'SELECT 1; SELECT 2'], 'more than one statement'],
     [['-', '--query', 'SELECT nowhere FROM vendors'], 'no such column: nowhere'],
     [['-', '--query', 'SELECT 1', '--view', 'payables'], 'cannot be used with'],
+    [['DIR/a.parquet', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
+    [['DIR/a.parquet', '--query', "SELECT vendorid FROM vendors UNION ALL SELECT 'x'"], 'values of several kinds'],
+    [['DIR/a.parquet', '--query', 'SELECT abs(-9223372036854775808)'], 'The query cannot be used: integer overflow.'],
   ])('refuses %j', async (argv, reason) => {
     const { status, stdout, stderr } = await line.run('export', ...argv.map((one) => one.replace('DIR', line.folder)));
     expect([status, stdout]).toEqual([64, '']);
     expect(stderr).toContain(reason);
+    expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
   });
 
   it('writes rows while it reads them: a query without end stops when nobody wants more', async () => {
@@ -111,11 +132,11 @@ describe('export', () => {
     expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
   });
 
-  it.each(['-', 'FILE'])(
+  it.each(['-', 'FILE.csv', 'FILE.parquet'])(
     'ends where SQLite looks for the next row for ever, and nobody wants more (%s)',
     async (where) => {
       const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
-      const file = where === '-' ? where : join(line.folder, 'endless.csv');
+      const file = where === '-' ? where : join(line.folder, where);
       const running = line.run('export', file, '--query', `SELECT 1 AS n UNION ALL SELECT count(*) FROM (${endless})`);
       setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
       expect((await running).status).toBe(1);

@@ -5,19 +5,25 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../../src/domain/clock.ts';
+import { copyMirror } from '../../../../src/store/export/copy-mirror.ts';
 import { csvOf } from '../../../../src/store/export/csv.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { exportToFile } from '../../../../src/store/export/write-export.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
-import { copyMirror, swapIn } from '../../../../src/store/files/export.ts';
+import { swapIn } from '../../../../src/store/files/export.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
+import { compiled } from '../../../support/source/compiled.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
 import { replaceBuiltin } from '../../../support/source/builtin.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';
 
 const clock = virtualClock({ auto: true });
-const options = { random: systemRandom, own: { secrets: '/nowhere/secrets.db', readFrom: [] } };
+const options = {
+  random: systemRandom,
+  program: compiled.exports,
+  own: { secrets: '/nowhere/secrets.db', readFrom: [] },
+};
 
 async function mirrorIn(folder: string, names: readonly (string | null)[] = ['Acme']): Promise<Database> {
   const path = join(folder, 'vendors.db');
@@ -62,9 +68,14 @@ describe('a copy of the mirror', () => {
       opened.set(handle, nameOf(path));
       return handle;
     });
-    replaceBuiltin(fs, 'fsyncSync', (sync) => (handle) => {
-      steps.push(`${opened.get(handle)} is synced`);
-      sync(handle);
+    replaceBuiltin(fs, 'fsync', (sync) => {
+      const noted = (handle: number, callback: fs.NoParamCallback): void => {
+        sync(handle, (error) => {
+          steps.push(`${opened.get(handle)} is synced`);
+          callback(error);
+        });
+      };
+      return noted as typeof sync;
     });
     replaceBuiltin(fs, 'renameSync', (rename) => (from, to) => {
       steps.push(`${nameOf(from)} becomes ${nameOf(to)}`);

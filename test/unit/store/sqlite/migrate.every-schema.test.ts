@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { exportToFile } from '../../../../src/store/export/write-export.ts';
 import { mirrorMigrations } from '../../../../src/store/files/mirror-options.ts';
+import { compiled } from '../../../support/source/compiled.ts';
 import { ask, migrations, openDatabase, packageRoot, temporaryFolder } from '../../../support/mirror-file.ts';
 import { migrationsBefore } from '../../../support/mirror/older-file.ts';
 import { constantRandom } from '../../../support/random.ts';
@@ -54,7 +55,7 @@ describe('a mirror of an older schema', () => {
     const mirror = await openDatabase(join(folder, 'vendors.db'));
     const copy = join(folder, 'copy.db');
     const own = { database: join(folder, 'vendors.db'), secrets: join(folder, 'secrets.db'), readFrom: [] };
-    await exportToFile(mirror, copy, { format: 'db' }, { random: constantRandom(), own });
+    await exportToFile(mirror, copy, { format: 'db' }, { random: constantRandom(), own, program: compiled.exports });
     expect(readdirSync(folder)).toContain('copy.db');
     expect(ask(copy, 'PRAGMA application_id')).toEqual([{ application_id: 0x564d4952 }]);
     expect(ask(copy, 'PRAGMA user_version')).toEqual([{ user_version: last }]);

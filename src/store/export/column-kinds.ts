@@ -1,0 +1,83 @@
+/** What the values of a column are in a file with types, and each value as one of that kind. */
+import { parseInstant, timestamp } from '../../domain/clock.ts';
+import { MirrorError } from '../../domain/errors.ts';
+import type { ColumnKind } from './export-job.ts';
+import type { Cell } from './export-rows.ts';
+
+const declared: Readonly<Record<string, ColumnKind>> = {
+  INTEGER: 'integer',
+  REAL: 'real',
+  BOOLEAN: 'boolean',
+  TIMESTAMP: 'time',
+  TEXT: 'text',
+};
+
+/** undefined for a column that a query computes. */
+export function kindOf(type: string | null): ColumnKind | undefined {
+  return type === null ? undefined : declared[type.toUpperCase()];
+}
+
+/** The kind that holds all of these values; text where there is none. */
+export function kindOfValues(values: readonly Cell[]): ColumnKind {
+  const told = values.filter((value) => value !== null);
+  if (told.length === 0 || told.some((value) => typeof value === 'string')) return 'text';
+  return told.every((value) => typeof value === 'bigint') ? 'integer' : 'real';
+}
+
+/** A column whose kind is known by now. */
+export interface KnownColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+/** A value as its column has it: times are microseconds since 1970. */
+export type TypedCell = string | number | bigint | boolean | null;
+
+type Typing = (value: Exclude<Cell, null>) => TypedCell | undefined;
+
+/** Each is undefined for a value that the kind cannot hold. */
+const typings: Readonly<Record<ColumnKind, Typing>> = {
+  integer: (value) => (typeof value === 'bigint' ? value : undefined),
+  real(value) {
+    if (typeof value === 'number') return value;
+    return typeof value === 'bigint' && BigInt(Number(value)) === value ? Number(value) : undefined;
+  },
+  boolean: (value) => (value === 0n || value === 1n ? value === 1n : undefined),
+  time: (value) => (typeof value === 'string' ? microseconds(value) : undefined),
+  text: String,
+};
+
+/**
+ * @returns undefined for a text that should be a time and is none: the service's times are what it sent.
+ * @throws MirrorError `usage` where the value is of another kind than its column, as a query can make it.
+ */
+export function typed(value: Cell, { name, kind }: KnownColumn): TypedCell | undefined {
+  if (value === null) return null;
+  const cell = typings[kind](value);
+  if (cell === undefined && !(kind === 'time' && typeof value === 'string'))
+    throw new MirrorError(
+      'usage',
+      `The column ${name} holds values of several kinds: ${kindNames[kind]}, and ${String(value)}. In a query, CAST(… AS TEXT) makes texts of them.`,
+    );
+  return cell;
+}
+
+const kindNames: Readonly<Record<ColumnKind, string>> = {
+  integer: 'whole numbers',
+  real: 'numbers',
+  boolean: 'truth values',
+  time: 'times',
+  text: 'texts',
+};
+
+/** A day and an hour; what else the parser takes for a moment may be anything. */
+const moment = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}/;
+const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/;
+
+function microseconds(text: string): bigint | undefined {
+  const ms = moment.test(text) ? parseInstant(text) : undefined;
+  if (ms === undefined) return undefined;
+  // 30 February is no day, though the parser takes it for one in March.
+  if (!hasZone.test(text) && timestamp(ms).slice(0, 16) !== text.slice(0, 16).replace('T', ' ')) return undefined;
+  return BigInt(ms) * 1_000n;
+}

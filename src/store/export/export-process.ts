@@ -1,0 +1,67 @@
+/** The process that carries out a copy or an export, as the one sees it that asked for it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
+import { SqliteError } from '../sqlite/driver.ts';
+import { childEnvironment } from './ends-with-parent.ts';
+import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
+
+export class ExportProcess {
+  readonly #child: ChildProcess;
+  readonly #output: Readable;
+  readonly #gone: Promise<void>;
+  #answer: JobAnswer | undefined;
+  /** Set when the process was ended, or could not begin. */
+  #end: Error | undefined;
+
+  /** `program` is the compiled one. The `signal` ends the process, as `close` does. */
+  constructor(program: string, job: ExportJob, signal?: AbortSignal) {
+    this.#child = spawn(process.execPath, [program, String(process.pid)], {
+      env: childEnvironment(),
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    this.#output = this.#child.stdout ?? Readable.from([]);
+    this.#child.once('message', (answer) => (this.#answer = answer as JobAnswer));
+    this.#gone = new Promise((resolve) => {
+      this.#child.once('close', resolve);
+      this.#child.once('error', (error) => {
+        this.#end ??= error;
+        resolve();
+      });
+    });
+    this.#child.send(job, (error) => {
+      if (error) this.#end ??= error;
+    });
+    signal?.addEventListener('abort', () => void this.close(), { once: true });
+    if (signal?.aborted) void this.close();
+  }
+
+  /**
+   * Resolves when it is done, and the process has ended.
+   * @throws SqliteError, MirrorError as the job met them; MirrorError `interrupted` where the process was ended before.
+   */
+  async done(): Promise<Exported> {
+    this.#output.resume();
+    await this.#gone;
+    if (this.#answer && 'done' in this.#answer) return this.#answer.done;
+    if (this.#answer) throw errorOf(this.#answer.fault);
+    throw this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended by itself.');
+  }
+
+  /** What it writes to standard output; whether that is all, `done` says. */
+  get output(): AsyncIterable<Buffer> {
+    return this.#output;
+  }
+
+  /** Ends the process, wherever it is. @returns when it holds the mirror no more. */
+  close(): Promise<void> {
+    this.#end ??= new MirrorError('interrupted', 'The export was not carried out to its end.');
+    this.#child.kill('SIGKILL');
+    return this.#gone;
+  }
+}
+
+function errorOf({ of, code, message }: JobFault): Error {
+  if (of === 'sqlite') return new SqliteError(message, code);
+  return of === 'mirror' ? new MirrorError(code as ErrorCode, message) : new Error(message);
+}

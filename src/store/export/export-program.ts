@@ -1,0 +1,90 @@
+/**
+ * Copies and exports in a process of its own: SQLite may be busy for hours, is interrupted only by the end of its process, and would hold up
+ * every delivery in the daemon's. By `prepare` itself: the query is a person's own.
+ */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { asMirrorError, MirrorError } from '../../domain/errors.ts';
+import { readBack } from '../files/copy-state.ts';
+import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
+import { connectReader, SqliteError } from '../sqlite/driver.ts';
+import { usualLockWait } from '../sqlite/lock-wait.ts';
+import { plainStatement } from '../sqlite/plain-statement.ts';
+import { parentGuard } from './ends-with-parent.ts';
+import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
+import type { Cell } from './export-rows.ts';
+import { parquetOf } from './parquet.ts';
+
+const nothingToSay: Exported = { noTimes: 0 };
+
+/** A copy is on disk before it is called made; it would hold up the one that waits to sync it. */
+function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
+  const sqlite = connectReader(path, usualLockWait);
+  try {
+    plainStatement<{ to: string }>(sqlite, 'VACUUM INTO :to').run({ to });
+  } finally {
+    sqlite.close();
+  }
+  const handle = openSync(to, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  return nothingToSay;
+}
+
+async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
+  const sqlite = connectReader(path, usualLockWait);
+  try {
+    const rows = sqlite.prepare(query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
+    const pieces = parquetOf(columns, cells(rows));
+    for (;;) {
+      const { value, done } = await pieces.next();
+      if (done) return value;
+      await written(value);
+    }
+  } finally {
+    sqlite.close();
+  }
+}
+
+function written(piece: Uint8Array): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(piece, () => resolve()));
+}
+
+function* cells(rows: Iterable<(Cell | Buffer)[]>): Generator<readonly Cell[]> {
+  for (const row of rows) yield cellsWithoutBlobs(row);
+}
+
+function carriedOut(job: ExportJob): Exported | Promise<Exported> {
+  if (job.do === 'copy') return copy(job);
+  if (job.do === 'parquet') return parquet(job);
+  readBack(job.path);
+  return nothingToSay;
+}
+
+function faultOf(error: unknown): JobFault {
+  const { message } = asMirrorError(error);
+  if (error instanceof SqliteError) return { of: 'sqlite', code: error.code, message };
+  if (error instanceof MirrorError) return { of: 'mirror', code: error.code, message };
+  return { of: 'other', code: '', message };
+}
+
+async function answer(job: ExportJob): Promise<void> {
+  let told: JobAnswer;
+  try {
+    told = { done: await carriedOut(job) };
+  } catch (error) {
+    told = { fault: faultOf(error) };
+  }
+  process.send?.(told, () => process.disconnect());
+}
+
+new Worker(parentGuard, { eval: true, workerData: Number(process.argv[2]), env: {} }).unref();
+// A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+process.once('disconnect', () => process.exit());
+// Nobody takes the rows any more.
+process.stdout.on('error', () => process.exit());
+process.once('message', (job: ExportJob) => void answer(job));
