@@ -1,6 +1,6 @@
 /** Bill vendors at the service. */
 import { MirrorError } from '../domain/errors.ts';
-import type { VendorPage, VendorReading } from '../domain/reading.ts';
+import type { KnownPage, VendorPage, VendorReading } from '../domain/reading.ts';
 import type { Caller, Service } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
@@ -20,6 +20,8 @@ export interface ListOptions extends Stoppable {
   readonly visState?: 1 | 2 | undefined;
   /** Rows on a page; as many as the settings say unless told. The service may ignore it, or give fewer. */
   readonly size?: number | undefined;
+  /** What the page showed before: what of it stands there again is known by its digests. Without it, the page has none. */
+  readonly known?: KnownPage | undefined;
 }
 
 export interface VendorsApi {
@@ -44,14 +46,17 @@ export function vendorsApi(
   const excluded = new Set(exclude);
   const readOne = (answered: Answered): VendorReading => readVendor(answered, excluded);
 
-  const page = (number: number, { visState, size = paging.perPage, signal }: ListOptions = {}): Promise<VendorPage> => {
+  const page = (
+    number: number,
+    { visState, size = paging.perPage, known, signal }: ListOptions = {},
+  ): Promise<VendorPage> => {
     const query = {
       [paging.pageParam]: String(number),
       [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
     return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'patient', signal }, (answered) =>
-      readVendorPage(answered, number, excluded),
+      readVendorPage(answered, number, { excluded, known }),
     );
   };
 

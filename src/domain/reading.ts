@@ -32,6 +32,40 @@ export interface VendorReading {
   readonly row: VendorRow;
 }
 
+/** Neighbouring records of a page, which are known again by the digest of their bytes. */
+export interface Stretch {
+  /** Bytes from the first record to the end of the last. */
+  readonly length: number;
+  readonly digest: string;
+  /** Whose records they are, in their order. */
+  readonly vendorids: readonly number[];
+}
+
+/** A page of the default list, or of the list of one state. */
+export interface PagePlace {
+  readonly visState: 1 | 2 | undefined;
+  readonly page: number;
+}
+
+/** What a page showed when its vendors were last stored as it showed them; no stretches where nothing is known. */
+export interface KnownPage {
+  readonly place: PagePlace;
+  /** The number of that reading. */
+  readonly readSeq: number;
+  readonly stretches: readonly Stretch[];
+}
+
+/** What a page shows, by digests. */
+export interface PageDigests {
+  readonly place: PagePlace;
+  /** All of its records. */
+  readonly stretches: readonly Stretch[];
+  /** Vendors whose records are the same bytes as in the reading of that number, after which they were stored so. */
+  readonly known: { readonly readSeq: number; readonly vendorids: readonly number[] };
+  /** Whether these are the known stretches, all of them in their order, and nothing else. */
+  readonly isKnown: boolean;
+}
+
 /** One page of the vendor list. */
 export interface VendorPage {
   readonly stamp: ReadStamp;
@@ -44,4 +78,6 @@ export interface VendorPage {
   readonly rows: readonly VendorRow[];
   /** Why records of the page cannot be used, one reason each: they bear no usable id. */
   readonly rejected?: readonly string[];
+  /** Undefined where nobody wants them, or the page is not to be known again. */
+  readonly digests?: PageDigests | undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor } from '../../domain/json/json-cursor.ts';
+import type { Stretch } from '../../domain/reading.ts';
 
 /**
  * Where one record stands in the bytes, and its id as written (`7`, `"7"`); undefined where it has none, or more than
@@ -13,6 +14,13 @@ export interface RecordSlice {
   readonly start: number;
   readonly end: number;
   readonly id: string | undefined;
+  /** Several records that are known: they were not stepped through, and have no id here. */
+  readonly stretch?: Stretch;
+}
+
+/** Records that are known again where one of them begins. */
+export interface KnownRecords {
+  at(start: number): Stretch | undefined;
 }
 
 /** What stands at a path: everything of an answer that is not its envelope. */
@@ -30,7 +38,7 @@ const mostRecords = 1_000;
 /**
  * The record or records at `path` (member names from the root) of the JSON text that begins at byte `from`; undefined
  * where the path leads to neither. What follows the text is not looked at. Keys are compared as they are written: one
- * spelled with escapes is not found.
+ * spelled with escapes is not found. Records of a `known` stretch are not stepped through: they are the bytes that were, once.
  * @throws MirrorError `answer_unreadable` where the text is cut, too deep, holds the path twice, or something else
  * among its records; `answer_too_large` past a thousand records.
  */
@@ -39,6 +47,7 @@ export function sliceRecords(
   from: number,
   path: readonly string[],
   idKey: string,
+  known?: KnownRecords,
 ): Slices | undefined {
   const cursor = new JsonCursor(bytes, from);
   const idName = Buffer.from(idKey);
@@ -60,15 +69,25 @@ export function sliceRecords(
     };
   };
 
+  const stretchAt = (start: number): RecordSlice | undefined => {
+    const stretch = known?.at(start);
+    if (!stretch) return undefined;
+    cursor.skip(stretch.length);
+    return { start, end: cursor.at, id: undefined, stretch };
+  };
+
   const collect = (): Slices | undefined => {
     const start = cursor.settle();
     const array = cursor.onArray();
     const records: RecordSlice[] = [];
     if (array) {
+      let count = 0;
       cursor.elements(() => {
-        if (records.length === mostRecords)
+        const slice = stretchAt(cursor.settle()) ?? record();
+        count += slice.stretch?.vendorids.length ?? 1;
+        if (count > mostRecords)
           throw new MirrorError('answer_too_large', `The answer holds more than ${mostRecords} records.`);
-        records.push(record());
+        records.push(slice);
       });
     } else if (cursor.onObject()) records.push(record());
     else cursor.stepOver();

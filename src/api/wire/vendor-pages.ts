@@ -1,12 +1,16 @@
 /** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { KnownPage, PageDigests, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 import { withoutMembers } from '../../domain/json/without-members.ts';
 import { parseJson, parseSuccess, startOfText, unlessRefused, type Answered } from './document.ts';
 import { identifier, member, wholeNumber } from './json.ts';
 import { sliceRecords, type RecordSlice } from './json-slices.ts';
+import { StretchFinder, StretchRecords, stretchesOf } from './stretches.ts';
 import { vendorOf } from './vendor-fields.ts';
+
+/** The bytes of a record, or where they are looked up when somebody wants them. */
+type RecordBytes = Uint8Array | (() => Uint8Array);
 
 /**
  * A row whose text is made only when somebody looks. Its `raw` is proven JSON only once `vendor()` has returned: a
@@ -16,11 +20,11 @@ import { vendorOf } from './vendor-fields.ts';
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
   readonly excluded: ReadonlySet<string>;
-  readonly #record: Uint8Array;
+  readonly #record: RecordBytes;
   #left: Uint8Array | undefined;
   #raw: string | undefined;
 
-  constructor(vendorid: number, record: Uint8Array, excluded: ReadonlySet<string>) {
+  constructor(vendorid: number, record: RecordBytes, excluded: ReadonlySet<string>) {
     this.vendorid = vendorid;
     this.excluded = excluded;
     this.#record = record;
@@ -33,30 +37,42 @@ class SlicedRow implements VendorRow {
   }
 
   get bytes(): Uint8Array {
-    if (this.excluded.size === 0) return this.#record;
-    this.#left ??= withoutMembers(this.#record, this.excluded);
+    this.#left ??= this.#cut(this.#record instanceof Uint8Array ? this.#record : this.#record());
     return this.#left;
   }
 
   vendor(): Vendor {
     return vendorOf(this.vendorid, this.raw);
   }
+
+  #cut(record: Uint8Array): Uint8Array {
+    return this.excluded.size === 0 ? record : withoutMembers(record, this.excluded);
+  }
 }
 
 const nothing: ReadonlySet<string> = new Set();
 
+export interface PageOptions {
+  /** Fields that are cut out of every record. */
+  readonly excluded?: ReadonlySet<string> | undefined;
+  /** What the page showed before, where its digests are wanted. */
+  readonly known?: KnownPage | undefined;
+}
+
 /**
- * A page of the vendor list. `requested` stands in where the answer leaves its page number out; the fields that are `excluded` are cut out of
- * every record. A record without a usable id is told beside the others.
+ * A page of the vendor list. `requested` stands in where the answer leaves its page number out. A record without a usable id is told beside
+ * the others. Where fields are excluded there are no digests: they would be made of what is to leave no trace.
  * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
  */
 export function readVendorPage(
   { bytes, stamp, servedAt }: Answered,
   requested: number,
-  excluded = nothing,
+  { excluded = nothing, known }: PageOptions = {},
 ): VendorPage {
   const from = startOfText(bytes);
-  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid');
+  const isDigested = known !== undefined && excluded.size === 0;
+  const finder = isDigested ? new StretchFinder(bytes, known.stretches) : undefined;
+  const slices = sliceRecords(bytes, from, ['response', 'result', 'bill_vendors'], 'vendorid', finder);
   if (!slices?.array) {
     parseSuccess(bytes);
     throw new MirrorError(
@@ -71,15 +87,35 @@ export function readVendorPage(
   );
   const rows: SlicedRow[] = [];
   const rejected: string[] = [];
-  for (const [index, slice] of slices.records.entries()) {
+  for (const slice of slices.records) {
+    if (slice.stretch) {
+      const records = new StretchRecords(recordIn(bytes, slice));
+      for (const [index, vendorid] of slice.stretch.vendorids.entries())
+        rows.push(new SlicedRow(vendorid, () => records.at(index), excluded));
+      continue;
+    }
     try {
-      rows.push(new SlicedRow(idOf(slice, `Row ${index + 1} of page ${requested}`), recordIn(bytes, slice), excluded));
+      const name = `Row ${rows.length + rejected.length + 1} of page ${requested}`;
+      rows.push(new SlicedRow(idOf(slice, name), recordIn(bytes, slice), excluded));
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
       rejected.push(error.message);
     }
   }
-  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected };
+  const digests = isDigested && rejected.length === 0 ? digestsOf(bytes, slices.records, known) : undefined;
+  return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected, digests };
+}
+
+/** Undefined where a vendor stands on the page twice: which of its records counts is decided row by row. */
+function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: KnownPage): PageDigests | undefined {
+  const stretches = stretchesOf(bytes, slices, (slice) => idOf(slice, 'A vendor'));
+  const shown = stretches.flatMap(({ vendorids }) => vendorids);
+  if (new Set(shown).size < shown.length) return undefined;
+  const vendorids = slices.flatMap(({ stretch }) => stretch?.vendorids ?? []);
+  const isKnown =
+    stretches.length === known.stretches.length &&
+    stretches.every((stretch, index) => stretch === known.stretches[index]);
+  return { place: known.place, stretches, known: { readSeq: known.readSeq, vendorids }, isKnown };
 }
 
 /** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`, and `row_unusable`. */

@@ -1,6 +1,6 @@
 /** What the mirror can do, by area: each is implemented by a class of its own, `SqliteQueue` for `Queue` and so on. */
 import type { MirrorError } from '../../domain/errors.ts';
-import type { ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
+import type { KnownPage, PagePlace, ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from '../records/delivery-record.ts';
 import type { Finding, ShownFields } from '../records/finding-record.ts';
@@ -25,6 +25,8 @@ export interface Readings {
     context: SweepContext,
     counts: (applied: readonly Verdicts[]) => RunCounts,
   ): Promise<Verdicts[]>;
+  /** What a page showed when its vendors were last stored as it showed them. */
+  knownPage(accountId: string, place: PagePlace): Promise<KnownPage>;
   /** What the rows would change, were every one believed. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
   applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;

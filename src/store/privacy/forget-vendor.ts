@@ -1,6 +1,7 @@
 /** One vendor, taken out of everything that the mirror holds. */
 import { ForgottenVendors } from '../rows/vendor-rows.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
+import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -36,6 +37,7 @@ export function forgetVendor(sqlite: Sqlite, key: Key, at: string): boolean {
         .where('account_id', '=', place('account_id'))
         .where('vendor_name', '=', place('vendor_name')),
     ).run({ account_id: key.account_id, vendor_name: held.vendor_name.trim() });
+  dropPageDigests(sqlite, key.account_id);
   for (const table of ofVendors)
     statement<Key>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
   plainStatement<Key>(sqlite, 'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid').run(

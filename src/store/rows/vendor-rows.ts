@@ -4,7 +4,7 @@ import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
-import type { Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
@@ -13,6 +13,13 @@ type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
 /** The same, and whether the vendor is present with the very text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
+
+interface Since {
+  account_id: string;
+  read_seq: number;
+  /** A JSON array. */
+  vendorids: string;
+}
 
 /** All but the key and the day of first sight. */
 const changing = [
@@ -30,6 +37,7 @@ const changing = [
 export class VendorRows {
   readonly #find: Statement<Key, VendorTable>;
   readonly #look: Statement<Key & { text: string | Uint8Array }, LookedUp>;
+  readonly #storedSince: Statement<Since, Pick<VendorTable, 'vendorid'> & StoredState>;
   readonly #insert: Statement<VendorTable>;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<Key & { read_seq: number }>;
@@ -44,6 +52,16 @@ export class VendorRows {
           .select(sql<0 | 1>`presence = 'present' AND raw = CAST(${at('text')} AS TEXT)`.as('same')),
         at,
       ),
+    );
+    // A reading that changes a vendor gives its row its number. Only where anything is marked is each vendor looked for among the marks.
+    this.#storedSince = plainStatement(
+      sqlite,
+      `
+    SELECT v.vendorid, v.held_since_ms, v.vis_state
+    FROM json_each(:vendorids) shown CROSS JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
+    WHERE v.presence = 'present' AND v.read_seq <= :read_seq
+      AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
+        OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
     );
     this.#insert = statement(sqlite, (at) =>
       mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
@@ -67,6 +85,15 @@ export class VendorRows {
   // Bytes are compared as they came: making texts of them costs more than all the rest.
   look(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
     return this.#look.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
+  }
+
+  /** Those of the vendors that are present, that no reading changed after the one of that number, and that are not to be read again. */
+  storedSince(
+    account_id: string,
+    vendorids: readonly number[],
+    read_seq: number,
+  ): (Pick<VendorTable, 'vendorid'> & StoredState)[] {
+    return this.#storedSince.all({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
   }
 
   insert(row: VendorTable): void {

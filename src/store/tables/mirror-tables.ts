@@ -176,6 +176,17 @@ export interface VendorCountTable {
   vendors: number;
 }
 
+/** What a page of a list showed, by digests. */
+export interface PageDigestTable {
+  account_id: string;
+  /** The state that was asked for; -1 for the default list. */
+  list: number;
+  page: number;
+  read_seq: number;
+  /** Of each stretch of records: its length in bytes, its digest, and whose they are. */
+  stretches: string;
+}
+
 export interface AccountTable {
   account_id: string;
   added_at: string;
@@ -198,6 +209,7 @@ export interface MirrorTables {
   vendor_versions: VersionTable;
   _vendor_versions: VersionRowTable;
   balance_spans: BalanceSpanTable;
+  _page_digests: PageDigestTable;
   page_confirmations: { read_seq: number; account_id: string; vendorids: string };
   gateways: GatewayTable;
   callbacks: CallbackTable;

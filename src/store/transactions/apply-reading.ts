@@ -1,6 +1,6 @@
 /** Readings applied, each in one transaction with everything that must stand or fall with it. */
 import type { Clock } from '../../domain/clock.ts';
-import type { ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { KnownPage, PagePlace, ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteDeliveries } from '../rows/deliveries.ts';
 import type { SqliteFindings } from '../rows/findings.ts';
@@ -55,7 +55,7 @@ export class SqliteReadings implements Readings {
     const applied = await this.#database.writeInOrder(() => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
-        const { verdicts, isWhole } = this.#writer.confirm(page.rows, page.stamp, context);
+        const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
         if (isWhole) confirmed.set(page, verdicts);
         else known.set(page, verdicts);
       }
@@ -97,6 +97,10 @@ export class SqliteReadings implements Readings {
     await this.#clock.yield();
     await this.#clock.yield();
     await this.#database.room();
+  }
+
+  knownPage(accountId: string, place: PagePlace): Promise<KnownPage> {
+    return this.#database.read(() => this.#writer.pages.known(accountId, place));
   }
 
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {

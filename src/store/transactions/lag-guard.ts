@@ -2,7 +2,7 @@
 import type { ReadStamp, Source } from '../../domain/reading.ts';
 import { ruling, type Ruling } from '../decide/ruling.ts';
 import type { Difference } from '../decide/verdict.ts';
-import type { Confirmations } from '../rows/confirmations.ts';
+import type { Confirmations } from '../pages/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';

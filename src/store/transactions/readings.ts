@@ -5,7 +5,8 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
-import { Confirmations } from '../rows/confirmations.ts';
+import { Confirmations } from '../pages/confirmations.ts';
+import { PageConfirmer } from '../pages/page-confirmer.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { carriedOver, Children, columnsOf, heldRaw, untold, type Key } from '../rows/stored-vendor.ts';
@@ -28,7 +29,8 @@ export class ReadingWriter {
   readonly #childRows: Children;
   readonly #history: History;
   readonly #forgotten: ForgottenVendors;
-  readonly #confirmations: Confirmations;
+  /** Pages that show what is stored; and what pages showed, to be known again. */
+  readonly pages: PageConfirmer;
   readonly #guard: LagGuard;
 
   constructor(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks) {
@@ -39,39 +41,9 @@ export class ReadingWriter {
     this.#childRows = new Children(sqlite);
     this.#history = new History(sqlite);
     this.#forgotten = new ForgottenVendors(sqlite);
-    this.#confirmations = new Confirmations(sqlite);
-    this.#guard = new LagGuard(counter, marks, this.#confirmations);
-  }
-
-  /**
-   * Writes down which rows of a page showed their vendors as we hold them. Runs inside a transaction. A page of vendors that we do not
-   * know is not looked at any further: its rows are looked up where they are written.
-   * @returns the verdicts on those rows; all of the page's, where it showed nothing else.
-   */
-  confirm(
-    pageRows: readonly VendorRow[],
-    { readSeq }: ReadStamp,
-    { accountId }: ReadingContext,
-  ): { verdicts: ReadonlyMap<number, Verdict>; isWhole: boolean } {
-    const verdicts = new Map<number, Verdict>();
-    const different = new Set<number>();
-    let isWhole = true;
-    for (const row of pageRows) {
-      const { vendorid } = row;
-      // Of two rows of one vendor the first counts.
-      if (verdicts.has(vendorid) || different.has(vendorid)) continue;
-      const held = this.#rows.look(accountId, row);
-      if (held?.same) verdicts.set(vendorid, unchanged(held));
-      else if (!held && this.#forgotten.has(keyIn({ accountId }, row))) {
-        verdicts.set(vendorid, forgotten);
-        continue;
-      } else isWhole = false;
-      if (!held) break;
-      if (!held.same) different.add(vendorid);
-    }
-    // Whatever happens until the others are applied, no older reading may pass what is said of these.
-    if (verdicts.size > 0) this.#confirmations.add(accountId, readSeq, verdicts.keys());
-    return { verdicts, isWhole };
+    const confirmations = new Confirmations(sqlite);
+    this.pages = new PageConfirmer(sqlite, { rows: this.#rows, forgotten: this.#forgotten, confirmations });
+    this.#guard = new LagGuard(counter, marks, confirmations);
   }
 
   /**
@@ -80,11 +52,12 @@ export class ReadingWriter {
    * @returns the verdicts on all of them.
    */
   page(
-    { rows, stamp }: Pick<VendorPage, 'rows' | 'stamp'>,
+    page: VendorPage,
     context: ReadingContext,
     known: ReadonlyMap<number, Verdict>,
     apart: boolean,
   ): ReadonlyMap<number, Verdict> {
+    const { rows, stamp } = page;
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
     const changeContext = this.#changeContextOf(context);
@@ -104,7 +77,8 @@ export class ReadingWriter {
       verdicts.set(row.vendorid, verdict);
       if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
     }
-    if (confirmed.length > known.size) this.#confirmations.add(context.accountId, stamp.readSeq, confirmed);
+    if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
+    this.pages.remember(page, verdicts, context.accountId);
     return verdicts;
   }
 

@@ -86,6 +86,7 @@ function sweepPlan(
 ): Sweep {
   return {
     vendors,
+    knownPage: (place) => mirror.readings.knownPage(context.accountId, place),
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
       const watched = pages.map((page) => ({ ...page, rows: shown.fields.through(page.rows) }));
       const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));

@@ -42,6 +42,11 @@ export class EntryWatch {
     this.#lag = lag;
   }
 
+  /** Whether a vendor may have entered by what a page of the walk says of it: most were stored as they are long before. */
+  concerns(verdict: Verdict): boolean {
+    return verdict.kind !== 'unchanged' || verdict.heldSince >= this.#first.stamp.begun - this.#lag;
+  }
+
   /** Takes in a vendor that a page of the walk shows, and that no walk before showed. */
   see(row: VendorRow, verdict: Verdict, { servedAt = NaN }: VendorPage): void {
     switch (verdict.kind) {
@@ -57,7 +62,7 @@ export class EntryWatch {
       }
       case 'unchanged':
         // A delivery may have brought it as a new one while lists did not show it yet.
-        this.#entered ||= verdict.heldSince >= this.#first.stamp.begun - this.#lag;
+        this.#entered ||= this.concerns(verdict);
         return;
       case 'forgotten':
         this.#note(row.vendor(), servedAt);

@@ -1,7 +1,7 @@
 /** Reads the pages of one list for one sweep: each is fetched, applied, and looked at for the order of the list and for vendors that entered it. */
 import type { VendorsApi } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { VendorPage } from '../../domain/reading.ts';
+import type { KnownPage, PagePlace, VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { EntryWatch } from './entry-watch.ts';
 import { IdSet } from './id-set.ts';
@@ -20,6 +20,8 @@ export interface SweepProgress {
 
 export interface ListSource {
   readonly vendors: Pick<VendorsApi, 'page'>;
+  /** What a page showed when its vendors were last stored so; whoever leaves it out has each record taken apart. */
+  readonly knownPage?: (place: PagePlace) => Promise<KnownPage>;
   /** Takes a page in, and tells what its rows mean for what we hold. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
   readonly onRequest: () => void;
@@ -69,11 +71,15 @@ export class ListReader {
   }
 
   /** Fetches a page, of as many rows as are usual unless told. */
-  fetch(page: number, size?: number): Promise<VendorPage> {
-    const { signal, onRequest, vendors } = this.#source;
+  async fetch(page: number, size?: number): Promise<VendorPage> {
+    const { signal, onRequest, vendors, knownPage } = this.#source;
+    const visState = this.#visState;
+    signal.throwIfAborted();
+    // Pages of other sizes begin somewhere else each time.
+    const known = size === undefined ? await knownPage?.({ visState, page }) : undefined;
     signal.throwIfAborted();
     onRequest();
-    return vendors.page(page, { visState: this.#visState, size, signal });
+    return vendors.page(page, { visState, size, known, signal });
   }
 
   /** Applies a page, and keeps what it shows of the list. */
@@ -91,7 +97,7 @@ export class ListReader {
     for (const reason of page.rejected ?? []) this.rejected.add(reason);
     for (const row of page.rows) {
       const verdict = verdicts.get(row.vendorid);
-      if (verdict && !known.has(row.vendorid)) watch.see(row, verdict, page);
+      if (verdict && watch.concerns(verdict) && !known.has(row.vendorid)) watch.see(row, verdict, page);
     }
     const window = windowOf(page, requested, this.order.observe(page.rows, observeTimes));
     known.addAll(window.ids);

@@ -104,7 +104,10 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
 
 /** Whether a later page shows what the first one showed. The rows decide: the number that an answer bears may be wrong. */
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
-  if (page.rows.length === 0 || page.rows.length !== first.rows.length) return false;
+  const [row] = page.rows;
+  if (!row || page.rows.length !== first.rows.length) return false;
+  // Nearly all pages begin with a vendor that is not on the first one.
+  if (!first.rows.some(({ vendorid }) => vendorid === row.vendorid)) return false;
   return idsOf(page).equals(idsOf(first));
 }
 

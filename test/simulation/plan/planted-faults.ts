@@ -454,11 +454,25 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 53,
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
     replacements: [
-      replacing('store/rows/confirmations.ts', 'Confirmations.passed', (passed) => {
+      replacing('store/pages/confirmations.ts', 'Confirmations.passed', (passed) => {
         return function (key, readSeq) {
           return accounts.some((account_id) => passed.call(this, { ...key, account_id }, readSeq));
         };
       }),
+    ],
+  },
+  {
+    name: 'known records are told by their length alone',
+    promise: 'P1',
+    seed: 2,
+    replacements: [
+      replacing(
+        'api/wire/stretches.ts',
+        'digestOf',
+        () =>
+          ({ length }) =>
+            String(length),
+      ),
     ],
   },
   {

@@ -4,9 +4,10 @@
  */
 import type * as sendOnce from '../../../src/api/call/send-once.ts';
 import type * as rateLimiter from '../../../src/api/http/rate-limiter.ts';
+import type * as stretches from '../../../src/api/wire/stretches.ts';
 import type * as vendorPages from '../../../src/api/wire/vendor-pages.ts';
 import type * as ruling from '../../../src/store/decide/ruling.ts';
-import type * as confirmations from '../../../src/store/rows/confirmations.ts';
+import type * as confirmations from '../../../src/store/pages/confirmations.ts';
 import type * as deliveries from '../../../src/store/rows/deliveries.ts';
 import type * as rateLedger from '../../../src/store/rows/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/rows/reading-counter.ts';
@@ -41,9 +42,10 @@ import type * as reconciler from '../../../src/webhook/subscribe/reconciler.ts';
 interface Modules {
   'api/call/send-once.ts': typeof sendOnce;
   'api/http/rate-limiter.ts': typeof rateLimiter;
+  'api/wire/stretches.ts': typeof stretches;
   'api/wire/vendor-pages.ts': typeof vendorPages;
   'store/decide/ruling.ts': typeof ruling;
-  'store/rows/confirmations.ts': typeof confirmations;
+  'store/pages/confirmations.ts': typeof confirmations;
   'store/rows/deliveries.ts': typeof deliveries;
   'store/rows/rate-ledger.ts': typeof rateLedger;
   'store/rows/reading-counter.ts': typeof readingCounter;

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { Key } from './stored-vendor.ts';
+import type { Key } from '../rows/stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
