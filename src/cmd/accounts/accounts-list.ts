@@ -49,9 +49,9 @@ export const accountsList: Run = async (call) => {
         context,
         [
           { title: 'account', cell: ({ account }) => account },
-          { title: 'from', cell: ({ from }) => from },
-          { title: 'connection', cell: ({ connection }) => connection },
-          { title: 'state', cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
+          { title: 'from', drop: 2, cell: ({ from }) => from },
+          { title: 'connection', drop: 1, cell: ({ connection }) => connection },
+          { title: 'state', drop: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
           { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
           { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
         ],

@@ -1,4 +1,4 @@
-/** Callbacks, as people and programs may see them. */
+/** Callbacks as commands show them. */
 import type { Callback } from '../../domain/vendor.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { table } from '../terminal/table.ts';
@@ -8,7 +8,7 @@ export interface ShownCallback extends Callback {
   readonly own: boolean;
 }
 
-/** The callback without what is secret in its address: who knows the end of it can send to the listener. */
+/** The callback without the secret at the end of its address, with which anybody could send to the listener. */
 export function shownCallback({ callbackid, event, uri, verified }: Callback, own: boolean): ShownCallback {
   return { callbackid, event, uri: uri.replace(/(\/webhooks\/[^/?#]+\/)[^/?#]+/, '$1…'), verified, own };
 }
@@ -20,8 +20,8 @@ export function callbackTable(context: ProcessContext, callbacks: readonly Shown
       { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },
       { title: 'event', cell: ({ event }) => event },
       { title: 'verified', cell: ({ verified }) => (verified ? 'yes' : 'no') },
-      { title: 'own', cell: ({ own }) => (own ? 'yes' : 'no') },
-      { title: 'uri', cell: ({ uri }) => uri },
+      { title: 'own', drop: 1, cell: ({ own }) => (own ? 'yes' : 'no') },
+      { title: 'uri', drop: 2, cell: ({ uri }) => uri },
     ],
     callbacks,
   );

@@ -28,6 +28,6 @@ export const callbacksList: Run<ListOptions> = async (call) => {
   });
   if (options.json) printJson(context, { ok: true, account, callbacks });
   else if (callbacks.length > 0) print(context, await callbackTable(context, callbacks));
-  else printNotice(context, 'No callbacks are like that.');
+  else printNotice(context, 'No callbacks.');
   return exitStatus.done;
 };

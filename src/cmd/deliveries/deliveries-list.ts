@@ -1,4 +1,4 @@
-/** `deliveries list`: what the webhooks brought, and what became of it. */
+/** `deliveries list`: the journal of received webhooks. */
 import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-list.ts';
@@ -37,13 +37,13 @@ async function printText(context: ProcessContext, { total, deliveries }: Deliver
       await table(
         context,
         [
-          { title: 'id', right: true, cell: ({ id }) => id },
-          { title: 'account', cell: ({ account_id }) => account_id },
+          { title: 'id', right: true, drop: 2, cell: ({ id }) => id },
+          { title: 'account', drop: 4, cell: ({ account_id }) => account_id },
           { title: 'received', cell: ({ received_at }) => age(context.clock, received_at) },
-          { title: 'event', cell: ({ name }) => name },
+          { title: 'event', drop: 3, cell: ({ name }) => name },
           { title: 'object', right: true, cell: ({ object_id }) => object_id },
           { title: 'outcome', cell: ({ outcome }) => outcome },
-          { title: 'settled', cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
+          { title: 'settled', drop: 1, cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
         ],
         deliveries,
       ),
@@ -52,7 +52,7 @@ async function printText(context: ProcessContext, { total, deliveries }: Deliver
 }
 
 function countOf(total: number, shown: number): string {
-  if (total === 0) return 'No deliveries are like that.';
+  if (total === 0) return 'No deliveries.';
   const deliveries = total === 1 ? 'delivery' : 'deliveries';
   return shown < total ? `${shown} of ${total} ${deliveries}; more with --limit.` : `${total} ${deliveries}.`;
 }

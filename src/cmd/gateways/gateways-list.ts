@@ -19,11 +19,11 @@ export const gatewaysList: Run = async (call) => {
       await table(
         context,
         [
-          { title: 'account', cell: (gateway) => gateway.account_id },
+          { title: 'account', drop: 3, cell: (gateway) => gateway.account_id },
           { title: 'sgid', right: true, cell: (gateway) => gateway.sgid },
           { title: 'name', cell: (gateway) => gateway.gateway_name },
-          { title: 'connectionid', cell: (gateway) => gateway.connectionid },
-          { title: 'first seen', cell: (gateway) => age(context.clock, gateway.first_seen_at) },
+          { title: 'connectionid', drop: 1, cell: (gateway) => gateway.connectionid },
+          { title: 'first seen', drop: 2, cell: (gateway) => age(context.clock, gateway.first_seen_at) },
           { title: 'removed', cell: (gateway) => gateway.removed_at && age(context.clock, gateway.removed_at) },
         ],
         gateways,

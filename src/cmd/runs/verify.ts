@@ -65,8 +65,8 @@ async function printText(context: ProcessContext, reports: readonly AccountVerif
       [
         { title: 'account', cell: ({ account }) => account },
         { title: 'outcome', cell: ({ outcome }) => outcome },
-        { title: 'in source', right: true, cell: ({ sourceTotal }) => sourceTotal },
-        { title: 'in mirror', right: true, cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal) },
+        { title: 'in source', right: true, drop: 1, cell: ({ sourceTotal }) => sourceTotal },
+        { title: 'in mirror', right: true, drop: 2, cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal) },
         { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
       ],
       reports,

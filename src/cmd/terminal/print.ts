@@ -1,7 +1,8 @@
-/** How commands speak: results to standard output, all else to standard error. */
+/** What commands print: results to standard output, everything else to standard error. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { withSettings } from '../process/settings-option.ts';
+import { wrappedLines } from './paragraphs.ts';
 import { visibleJson, visibleLines } from './plain-text.ts';
 
 /** One line, or several, of a result. */
@@ -9,7 +10,7 @@ export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string):
   stdout.write(`${text}\n`);
 }
 
-/** Part of a long result; waits until it has gone out, or nobody wants it any more. */
+/** Part of a long result; waits until it is written, or until the command is interrupted. */
 export async function printPart(
   { stdout, interrupted }: Pick<ProcessContext, 'stdout' | 'interrupted'>,
   text: string,
@@ -30,9 +31,9 @@ export function printJson(streams: Pick<ProcessContext, 'stdout'>, document: obj
   print(streams, visibleJson(document));
 }
 
-/** Something that a person should know, but that is no result. Part of it may come from outside. */
+/** Something that a person should know, but that is not a result. Part of it may come from outside. */
 export function printNotice(context: Pick<ProcessContext, 'stderr' | 'settingsOption'>, text: string): void {
-  context.stderr.write(`${visibleLines(withSettings(context, text))}\n`);
+  context.stderr.write(`${wrappedLines(context.stderr, visibleLines(withSettings(context, text)))}\n`);
 }
 
 export interface ErrorReport {
@@ -49,7 +50,7 @@ export function errorReport(
   return { code, message: withSettings(context, message), hint: withSettings(context, hint) };
 }
 
-/** An error for a person: what happened, of which account where that matters, and under it what to do. */
+/** An error for a person: what happened, in which account if that matters, and below it what to do. */
 export function printError(
   context: Pick<ProcessContext, 'stderr' | 'settingsOption'>,
   error: MirrorError,

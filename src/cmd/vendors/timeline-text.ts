@@ -1,4 +1,4 @@
-/** What became of a vendor: each change with its moment, how it was learned, and each field from what to what. */
+/** A vendor's timeline: each change with its time, how it was learned, and the old and new value of each field. */
 import { age } from '../../domain/age.ts';
 import { learnedBy } from '../../store/reports/field-changes.ts';
 import type { VendorDetail } from '../../store/reports/vendor-detail.ts';
@@ -7,7 +7,7 @@ import { paragraph } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { nothing } from '../terminal/table.ts';
 
-/** The oldest change first: the latest is what a person sees last. */
+/** Oldest change first, so that the latest stands at the end of the output. */
 export async function timelineText(
   context: ProcessContext,
   { history, fields }: Pick<VendorDetail, 'history' | 'fields'>,
@@ -19,7 +19,7 @@ export async function timelineText(
       paragraph(context, `    ${visible(field).padEnd(widest)}  `, `${valueText(old)} → ${valueText(fresh)}`),
     );
     const when = `${at.slice(0, 19)} UTC (${age(context.clock, at)})`;
-    const head = paragraph(context, '  ', `${when}  ${kind}, learned by ${learnedBy[source]}`);
+    const head = paragraph(context, `  ${when}  `, `${kind}, learned by ${learnedBy[source]}`);
     return (await Promise.all([head, ...lines])).join('\n');
   });
   return (await Promise.all(changes)).join('\n');

@@ -100,7 +100,7 @@ async function* batches(mirror: Reader, filter: VendorFilter): AsyncGenerator<Li
 }
 
 function countOf(total: number, shown: number): string {
-  if (total === 0) return 'No vendors are like that.';
+  if (total === 0) return 'No vendors.';
   if (shown >= total) return `${counted(total, 'vendor')}.`;
   return `${shown.toLocaleString('en')} of ${counted(total, 'vendor')}; --all lists them all.`;
 }

@@ -8,6 +8,7 @@ import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
+import { facts } from '../terminal/paragraphs.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -54,10 +55,10 @@ async function detailText(context: ProcessContext, detail: VendorDetail): Promis
   ]);
   return [
     heading(context, visible(detail.vendor.vendor_name ?? `Vendor ${detail.vendor.vendorid}`)),
-    fieldLines(context, fields),
+    await fieldLines(context, fields),
     '',
     heading(context, 'In the mirror'),
-    fieldLines(context, mirror),
+    await fieldLines(context, mirror),
     '',
     heading(context, 'Timeline'),
     await timelineText(context, detail),
@@ -73,11 +74,11 @@ function taxText({ name, amount, enabled, taxid }: TaxDefault): string {
   return `${name ?? 'tax'}${rate}${enabled === false ? ', not enabled' : ''} (taxid ${taxid})`;
 }
 
-function fieldLines(context: ProcessContext, fields: ReadonlyMap<string, unknown>): string {
-  const widest = Math.max(...[...fields.keys()].map((name) => visible(name).length));
-  return [...fields]
-    .map(([name, value]) => `  ${visible(name).padEnd(widest)}  ${valueText(context, name, value)}`)
-    .join('\n');
+function fieldLines(context: ProcessContext, fields: ReadonlyMap<string, unknown>): Promise<string> {
+  return facts(
+    context,
+    [...fields].map(([name, value]) => [visible(name), valueText(context, name, value)]),
+  );
 }
 
 function valueText(context: ProcessContext, name: string, value: unknown): string {

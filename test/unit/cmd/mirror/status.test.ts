@@ -188,7 +188,7 @@ describe('vendors list', () => {
     expect(await line.run('vendors', 'list', '--search', 'nobody')).toEqual({
       status: 0,
       stdout: '',
-      stderr: 'No vendors are like that.\n',
+      stderr: 'No vendors.\n',
     });
   });
 

@@ -63,6 +63,54 @@ describe('table', () => {
     ]);
   });
 
+  it('prints each row as lines of its own where the columns that stay do not fit', async () => {
+    const wide: Column<string>[] = [
+      { title: 'target', cell: (name) => name },
+      { title: 'waiting', right: true, cell: () => 1_000_000 },
+      { title: 'error', cell: () => 'https://hooks.example/a/long/path answered 500.' },
+    ];
+    const parts = new Table({ stdout: collector(30).stream, env: { NO_COLOR: '1' } }, wide);
+    expect(await parts.lines(['hooks.example', 'b'])).toMatchInlineSnapshot(`
+      "target   hooks.example
+      waiting  1000000
+      error    https://hooks.example
+               /a/long/path answered
+               500.
+
+      target   b
+      waiting  1000000
+      error    https://hooks.example
+               /a/long/path answered
+               500."
+    `);
+    expect(await parts.lines(['c'])).toMatchInlineSnapshot(`
+      "
+      target   c
+      waiting  1000000
+      error    https://hooks.example
+               /a/long/path answered
+               500."
+    `);
+  });
+
+  it('cuts no word and no number that a terminal has room for', async () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'ü', '有'), minLength: 1, maxLength: 9 });
+    const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
+    const rows = fc.array(fc.tuple(text, text, fc.nat(9_999)), { minLength: 1, maxLength: 5 });
+    const places: Column<[string, string, number]>[] = [
+      { title: 'name', cell: ([name]) => name },
+      { title: 'city', cell: ([, city]) => city },
+      { title: 'count', right: true, drop: 1, cell: ([, , count]) => count },
+    ];
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 26, max: 60 }), async (list, width) => {
+        const known = new Set(['name', 'city', 'count', ...list.flat().flatMap((value) => String(value).split(' '))]);
+        const shown = await table({ stdout: collector(width).stream, env: { NO_COLOR: '1' } }, places, list);
+        expect(shown.split(/\s+/).filter((part) => part !== '' && !known.has(part))).toEqual([]);
+      }),
+    );
+  });
+
   it('keeps its columns, and lets them grow, where it comes in parts', async () => {
     const parts = new Table({ stdout: collector().stream, env: {} }, columns);
     expect(await parts.lines([['a', 1]])).toBe('name  count\na         1');
@@ -119,6 +167,8 @@ describe('plain text', () => {
     expect(wrapped('👩‍👩‍👧👩‍👩‍👧', 3, cells)).toEqual(['👩‍👩‍👧', '👩‍👩‍👧']);
     expect(wrapped('Ernst Handel & Co', 9, cells)).toEqual(['Ernst', 'Handel &', 'Co']);
     expect(wrapped('fits', 4, cells)).toEqual(['fits']);
+    expect(wrapped('at https://a.example/b/c', 18, cells)).toEqual(['at', 'https://a.example/', 'b/c']);
+    expect(wrapped('Then run `a b --c d`.', 12, cells)).toEqual(['Then run', '`a b --c d`.']);
   });
 
   it('measures as string-width does, whatever the text', () => {
