@@ -1,0 +1,312 @@
+/** The file in the programs that people ask it with: every table and view, row by row, with the types of the data dictionary. */
+import { DuckDBInstance, DuckDBTimestampValue, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/domain/clock.ts';
+import { ask, readMirror, temporaryFolder } from '../../support/mirror-file.ts';
+import { exportToFile } from '../../../src/store/export/write-export.ts';
+import { account } from '../../support/names.ts';
+import { isMissing } from '../../support/needed.ts';
+import { compiled } from '../../support/source/compiled.ts';
+import { testbed, type Testbed } from '../../support/testbed.ts';
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+const isThere = (command: string, ...argv: string[]): boolean => spawnSync(command, argv).status === 0;
+const printed = (command: string, argv: readonly string[], input = ''): string =>
+  execFileSync(command, argv, { encoding: 'utf8', input, maxBuffer: 2 ** 28 });
+
+/** Why a program cannot be asked here; undefined where it can. */
+const missing = {
+  shell: isThere('sqlite3', '--version') ? undefined : 'no sqlite3',
+  python: isThere('python3', '-c', 'import sqlite3') ? undefined : 'no Python with sqlite3',
+  odbc:
+    isThere('isql', '--version') && isThere('odbcinst', '-q', '-d', '-n', 'SQLite3')
+      ? undefined
+      : "no isql (unixodbc) with SQLite's driver (libsqliteodbc)",
+} as const;
+
+/** All rows of a table or view, by the sqlite3 shell. */
+function byShell(database: string, name: string): Rows {
+  const rows = printed('sqlite3', ['-readonly', '-cmd', '.timeout 1000', '-json', database, `SELECT * FROM "${name}"`]);
+  return JSON.parse(rows || '[]') as Rows;
+}
+
+/** Times are made by the declared types of columns. A text with a zone stays as it is. */
+const python = `
+import datetime, json, sqlite3, sys
+sqlite3.register_converter('TIMESTAMP', lambda text: datetime.datetime.fromisoformat(text.decode()))
+sqlite3.register_converter('BOOLEAN', lambda text: text != b'0')
+connection = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True, timeout=5, detect_types=sqlite3.PARSE_DECLTYPES)
+connection.row_factory = sqlite3.Row
+rows = [dict(row) for row in connection.execute(f'select * from "{sys.argv[2]}"')]
+print(json.dumps(rows, default=lambda time: {'time': time.isoformat(' ', 'milliseconds')}))`;
+
+/** The same by Python, with a time as `{time}`. */
+function byPython(database: string, name: string): Rows {
+  return JSON.parse(printed('python3', ['-c', python, database, name])) as Rows;
+}
+
+/** By ODBC: rows of a query, a cell of text each. */
+function byOdbc(database: string, sql: string): string[][] {
+  const connection = `Driver=SQLite3;Database=${database};NoCreat=1;Timeout=5000;BigInt=1`;
+  return printed('isql', ['-k', connection, '-b', '-d|'], `${sql}\n`)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.split('|'));
+}
+
+/** As DuckDB's reader of SQLite files types columns: it knows no truth values. */
+function duckType(declared: string): string {
+  const rules: readonly (readonly [RegExp, string])[] = [
+    [/int|bool/i, 'BIGINT'],
+    [/char|clob|text/i, 'VARCHAR'],
+    [/real|floa|doub/i, 'DOUBLE'],
+    [/date|time/i, 'TIMESTAMP'],
+  ];
+  return rules.find(([pattern]) => pattern.test(declared))?.[1] ?? 'VARCHAR';
+}
+
+function literal(value: string | number | null): string {
+  if (value === null) return 'NULL';
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}
+
+/**
+ * DuckDB with the mirror in it: tables as its reader of SQLite files shows them, and the views by their own SQL, which is what that reader
+ * does too. The reader itself is no part of the package.
+ */
+async function duckDb(database: string): Promise<DuckDBConnection> {
+  const duck = await (await DuckDBInstance.create(':memory:')).connect();
+  const schema = ask<{ type: string; name: string; sql: string }>(
+    database,
+    "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'",
+  );
+  for (const { name } of schema.filter(({ type }) => type === 'table')) {
+    const columns = ask<{ name: string; type: string }>(database, `PRAGMA table_info("${name}")`);
+    const typed = columns.map((column) => `"${column.name}" ${duckType(column.type)}`);
+    await duck.run(`CREATE TABLE "${name}" (${typed.join(', ')})`);
+    const rows = ask<Record<string, string | number | null>>(database, `SELECT * FROM "${name}"`).map(
+      (row) => `(${Object.values(row).map(literal).join(', ')})`,
+    );
+    if (rows.length > 0) await duck.run(`INSERT INTO "${name}" VALUES ${rows.join(', ')}`);
+  }
+  await makeViews(
+    duck,
+    schema.filter(({ type }) => type === 'view').map(({ sql }) => sql),
+  );
+  return duck;
+}
+
+/** Views that rest on others come after them. @throws what is wrong with the first that cannot be made. */
+async function makeViews(duck: DuckDBConnection, views: readonly string[]): Promise<void> {
+  const left: string[] = [];
+  let fault: unknown;
+  for (const sql of views)
+    await duck.run(sql).catch((error: unknown) => {
+      left.push(sql);
+      fault ??= error;
+    });
+  if (left.length === views.length && left.length > 0) throw fault;
+  if (left.length > 0) await makeViews(duck, left);
+}
+
+interface Typed {
+  /** Types by names of columns. */
+  readonly types: Readonly<Record<string, string>>;
+  readonly rows: readonly Readonly<Record<string, DuckDBValue>>[];
+}
+
+/** What DuckDB says to `sql`. */
+async function byDuckDb(duck: DuckDBConnection, sql: string): Promise<Typed> {
+  const answer = await duck.runAndReadAll(sql);
+  const types = answer.columnTypes().map(String);
+  return {
+    types: Object.fromEntries(answer.columnNames().map((name, at) => [name, types[at] ?? ''])),
+    rows: answer.getRowObjects(),
+  };
+}
+
+/** Tables and views for readers, by what the file says of itself. */
+interface Dictionary {
+  readonly names: readonly string[];
+  /** By `name.column`. */
+  readonly types: ReadonlyMap<string, string>;
+}
+
+async function mirror(): Promise<{ at: Testbed<'account'>; dictionary: Dictionary }> {
+  const at = await testbed({ level: 'account', vendors: 30 });
+  const vendors = at.sandbox.vendors(account);
+  const enter = (vendor_name: string): number =>
+    Number(vendors.create({ vendor_name, language: 'en', is_1099: true })['vendorid']);
+  const [large, odd] = [enter('Large'), enter(`Odd ' " ; -- 🧾 \u202e מ`)];
+  await at.pull();
+  // More cents than 32 bits hold, and an amount that no binary fraction is.
+  vendors.setBalance(large, 'outstanding', [{ amount: '92233720368.07', code: 'USD' }]);
+  vendors.setBalance(odd, 'overdue', [{ amount: '0.10', code: 'EUR' }]);
+  vendors.archive(odd);
+  await at.clock.advance(60_000);
+  await at.pull();
+  const told = at.query<{ name: string; column_name: string; type: string | null }>('SELECT * FROM data_dictionary');
+  const names = [...new Set(told.map(({ name }) => name))].filter((name) => !name.startsWith('_'));
+  const types = new Map(told.map(({ name, column_name, type }) => [`${name}.${column_name}`, type ?? '']));
+  for (const name of ['payables', 'contractors_1099', 'vendor_changes', 'vis_state_changes', 'balance_history'])
+    expect(at.query(`SELECT * FROM ${name}`), name).not.toEqual([]);
+  return { at, dictionary: { names, types } };
+}
+
+/** A cell in one spelling, whatever a program makes of its type. */
+function plain(cell: unknown, type: string | undefined): string | null {
+  if (cell === null) return null;
+  if (type === 'TIMESTAMP') return timeOf(cell);
+  if (type === 'BOOLEAN') return String(Number(cell));
+  return scalar(cell);
+}
+
+const scalar = (cell: unknown): string =>
+  typeof cell === 'string' ? cell : typeof cell === 'bigint' ? String(cell) : JSON.stringify(cell);
+
+function timeOf(cell: unknown): string {
+  if (cell instanceof DuckDBTimestampValue) return String(cell.micros / 1_000n);
+  const text = typeof cell === 'object' ? (cell as { time: string }).time : scalar(cell);
+  return String(Date.parse(`${text.replace(' ', 'T')}Z`));
+}
+
+/** Rows of a table or view, in an order of their own. */
+function lines({ types }: Dictionary, name: string, rows: Rows): string[] {
+  const line = (row: Rows[number]): string =>
+    JSON.stringify(Object.entries(row).map(([column, cell]) => [column, plain(cell, types.get(`${name}.${column}`))]));
+  return rows.map(line).sort();
+}
+
+const title = (of: string, why: string | undefined): string =>
+  `${of}${why === undefined ? '' : ` (not asked: ${why})`}`;
+
+describe('every table and view, as it is read', () => {
+  it.skipIf(isMissing(missing.shell))(title('by the sqlite3 shell', missing.shell), async () => {
+    const { at, dictionary } = await mirror();
+    for (const name of dictionary.names)
+      expect(lines(dictionary, name, byShell(at.database, name)), name).toEqual(
+        lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
+      );
+  });
+
+  it.skipIf(isMissing(missing.python))(
+    title('by Python, with times as times and truth values as truth values', missing.python),
+    async () => {
+      const { at, dictionary } = await mirror();
+      for (const name of dictionary.names) {
+        const rows = byPython(at.database, name);
+        expect(lines(dictionary, name, rows), name).toEqual(
+          lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
+        );
+        for (const [column, cell] of rows.flatMap((row) => Object.entries(row)).filter(([, value]) => value !== null)) {
+          const type = dictionary.types.get(`${name}.${column}`);
+          expect([`${name}.${column}`, kindOf(cell)]).toEqual([`${name}.${column}`, pythonKinds[type ?? ''] ?? 'text']);
+        }
+      }
+    },
+  );
+
+  const hasNodeSqlite = process.versions.node.split('.').map(Number)[0]! >= 22;
+  it.skipIf(!hasNodeSqlite)(title('by node:sqlite', hasNodeSqlite ? undefined : 'needs Node 22'), async () => {
+    const { at, dictionary } = await mirror();
+    // Older versions of Node, and so its types here, do not have it.
+    const driver = 'node:sqlite';
+    const { DatabaseSync } = (await import(driver)) as {
+      DatabaseSync: new (path: string, options: object) => { prepare(sql: string): { all(): Rows }; close(): void };
+    };
+    const database = new DatabaseSync(at.database, { readOnly: true });
+    for (const name of dictionary.names)
+      expect(lines(dictionary, name, database.prepare(`SELECT * FROM "${name}"`).all()), name).toEqual(
+        lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
+      );
+    database.close();
+  });
+
+  it('by DuckDB: the definitions of views parse, and say the same', async () => {
+    const { at, dictionary } = await mirror();
+    const duck = await duckDb(at.database);
+    for (const name of dictionary.names) {
+      const { types, rows } = await byDuckDb(duck, `SELECT * FROM "${name}"`);
+      expect(lines(dictionary, name, rows), name).toEqual(lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)));
+      for (const [column, type] of Object.entries(types))
+        expect([`${name}.${column}`, type]).toEqual([
+          `${name}.${column}`,
+          duckTypes[dictionary.types.get(`${name}.${column}`) ?? ''] ?? 'VARCHAR',
+        ]);
+    }
+    duck.closeSync();
+  });
+
+  it.skipIf(isMissing(missing.odbc))(title('by ODBC', missing.odbc), async () => {
+    const { at, dictionary } = await mirror();
+    const columns = 'vendorid, currency, outstanding, overdue, outstanding_minor';
+    const query = `select ${columns} from payables order by vendorid, currency`;
+    const cells = at.query(query).map((row) => Object.values(row).map(String));
+    expect(byOdbc(at.database, query).map((row) => row.map(plainNumber))).toEqual(
+      cells.map((row) => row.map(plainNumber)),
+    );
+    for (const name of dictionary.names)
+      for (const [, , , column = '', code = ''] of byOdbc(at.database, `help ${name}`)) {
+        const type = dictionary.types.get(`${name}.${column}`) ?? '';
+        expect(odbcTypes[type] ?? odbcTypes['TEXT'], `${name}.${column}`).toContain(code);
+      }
+  });
+});
+
+describe('a Parquet file of every table and view', () => {
+  it('has the rows and types of the data dictionary in DuckDB', async () => {
+    const { at, dictionary } = await mirror();
+    const file = join(temporaryFolder(), 'a.parquet');
+    const options = { random: systemRandom, own: { secrets: '', readFrom: [] }, program: compiled.exports };
+    const duck = await duckDb(at.database);
+    for (const name of dictionary.names) {
+      const database = readMirror(at.database, at.clock);
+      expect(await exportToFile(database, file, { view: name }, options)).toEqual({ noTimes: 0 });
+      await database.close();
+      const { types, rows } = await byDuckDb(duck, `SELECT * FROM '${file}'`);
+      const expected = ask(at.database, `SELECT * FROM "${name}"`);
+      expect(lines(dictionary, name, rows), name).toEqual(lines(dictionary, name, expected));
+      for (const [column, type] of Object.entries(types))
+        expect([`${name}.${column}`, type]).toEqual([
+          `${name}.${column}`,
+          parquetTypes[dictionary.types.get(`${name}.${column}`) ?? ''] ?? 'VARCHAR',
+        ]);
+    }
+    duck.closeSync();
+  });
+});
+
+const pythonKinds: Readonly<Record<string, string>> = {
+  INTEGER: 'number',
+  REAL: 'number',
+  BOOLEAN: 'boolean',
+  TIMESTAMP: 'time',
+};
+const duckTypes: Readonly<Record<string, string>> = {
+  INTEGER: 'BIGINT',
+  REAL: 'DOUBLE',
+  BOOLEAN: 'BIGINT',
+  TIMESTAMP: 'TIMESTAMP',
+};
+const parquetTypes: Readonly<Record<string, string>> = { ...duckTypes, BOOLEAN: 'BOOLEAN' };
+/** The codes of ODBC: SQL_BIGINT, SQL_DOUBLE, SQL_BIT, SQL_TYPE_TIMESTAMP; texts are SQL_LONGVARCHAR, SQL_VARCHAR. */
+const odbcTypes: Readonly<Record<string, readonly string[]>> = {
+  INTEGER: ['-5'],
+  REAL: ['8'],
+  BOOLEAN: ['-7'],
+  TIMESTAMP: ['11', '93'],
+  TEXT: ['-1', '12'],
+};
+
+function kindOf(cell: unknown): string {
+  if (typeof cell === 'object') return 'time';
+  return typeof cell === 'string' ? 'text' : typeof cell;
+}
+
+/** Programs write 5 and 5.0, and one of them exponents. */
+function plainNumber(cell: string): string {
+  return /^-?[\d.]+(?:e[+-]?\d+)?$/i.test(cell) ? String(Number(cell)) : cell;
+}
