@@ -22,6 +22,7 @@ const documents = [
   'migrations/README.md',
   'src/README.md',
   'src/sandbox/README.md',
+  'test/HAZARDS.md',
   'test/README.md',
 ];
 

@@ -1,7 +1,7 @@
-/** The count of hazards: each is proven by a test that bears its id, or excused by name. */
+/** Every hazard of HAZARDS.md is shown by a test that bears its id, in the files that stand beside it. */
+import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { excused, hazards } from './hazards.ts';
 import { collect, sourceTree, type SourceFile } from './support/source/source-tree.ts';
 
 /** Tests of the sandbox prove that it can be as bad as the service, and nothing of the defence. */
@@ -34,19 +34,39 @@ function idsIn(title: string): string[] {
   return [...title.matchAll(/(?<![\w%/.-])[A-FHJK]\d{1,2}(?![\w-])/g)].map(([id]) => id);
 }
 
-const proven = new Set(tests.flatMap(titlesOf).flatMap(idsIn));
+interface Hazard {
+  readonly id: string;
+  /** Paths of tests, from this folder. */
+  readonly files: readonly string[];
+}
+
+const hazards: readonly Hazard[] = readFileSync(new URL('HAZARDS.md', import.meta.url), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, id, , , shownBy] = line.split(/\s*\|\s*/);
+    return id && /^[A-K]\d+$/.test(id)
+      ? [{ id, files: [...(shownBy ?? '').matchAll(/`(.+?)`/g)].map(([, file]) => file!) }]
+      : [];
+  });
+
+const idsOfFile = new Map(tests.map((file) => [file.path, new Set(titlesOf(file).flatMap(idsIn))]));
 
 describe('the hazards', () => {
-  it.each(hazards.filter((id) => !(id in excused)))('%s is proven by a test that says so', (id) => {
-    expect(proven).toContain(id);
+  it('stand in the list once each, numbered without gaps', () => {
+    const ids = hazards.map(({ id }) => id);
+    for (const family of new Set(ids.map(([letter]) => letter!))) {
+      const members = ids.filter((id) => id.startsWith(family));
+      expect(members).toEqual(members.map((_, index) => `${family}${index + 1}`));
+    }
   });
 
-  it.each(Object.keys(excused))('%s is excused, and truly without a test', (id) => {
-    expect(hazards).toContain(id);
-    expect(proven).not.toContain(id);
+  it.each(hazards)('$id is shown by a test in each file that the list names', ({ id, files }) => {
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect([...(idsOfFile.get(`test/${file}`) ?? [])], file).toContain(id);
   });
 
-  it('are all there are: no title bears an id that nobody knows', () => {
-    expect([...proven].filter((id) => !hazards.includes(id))).toEqual([]);
+  it('are all listed: no title of a test bears an id that is not', () => {
+    const listed = new Set(hazards.map(({ id }) => id));
+    expect([...idsOfFile.values()].flatMap((ids) => [...ids]).filter((id) => !listed.has(id))).toEqual([]);
   });
 });
