@@ -90,10 +90,12 @@ export class SqliteRuns implements Runs {
     this.#complete = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('runs')
-        .select((row) => row.fn.max('started_at').as('started_at'))
+        .select('started_at')
         .where('account_id', '=', at('account_id'))
         .where('outcome', '=', 'complete')
-        .where('kind', '!=', 'verify'),
+        .where('kind', '!=', 'verify')
+        .orderBy('id', 'desc')
+        .limit(1),
     );
     this.#everyComplete = plainStatement(
       sqlite,

@@ -18,6 +18,8 @@ import type { Readings } from '../areas/areas.ts';
 /** No commit takes on a further page after so many milliseconds: deliveries wait for its end. */
 const longEnough = 10;
 
+const progressEvery = 1_000;
+
 export interface ReadingParts {
   readonly writer: ReadingWriter;
   readonly runs: Pick<SqliteRuns, 'progress'>;
@@ -34,6 +36,8 @@ export class SqliteReadings implements Readings {
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
   readonly #deliveries: ReadingParts['deliveries'];
+  /** When it was noted last how far a run has come. */
+  readonly #progress = new WeakMap<SweepContext['run'], number>();
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
     this.#database = database;
@@ -59,7 +63,8 @@ export class SqliteReadings implements Readings {
         if (isWhole) confirmed.set(page, verdicts);
         else known.set(page, verdicts);
       }
-      if (confirmed.size > 0) this.#runs.progress(context.run.id, counts([...confirmed.values()]));
+      if (confirmed.size > 0 && this.#isProgressDue(context))
+        this.#runs.progress(context.run.id, counts([...confirmed.values()]));
       return confirmed;
     });
     while (applied.size < pages.length) {
@@ -87,6 +92,15 @@ export class SqliteReadings implements Readings {
       for (const [page, verdicts] of news) applied.set(page, verdicts);
     }
     return pages.flatMap((page) => applied.get(page) ?? []);
+  }
+
+  /** Pages that show nothing new say in the file how far the run has come, once a second: its end says it anyway. */
+  #isProgressDue({ run }: SweepContext): boolean {
+    const now = this.#clock.monotonic();
+    const since = this.#progress.get(run) ?? now;
+    const isDue = now - since >= progressEvery;
+    if (isDue || since === now) this.#progress.set(run, now);
+    return isDue;
   }
 
   /**

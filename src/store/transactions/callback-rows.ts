@@ -9,10 +9,29 @@ import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
 import type { RegistrationRefusal } from '../records/refusal-record.ts';
 import type { Callbacks } from '../areas/areas.ts';
 
+type Shown = Omit<CallbackTable, 'account_id'>;
+
+/** A check that finds nothing new is noted once in so many milliseconds: thousands of accounts are checked with each sweep. */
+const checkNoted = 3_600_000;
+
+/** Whether the callbacks are as they are known, from a check of late. */
+function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_at'>[], now: number): boolean {
+  const [since, until] = [timestamp(now - checkNoted), timestamp(now)];
+  const here = new Map(known.map((callback) => [callback.callbackid, callback]));
+  return (
+    known.length === shown.length &&
+    shown.every(({ callbackid, event, uri, verified }) => {
+      const old = here.get(callbackid);
+      const isAlike = old?.event === event && old.uri === uri && old.verified === verified;
+      return isAlike && old.checked_at > since && old.checked_at <= until;
+    })
+  );
+}
+
 export class SqliteCallbacks implements Callbacks {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #known: Statement<{ account_id: string }, Omit<CallbackTable, 'account_id' | 'checked_at'>>;
+  readonly #known: Statement<{ account_id: string }, Shown>;
   readonly #clear: Statement<{ account_id: string }>;
   readonly #insert: Statement<CallbackTable>;
   readonly #leftBehind: Statement<object, { account_id: string; callbackid: number }>;
@@ -28,7 +47,7 @@ export class SqliteCallbacks implements Callbacks {
     this.#known = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('callbacks')
-        .select(['callbackid', 'event', 'uri', 'verified'])
+        .select(['callbackid', 'event', 'uri', 'verified', 'checked_at'])
         .where('account_id', '=', at('account_id'))
         .orderBy('callbackid'),
     );
@@ -91,16 +110,24 @@ export class SqliteCallbacks implements Callbacks {
 
   knownCallbacks(account_id: string): Promise<Callback[]> {
     return this.#database.read(() =>
-      this.#known.all({ account_id }).map((row) => ({ ...row, verified: row.verified === 1 })),
+      this.#known
+        .all({ account_id })
+        .map(({ callbackid, event, uri, verified }) => ({ callbackid, event, uri, verified: verified === 1 })),
     );
   }
 
   replaceCallbacks(account_id: string, callbacks: readonly Callback[]): Promise<void> {
+    const now = this.#clock.now();
     return this.#database.write(() => {
+      const shown = callbacks.map(({ callbackid, event, uri, verified }) => ({
+        callbackid,
+        event,
+        uri,
+        verified: verified ? 1 : 0,
+      }));
+      if (isNoted(this.#known.all({ account_id }), shown, now)) return;
       this.#clear.run({ account_id });
-      const checked_at = timestamp(this.#clock.now());
-      for (const { callbackid, event, uri, verified } of callbacks)
-        this.#insert.run({ account_id, callbackid, event, uri, verified: verified ? 1 : 0, checked_at });
+      for (const callback of shown) this.#insert.run({ account_id, ...callback, checked_at: timestamp(now) });
     });
   }
 

@@ -39,11 +39,18 @@ export class SqliteGateways implements Gateways {
           removed_at: null,
         })
         .onConflict((conflict) =>
-          conflict.columns(['account_id', 'sgid']).doUpdateSet({
-            connectionid: sql`excluded.connectionid`,
-            gateway_name: sql`excluded.gateway_name`,
-            removed_at: null,
-          }),
+          conflict
+            .columns(['account_id', 'sgid'])
+            .doUpdateSet({
+              connectionid: sql`excluded.connectionid`,
+              gateway_name: sql`excluded.gateway_name`,
+              removed_at: null,
+            })
+            // A page that shows nothing new is not written.
+            .where(
+              sql<boolean>`gateways.connectionid IS NOT excluded.connectionid OR gateways.gateway_name IS NOT excluded.gateway_name
+                OR gateways.removed_at IS NOT NULL`,
+            ),
         ),
     );
     this.#remove = statement(sqlite, (at) =>

@@ -31,7 +31,7 @@ interface Ids {
 }
 
 interface Expiring {
-  /** The next rows after a place that are old enough, oldest first. */
+  /** The next rows after a place, oldest first. Rows that are not old enough may stand at their end. */
   readonly next: (at: At<Place>) => Description<OldRow>;
   readonly remove: (at: At<Ids>) => Description;
 }
@@ -73,8 +73,7 @@ const runs: Expiring = {
     mirrorSql
       .selectFrom('runs')
       .select(['id', 'started_at as at', sql<0 | 1>`outcome = 'running' OR (${isLatestSweep})`.as('stays')])
-      .where(sql<boolean>`started_at < ${at('since')} AND (started_at, id) > (${at('at')}, ${at('id')})`)
-      .orderBy('started_at')
+      .where('id', '>', at('id'))
       .orderBy('id')
       .limit(atOnce),
   remove: (at) => mirrorSql.deleteFrom('runs').where('id', 'in', among(at)),
@@ -118,7 +117,8 @@ async function* batches(
     const from: Place = place;
     // What a power cut brings back is removed by the next round.
     const { last, removed } = await database.writeInOrder(() => {
-      const rows = look.all(from);
+      const found = look.all(from);
+      const rows = found.filter(({ at }) => at < from.since);
       const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
       const removed = ids.length === 0 ? 0 : drop.run({ ids: JSON.stringify(ids) });
       return { last: rows.length < atOnce ? undefined : rows.at(-1), removed };

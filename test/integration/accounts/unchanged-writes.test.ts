@@ -1,0 +1,37 @@
+/** What a reconciliation that finds nothing new costs: with thousands of accounts, almost all of them are such. */
+import { expect, it, vi } from 'vitest';
+import { Database } from '../../../src/store/sqlite/database.ts';
+import { otherConnection } from '../../support/mirror-file.ts';
+import { testbed } from '../../support/testbed.ts';
+
+/** Pages of the mirror's journal for one: what is written while the run lasts, its callback check and its gateways included. */
+const mostPages = 24;
+
+it('K24 an unchanged reconciliation of one page waits for the disk twice, and writes few pages', async () => {
+  const at = await testbed({ level: 'daemon', vendors: 40 });
+  await at.untilRuns(2);
+  await at.clock.pass(60_000);
+
+  const durable: string[] = [];
+  const write = Database.prototype.write;
+  const spy = vi.spyOn(Database.prototype, 'write').mockImplementation(function <T>(this: Database, work: () => T) {
+    const counted = (): T => {
+      const changes = (): unknown => this.sqlite.prepare('SELECT total_changes()').pluck().get();
+      const before = changes();
+      const result = work();
+      if (changes() !== before) durable.push(this.path);
+      return result;
+    };
+    return write.call(this, counted) as Promise<T>;
+  });
+  const journal = otherConnection(at.settings.database);
+  const pages = (): number => (journal.pragma('wal_checkpoint(PASSIVE)') as { log: number }[])[0]?.log ?? NaN;
+  pages();
+  await at.untilRuns();
+  await at.clock.pass(60_000);
+  spy.mockRestore();
+
+  expect(at.runs.at(-1)).toMatchObject({ outcome: 'complete', counts: { created: 0, updated: 0 } });
+  expect(durable).toEqual([at.settings.database, at.settings.database]);
+  expect(pages()).toBeLessThanOrEqual(mostPages);
+});
