@@ -17,7 +17,10 @@ import type { ProcessContext } from '../process/process-context.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { print, printError, printJson, printNotice } from '../terminal/print.ts';
+import { shellWord } from '../process/settings-option.ts';
+import { visible } from '../terminal/plain-text.ts';
 import { isAnybodyThere, prompt, readInput } from '../terminal/prompt.ts';
+import { newSettings, type NewServiceOptions } from './new-settings.ts';
 import { oauthConnection } from './oauth-connection.ts';
 import { awaitRedirect } from './redirect-listener.ts';
 
@@ -27,9 +30,10 @@ interface Access {
   readonly error: MirrorError | undefined;
 }
 
-export const login: Run = async (call) => {
+export const login: Run<NewServiceOptions> = async (call) => {
   const { context, options } = call;
-  const settings = loadSettings(call);
+  const anew = await newSettings(call);
+  const settings = anew?.settings ?? loadSettings(call);
   const { name, oauth } = oauthConnection(settings, call.args[0]);
   return withInstallation(call, settings, async (installation) => {
     const request = await authorizationRequest(oauth, context.random);
@@ -37,12 +41,23 @@ export const login: Run = async (call) => {
     const { clock, fetch } = context;
     const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
     await installation.connections.keepGrant(name, authorized.pair);
+    const wrote = anew?.write() ?? [];
     const access = await accessOf(installation, accountsOf(settings, name), call);
-    if (options.json) printJson(context, document(name, authorized, access));
-    else report(context, name, authorized, access);
+    if (options.json) printJson(context, { ...document(name, authorized, access), wrote });
+    else {
+      for (const path of wrote) print(context, `Wrote ${visible(path)}.`);
+      report(context, name, authorized, access);
+      if (anew) print(context, next(anew.name));
+    }
     return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
   });
 };
+
+/** Where somebody goes from here who has just begun. */
+function next(name: string): string {
+  const option = `-c ${shellWord(name)}`;
+  return `Next, \`vendor-mirror doctor ${option}\` checks everything, and \`vendor-mirror serve ${option}\` mirrors it.`;
+}
 
 /** Accounts of the settings that a connection gives access to. */
 function accountsOf(settings: Settings, name: string): string[] {

@@ -1,5 +1,5 @@
 /** Which settings are in force: those of -c, of VENDOR_MIRROR_CONFIG, of this machine, or the built-in sandbox. */
-import { accessSync } from 'node:fs';
+import { accessSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withKept } from '../../settings/kept-accounts.ts';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
@@ -62,7 +62,10 @@ function settingsFile(context: ProcessContext, { config, sandbox }: CommonOption
   const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
   if (named !== undefined) return named;
   if (!sandbox)
-    printNotice(context, 'No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+    printNotice(
+      context,
+      `No settings are named (-c FILE): the built-in sandbox stands in for the service.${existsSync('mirror.yaml') ? ' The file mirror.yaml in this folder counts with -c mirror.yaml.' : ''}`,
+    );
   return join(context.packageRoot, 'config/sandbox.yaml');
 }
 

@@ -1,6 +1,10 @@
 /** A person logs in with a browser: the page of the sandbox, the redirect, the tokens that follow, and what may go wrong on the way. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
+import { until, watched, type DaemonProcess } from '../../support/testbed/daemon-process.ts';
+import { program } from '../../support/testbed/build.ts';
 import { ended, freePort } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
 
@@ -12,6 +16,17 @@ async function place(redirect?: string) {
   const redirectUri = redirect ?? `http://127.0.0.1:${await freePort()}/callback`;
   const at = await testbed({ level: 'program', service: sandbox, auth: authOf(sandbox.baseUrl, redirectUri) });
   return { ...at, sandbox };
+}
+
+/** A folder without settings, beside a service that has somebody to log in. */
+async function nothing() {
+  const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
+  const at = await testbed({ level: 'program', service: sandbox });
+  const secret = join(at.folder, 'client-secret');
+  writeFileSync(secret, 'hush\n');
+  const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+  const named = ['--base-url', sandbox.baseUrl, '--client-id', 'mirror', '--client-secret-file', secret];
+  return { ...at, sandbox, file: join(at.folder, 'new.yaml'), named: [...named, '--redirect-uri', redirectUri] };
 }
 
 /** The address that login asks to open. */
@@ -63,6 +78,72 @@ describe('login', () => {
     expect([out.status, out.stdout]).toEqual([0, expect.stringMatching(/^Logged out/)]);
     expect((await at.run('sync')).status).toBe(77);
     expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+  });
+
+  it('writes a settings file where there is none: doctor, sync and serve go on from there, to a verified webhook', async () => {
+    const at = await nothing();
+    const publicUrl = 'http://127.0.0.1:8787';
+    const child = at.start('login', '-c', at.file, '--account', '6BApk', '--public-url', publicUrl, ...at.named);
+    const end = ended(child);
+    const login = watched(child);
+    await login.logged('Waiting for the browser');
+    expect(existsSync(at.file)).toBe(false);
+    await fetch(await press(addressIn(login), 'allow'));
+    const { status, stdout } = await end;
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Wrote \S+new\.yaml\.\nLogged in\. Scopes: .*\nThe account 6BApk can be read\.\nNext, `vendor-mirror doctor -c \S+new\.yaml`/,
+      ),
+    ]);
+    expect(readFileSync(at.file, 'utf8')).not.toContain('hush');
+    expect(statSync(at.file).mode & 0o777).toBe(0o600);
+    // Other tests may listen on the usual ports.
+    const [listener, admin] = [await freePort(), await freePort()];
+    const text = readFileSync(at.file, 'utf8').replace('127.0.0.1:8787', `127.0.0.1:${listener}`);
+    writeFileSync(at.file, `${text.replace('listener:', `listener:\n  port: ${listener}`)}admin: { port: ${admin} }\n`);
+    const doctor = await at.run('doctor', '-c', at.file, '--json');
+    const { checks } = JSON.parse(doctor.stdout) as { checks: { check: string; result: string }[] };
+    expect(checks.filter(({ result }) => result === 'failure')).toEqual([]);
+    expect(await at.run('sync', '-c', at.file)).toMatchObject({ status: 0 });
+    const serving = at.start('serve', '-c', at.file);
+    const daemon = watched(serving);
+    await daemon.logged('"msg":"reconcile complete"');
+    await until(() => at.sandbox.sandbox.callbacks('6BApk').all()[0]?.verified === true);
+    expect(await daemon.end('SIGTERM')).toBe(0);
+  });
+
+  it('changes no settings file that is there, and says what a new one needs', async () => {
+    const at = await nothing();
+    for (const [argv, said] of [
+      [
+        ['-c', join(at.folder, 'mirror.yaml'), ...at.named, '--account', '6BApk'],
+        'exists, and login never changes a settings file',
+      ],
+      [['-c', at.file, ...at.named], 'For a new settings file, --account must be given too.'],
+      [['-c', at.file, '--client-id', 'mirror'], '--base-url and --account must be given too'],
+      [['-c', at.file, ...at.named.slice(0, 4), '--account', '6BApk'], 'say --client-secret-file FILE'],
+      [['main', '-c', at.file, ...at.named, '--account', '6BApk'], 'leave main out'],
+      [['--sandbox', ...at.named, '--account', '6BApk'], '--base-url names a service, and --sandbox another one'],
+    ] as const)
+      expect([argv, await at.run('login', ...argv)]).toMatchObject([
+        argv,
+        { status: 64, stderr: expect.stringContaining(said) as string },
+      ]);
+    expect(existsSync(at.file)).toBe(false);
+    const bare = spawnSync(process.execPath, [program, 'login'], { cwd: at.folder, encoding: 'utf8', env: {} });
+    expect([bare.status, bare.stderr]).toEqual([64, expect.stringContaining('login writes a new one, mirror.yaml')]);
+  });
+
+  it('writes nothing where the person refuses', async () => {
+    const at = await nothing();
+    const child = at.start('login', '-c', at.file, '--account', '6BApk', ...at.named);
+    const end = ended(child);
+    const login = watched(child);
+    await login.logged('Waiting for the browser');
+    await fetch(await press(addressIn(login), 'deny'));
+    expect((await end).status).toBe(77);
+    expect(existsSync(at.file)).toBe(false);
   });
 
   it('takes the pasted address where the browser comes back elsewhere', async () => {
