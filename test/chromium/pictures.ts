@@ -16,7 +16,7 @@ import { launchChromium, look } from '../support/screen/chromium.ts';
 import { packageRoot } from '../support/mirror-file.ts';
 import { account, token } from '../support/names.ts';
 import { constantRandom } from '../support/random.ts';
-import { terminalPage } from '../support/screen/terminal-picture.ts';
+import { terminalPage } from './terminal-picture.ts';
 import { testbed } from '../support/testbed.ts';
 import { collector } from '../support/testbed/command.ts';
 import type { DaemonTestbed } from '../support/testbed/daemon.ts';

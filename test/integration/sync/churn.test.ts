@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../../src/sandbox/core/random.ts';
 import { changeSomething } from '../../../src/sandbox/account/churn.ts';
-import { auditLosses } from '../../support/mirror/loss-audit.ts';
+import { auditLosses } from './loss-audit.ts';
 import { account } from '../../support/names.ts';
 import { testbed } from '../../support/testbed.ts';
 

@@ -67,7 +67,7 @@ it('K22 three starts in a row find the same service, whose changes arrive, and e
       for (const { callbackid } of callbacks) callbackids.add(callbackid);
       return callbacks.some(({ verified }) => verified);
     };
-    if (nth === 0) await daemon.logged('"msg":"reconcile complete"');
+    if (nth === 0) await daemon.swept();
     else expect(await isVerified()).toBe(true);
 
     for (const command of commands) {
@@ -100,7 +100,7 @@ it('K22 commands without a daemon take turns with the one world, and a daemon wa
   const runs = [at.run('sync'), at.run('reconcile'), at.run('verify')];
   const daemon = at.serve();
   expect((await Promise.all(runs)).map(({ status }) => status)).toEqual([0, 0, expect.any(Number)]);
-  await daemon.logged('"msg":"reconcile complete"');
+  await daemon.swept();
   expect((await at.run('verify')).status).toBe(0);
   expect(await daemon.end()).toBe(0);
   expect(existsSync(`${at.database}.world.address`)).toBe(false);

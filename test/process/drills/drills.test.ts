@@ -30,8 +30,7 @@ const absent = "presence IN ('missing', 'gone')";
 
 /** A daemon that has swept once and is told of changes. */
 async function living(at: Testbed<'program'>, world: EmbeddedSandbox): Promise<DaemonProcess> {
-  const daemon = await at.serve();
-  await daemon.logged('"msg":"reconcile complete"');
+  const daemon = await at.serveUntilSwept();
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);
   return daemon;
 }

@@ -63,7 +63,7 @@ class Consumer {
 
   #start(): DaemonProcess {
     const loader = join(packageRoot, '.config/typescript-loader.js');
-    const script = join(packageRoot, 'test/support/network/feed-consumer.ts');
+    const script = join(packageRoot, 'test/process/kills/feed-consumer.ts');
     const address = `http://127.0.0.1:${this.#at.adminPort}/api/changes`;
     return watched(this.#at.execute(process.execPath, '--import', loader, script, this.#form, address, this.#file));
   }

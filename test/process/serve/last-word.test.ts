@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/mirror-file.ts';
-import { type DaemonProcess } from '../../support/testbed/daemon-process.ts';
 import { program } from '../../support/testbed/build.ts';
 import { ended } from '../../support/testbed/program.ts';
 import { testbed } from '../../support/testbed.ts';
@@ -23,12 +22,11 @@ function lastRecord(stderr: string): LogRecord {
   return JSON.parse(records.at(-1) ?? '{}') as LogRecord;
 }
 
-const swept = (daemon: DaemonProcess): Promise<void> => daemon.logged('"msg":"reconcile complete"');
-
 describe('the last record of the log', () => {
   it('K26 is the signal that ended the daemon, and the exit status', async () => {
-    const daemon = await (await testbed({ level: 'program', service: { vendors: 5 }, listens: true })).serve();
-    await swept(daemon);
+    const daemon = await (
+      await testbed({ level: 'program', service: { vendors: 5 }, listens: true })
+    ).serveUntilSwept();
     expect(await daemon.end()).toBe(0);
     expect(lastRecord(daemon.stderr())).toMatchObject({
       level: 30,
@@ -39,13 +37,8 @@ describe('the last record of the log', () => {
   });
 
   it('K26 is why the daemon cannot start', async () => {
-    const at = await testbed({
-      level: 'program',
-      service: { vendors: 5 },
-      listens: true,
-    });
-    const first = await at.serve();
-    await swept(first);
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
+    const first = await at.serveUntilSwept();
     const { status, stderr } = await at.run('serve');
     expect(status).toBe(75);
     expect(lastRecord(stderr)).toMatchObject({ level: 60, code: 'already_running', exit: 75 });
@@ -69,8 +62,7 @@ describe('the last record of the log', () => {
       listens: true,
       settings: 'schedule: { reconcile: "* * * * * *" }',
     });
-    const daemon = await at.serve();
-    await swept(daemon);
+    const daemon = await at.serveUntilSwept();
     const damage = new Driver(at.database);
     damage.unsafeMode();
     damage.exec(
@@ -91,8 +83,7 @@ describe('the last record of the log', () => {
       listens: true,
       env: { NODE_OPTIONS: `--require ${preload}` },
     });
-    const daemon = await at.serve();
-    await swept(daemon);
+    const daemon = await at.serveUntilSwept();
     expect(await daemon.end('SIGUSR2')).toBe(70);
     expect(lastRecord(daemon.stderr())).toMatchObject({ level: 60, code: 'bug', exit: 70, err: { message: 'boom' } });
   });

@@ -13,8 +13,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   it('J10 B6 stopped and continued, it reconciles before it calls itself fresh', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { lose: 1 } });
     const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
-    const daemon = await at.serve();
-    await daemon.logged('"msg":"reconcile complete"');
+    const daemon = await at.serveUntilSwept();
     const vendorService = world.sandbox.vendors(world.account);
     const isFresh = async (): Promise<boolean> => {
       const answer = await fetch(`http://127.0.0.1:${at.adminPort}/api/status`);
@@ -39,8 +38,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
   it('F9 its file moved away, it ends with 74 and says so', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100 });
     const at = await testbed({ level: 'program', service: world, listens: true });
-    const daemon = await at.serve();
-    await daemon.logged('"msg":"reconcile complete"');
+    const daemon = await at.serveUntilSwept();
     renameSync(at.database, `${at.database}.moved`);
     expect(await daemon.ended).toBe(74);
     expect(daemon.stderr()).toContain(`${at.database} was moved or deleted while it was in use.`);

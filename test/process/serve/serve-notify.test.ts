@@ -19,12 +19,7 @@ describe('systemd', () => {
   it('is told when the daemon serves, and when it stops, where it wants to know', async () => {
     const { folder, said } = notifier();
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder };
-    const at = await testbed({
-      level: 'program',
-      service: { vendors: 5 },
-      listens: true,
-      env,
-    });
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
     const daemon = await at.serve();
     await until(() => said() === 'READY=1 at /run/notify, \n');
     expect(await daemon.end()).toBe(0);
@@ -43,12 +38,7 @@ describe('systemd', () => {
 
   it('that cannot be told is no reason to stop', async () => {
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder() };
-    const at = await testbed({
-      level: 'program',
-      service: { vendors: 5 },
-      listens: true,
-      env,
-    });
+    const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
     const daemon = await at.serve();
     await daemon.logged('systemd could not be told READY=1');
     expect(await daemon.end()).toBe(0);

@@ -30,8 +30,7 @@ function idsAt({ sandbox, account }: EmbeddedSandbox): number[] {
 /** A daemon that runs, has swept once, and is told of changes. */
 async function living(world: EmbeddedSandbox, more = settings) {
   const at = await testbed({ level: 'program', service: world, listens: true, settings: more });
-  const daemon = await at.serve();
-  await daemon.logged('"msg":"reconcile complete"');
+  const daemon = await at.serveUntilSwept();
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);
   return { at, daemon };
 }
@@ -64,7 +63,7 @@ it('F8 a daemon whose lock was removed ends with 75 as soon as a second daemon w
       .replaceAll(String(at.adminPort), String(ports[1])),
   );
   const second = watched(at.start('serve', '-c', elsewhere));
-  await second.logged('"msg":"reconcile complete"');
+  await second.swept();
   const [first = 0] = idsAt(world);
   world.sandbox.vendors(world.account).setBalance(first, 'overdue', [{ amount: '7.50', code: 'USD' }]);
   // It looks at its files each minute, and before it looks after its callbacks.
@@ -80,11 +79,7 @@ it.each<[string, (at: Testbed<'program'>) => number]>([
   ['the listener', (at) => at.listenerPort],
   ['the admin page', (at) => at.adminPort],
 ])('J9 where another program holds the port of %s, the start ends with 69 and says so', async (name, portOf) => {
-  const at = await testbed({
-    level: 'program',
-    service: { vendors: 5 },
-    listens: true,
-  });
+  const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
   const other = createServer().listen(portOf(at), '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');
@@ -118,7 +113,7 @@ describe('C11 C13 deliveries are answered whatever the daemon is doing', () => {
       sentAt.set(id, pages);
       world.sandbox.vendors(world.account).edit(id, { city: 'Oslo' });
     });
-    await daemon.logged('"msg":"reconcile complete"');
+    await daemon.swept();
     expect([waited.length, [...statuses]]).toEqual([60, [200]]);
     expect(Math.max(...waited)).toBeLessThan(100);
     expect(missing(at, world)).toEqual([]);

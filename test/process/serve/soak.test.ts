@@ -57,8 +57,7 @@ it.runIf(minutes > 0 && process.platform === 'linux')(
       settings:
         'schedule: { pull: "*/5 * * * *", reconcile: "* * * * *" }\nsync: { lag: 0s, secondLook: 1s, breaker: { vendors: 100000 } }',
     });
-    const daemon = await at.serve();
-    await daemon.logged('"msg":"reconcile complete"');
+    const daemon = await at.serveUntilSwept();
     const stopFlow = flow(world, seededRandom(seedOf(seed, 'life')), life);
     const samples: Sample[] = [];
     for (let look = 0; look < (minutes * 60_000) / pace; look++) {

@@ -2,7 +2,7 @@
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { ProofKind } from '../../../src/store/tables/mirror-tables.ts';
 import { sweep } from '../../../src/sync/sweep/sweep.ts';
-import { orders, ScriptedList, type Change, type ListWorld, type Script } from '../../support/scripted-list.ts';
+import { orders, ScriptedList, type Change, type ListWorld, type Script } from './scripted-list.ts';
 
 export interface Swept {
   /** How the sweep was proven complete; undefined where it was not. */

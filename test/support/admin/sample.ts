@@ -157,22 +157,25 @@ export function facts(accounts: readonly AccountFacts[] = [account()]): HealthFa
   };
 }
 
+/** As `freshness` says it of an account of which nothing is known yet. */
+export const nothingFresh = {
+  last_complete_sweep: null,
+  oldest_unsettled_delivery: null,
+  open_suspects: 0,
+  parked_vendors: 0,
+  callback_verified: null,
+  safe_as_of: null,
+  listed_as_of: null,
+  not_served_since: null,
+  paused_since: null,
+} as const;
+
 /** An account of which nothing is known yet. */
 export function newAccount(name: string): AccountFacts {
   return account({
     account: name,
     counts: [],
-    freshness: {
-      last_complete_sweep: null,
-      oldest_unsettled_delivery: null,
-      open_suspects: 0,
-      parked_vendors: 0,
-      callback_verified: null,
-      safe_as_of: null,
-      listed_as_of: null,
-      not_served_since: null,
-      paused_since: null,
-    },
+    freshness: nothingFresh,
     queue: { waiting: 0, parked: 0 },
     runs: [],
     findings: [],

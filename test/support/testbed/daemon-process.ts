@@ -14,6 +14,8 @@ export interface DaemonProcess {
   readonly stderr: () => string;
   /** Resolves once standard error holds the text; rejects if the process ends without. */
   logged(text: string): Promise<void>;
+  /** Resolves once a reconciliation is complete. */
+  swept(): Promise<void>;
   /** Its exit status, once it has ended; null where a signal ended it. */
   readonly ended: Promise<number | null>;
   /** Sends the signal, unless the process has ended, and waits for its end. */
@@ -26,18 +28,20 @@ export function watched(child: ChildProcess): DaemonProcess {
   child.stdout?.resume();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const ended = once(child, 'close').then(() => child.exitCode);
+  const logged = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (stderr.includes(text)) resolve();
+      };
+      child.stderr?.on('data', look);
+      child.once('close', () => reject(new Error(`The daemon ended without saying ${text}:\n${stderr}`)));
+      look();
+    });
   return {
     child,
     stderr: () => stderr,
-    logged: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (stderr.includes(text)) resolve();
-        };
-        child.stderr?.on('data', look);
-        child.once('close', () => reject(new Error(`The daemon ended without saying ${text}:\n${stderr}`)));
-        look();
-      }),
+    logged,
+    swept: () => logged('"msg":"reconcile complete"'),
     ended,
     end(signal = 'SIGTERM') {
       if (child.exitCode === null) child.kill(signal);

@@ -38,6 +38,8 @@ export interface ProgramTestbed {
   launch(): DaemonProcess;
   /** Starts `serve`, and waits until it says that it serves. */
   serve(): Promise<DaemonProcess>;
+  /** Starts `serve`, and waits until its first reconciliation is complete. */
+  serveUntilSwept(): Promise<DaemonProcess>;
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
 }
 
@@ -90,6 +92,11 @@ ${settings}`,
   };
   const start = (...argv: string[]): ChildProcess => execute(process.execPath, program, ...argv);
   const launch = (): DaemonProcess => watched(start('serve'));
+  const launchUntil = async (isReady: (daemon: DaemonProcess) => Promise<void>): Promise<DaemonProcess> => {
+    const daemon = launch();
+    await isReady(daemon);
+    return daemon;
+  };
   return {
     folder,
     database,
@@ -99,11 +106,8 @@ ${settings}`,
     start,
     run: (...argv) => ended(start(...argv)),
     launch,
-    async serve() {
-      const daemon = launch();
-      await daemon.logged('"msg":"serving"');
-      return daemon;
-    },
+    serve: () => launchUntil((daemon) => daemon.logged('"msg":"serving"')),
+    serveUntilSwept: () => launchUntil((daemon) => daemon.swept()),
     query: (sql, ...values) => ask(database, sql, ...values),
   };
 }

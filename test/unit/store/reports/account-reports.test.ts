@@ -12,6 +12,7 @@ import {
   type Rows,
 } from '../../../support/mirror-file.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
+import { nothingFresh } from '../../../support/admin/sample.ts';
 import { cases } from '../../../support/test-size.ts';
 
 const clock = virtualClock({ auto: true });
@@ -30,17 +31,7 @@ describe('reports on accounts', () => {
         account: '6BApk',
         counts: [],
         totals: [],
-        freshness: {
-          last_complete_sweep: null,
-          not_served_since: null,
-          paused_since: null,
-          oldest_unsettled_delivery: null,
-          open_suspects: 0,
-          parked_vendors: 0,
-          callback_verified: null,
-          safe_as_of: null,
-          listed_as_of: null,
-        },
+        freshness: nothingFresh,
         queue: { waiting: 0, parked: 0 },
         sweepRequest: { asked_at: null, callback_ids: 0, callback_id_at: null },
         failing: null,

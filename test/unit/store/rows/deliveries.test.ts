@@ -1,17 +1,9 @@
 import fc from 'fast-check';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemRandom, timestamp } from '../../../../src/domain/clock.ts';
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../../../src/domain/clock.ts';
 import { listDeliveries, type DeliveryFilter } from '../../../../src/store/reports/delivery-list.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
-import {
-  migrations,
-  namedProcess,
-  readMirror,
-  type Row,
-  temporaryFolder,
-  writeMirror,
-} from '../../../support/mirror-file.ts';
+import { readMirror, type Row } from '../../../support/mirror-file.ts';
+import { openedMirror } from '../../../support/mirror/opened-mirror.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
 import { cases } from '../../../support/test-size.ts';
 import type { Mark } from '../../../../src/store/records/mark-record.ts';
@@ -31,17 +23,8 @@ interface Place {
 }
 
 async function open(rows: Record<string, Row[]> = {}): Promise<Place> {
-  const path = join(temporaryFolder(), 'vendors.db');
   const clock = virtualClock();
-  await writeMirror(path, clock, rows);
-  const mirror = await openMirror({
-    path,
-    migrations,
-    clock,
-    random: systemRandom,
-    lockProcess: namedProcess(),
-  });
-  onTestFinished(async () => mirror.close());
+  const { path, mirror } = await openedMirror(rows, clock);
   const list: Place['list'] = (filter = {}) => listDeliveries(readMirror(path, clock).sqlite, filter);
   return {
     mirror,

@@ -3,17 +3,14 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMaintenance } from '../../../../src/app/background/maintenance.ts';
-import { systemRandom, timestamp } from '../../../../src/domain/clock.ts';
+import { timestamp } from '../../../../src/domain/clock.ts';
 import type { Settings } from '../../../../src/settings/parse.ts';
 import type { Service } from '../../../../src/domain/lifecycle.ts';
 import { createLog } from '../../../../src/domain/log.ts';
 import type { Database } from '../../../../src/store/sqlite/database.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
 import { prune } from '../../../../src/store/transactions/retention.ts';
 import {
   ask,
-  migrations,
-  namedProcess,
   openDatabase,
   run,
   temporaryFolder,
@@ -22,6 +19,7 @@ import {
   version,
   writeMirror,
 } from '../../../support/mirror-file.ts';
+import { openedMirror } from '../../../support/mirror/opened-mirror.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
@@ -33,16 +31,7 @@ const daysAgo = (days: number): string => timestamp(clock.now() - days * day);
 
 /** A mirror with these rows, and a look at which of them are left. */
 async function holding(rows: Rows): Promise<{ mirror: Store; left: (table: string, column?: string) => unknown[] }> {
-  const path = join(temporaryFolder(), 'vendors.db');
-  await writeMirror(path, clock, rows);
-  const mirror = await openMirror({
-    path,
-    migrations,
-    clock,
-    random: systemRandom,
-    lockProcess: namedProcess(),
-  });
-  onTestFinished(() => mirror.close());
+  const { path, mirror } = await openedMirror(rows, clock);
   return {
     mirror,
     left: (table, column = 'id') =>

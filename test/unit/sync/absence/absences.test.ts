@@ -1,24 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { account } from '../../../support/names.ts';
-import { testbed, type Testbed, type TestbedOptions } from '../../../support/testbed.ts';
+import { testbed, type Testbed } from '../../../support/testbed.ts';
+import { activeIds, pulledAccount, shortPages } from '../../../support/testbed/pulled-account.ts';
 import { activeDifferences } from '../../../support/mirror/differences.ts';
-
-const paging = { perPage: 15, concurrency: 1 };
-
-/** A bench whose mirror is full, a minute later. */
-async function mirrored(options: TestbedOptions<'account'> = {}): Promise<Testbed<'account'>> {
-  const at = await testbed({ level: 'account', vendors: 60, settings: { service: { paging } }, ...options });
-  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
-  await at.clock.advance(60_000);
-  return at;
-}
-
-/** The numbers of some active vendors, in order. */
-function actives(at: Testbed<'account'>, count: number): number[] {
-  return at
-    .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
-    .map(({ vendorid }) => vendorid);
-}
 
 function stateOf(at: Testbed<'account'>, vendorid: number): Record<string, unknown> {
   return at.query('SELECT presence, vis_state, vis_state_source FROM vendors WHERE vendorid = ?', vendorid)[0]!;
@@ -35,8 +19,8 @@ function movesOf(at: Testbed<'account'>, vendorid: number): Record<string, unkno
 
 describe('where the service reads vendors by number', () => {
   it('A10 a vendor that is not listed is asked for, and is gone where it is not found', async () => {
-    const at = await mirrored();
-    const [vanished] = actives(at, 1);
+    const at = await pulledAccount();
+    const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'gone', vis_state: 0 });
@@ -44,16 +28,16 @@ describe('where the service reads vendors by number', () => {
   });
 
   it('one that was deleted is read as deleted', async () => {
-    const at = await mirrored({ world: ['visStateFilter=ignored'] });
-    const [deleted] = actives(at, 1);
+    const at = await pulledAccount({ world: ['visStateFilter=ignored'] });
+    const [deleted] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(deleted!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, updated: 1 });
     expect(stateOf(at, deleted!)).toEqual({ presence: 'present', vis_state: 1, vis_state_source: 'reported' });
   });
 
   it('A22 a refusal says nothing about it: it stays suspect, with a finding', async () => {
-    const at = await mirrored();
-    const [hidden] = actives(at, 1);
+    const at = await pulledAccount();
+    const [hidden] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(hidden!);
     at.sandbox.onRequest((request) => {
       if (request.path.endsWith(`/${hidden}`)) at.sandbox.faults.next({ kind: '403' });
@@ -67,8 +51,8 @@ describe('where the service reads vendors by number', () => {
   });
 
   it('B7 a vendor comes back from the dead, and the moves are history', async () => {
-    const at = await mirrored({ world: ['readDeleted=404'] });
-    const [one] = actives(at, 1);
+    const at = await pulledAccount({ world: ['readDeleted=404'] });
+    const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
     await at.pull();
     expect(stateOf(at, one!)).toMatchObject({ presence: 'present', vis_state: 1 });
@@ -83,8 +67,8 @@ describe('where the service reads vendors by number', () => {
   });
 
   it('a deleted vendor that lists hide is found changed all the same', async () => {
-    const at = await mirrored({ world: ['visStateFilter=ignored'] });
-    const [deleted] = actives(at, 1);
+    const at = await pulledAccount({ world: ['visStateFilter=ignored'] });
+    const [deleted] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(deleted!);
     await at.pull();
     await at.clock.advance(60_000);
@@ -100,8 +84,8 @@ describe('where the service reads none by number', () => {
   const world = ['readOne=405', 'visStateFilter=ignored'];
 
   it('a second complete sweep must agree, and then the vendor is missing and taken for deleted', async () => {
-    const at = await mirrored({ world });
-    const [vanished] = actives(at, 1);
+    const at = await pulledAccount({ world });
+    const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1, pages: 8 });
     expect(stateOf(at, vanished!)).toEqual({ presence: 'missing', vis_state: 1, vis_state_source: 'inferred' });
@@ -109,8 +93,8 @@ describe('where the service reads none by number', () => {
   });
 
   it('A22 a refusal does not teach that it reads them', async () => {
-    const at = await mirrored({ world: ['readOne=404', 'visStateFilter=ignored'] });
-    const [first, second] = actives(at, 2);
+    const at = await pulledAccount({ world: ['readOne=404', 'visStateFilter=ignored'] });
+    const [first, second] = activeIds(at, 2);
     at.sandbox.vendors(account).vanish(first!);
     const heal = at.sandbox.onRequest(({ path }) => {
       if (/\d$/.test(path)) at.sandbox.faults.next({ kind: '403' });
@@ -125,8 +109,8 @@ describe('where the service reads none by number', () => {
 
   it('A10 a suspect stays one while the second sweep is not complete, and the next run decides', async () => {
     // Where the size of a page is ignored, a list that moves cannot be proven by windows.
-    const at = await mirrored({ world: [...world, 'perPage=ignored'] });
-    const [vanished] = actives(at, 1);
+    const at = await pulledAccount({ world: [...world, 'perPage=ignored'] });
+    const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
     let pages = 0;
     const stop = at.sandbox.onRequest(() => {
@@ -144,8 +128,8 @@ describe('where the service reads none by number', () => {
   });
 
   it('A10 an empty list is not the first of two either', async () => {
-    const at = await mirrored({ world, vendors: 12 });
-    const [vanished] = actives(at, 1);
+    const at = await pulledAccount({ world, vendors: 12 });
+    const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
     at.sandbox.faults.next({ kind: 'empty_list' });
     expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
@@ -156,8 +140,8 @@ describe('where the service reads none by number', () => {
   });
 
   it('A10 an empty second list agrees to nothing', async () => {
-    const at = await mirrored({ world });
-    const [vanished] = actives(at, 1);
+    const at = await pulledAccount({ world });
+    const [vanished] = activeIds(at, 1);
     at.sandbox.vendors(account).vanish(vanished!);
     let lists = 0;
     const stop = at.sandbox.onRequest(({ query }) => {
@@ -175,8 +159,8 @@ describe('where the service reads none by number', () => {
   });
 
   it('a suspect that is seen again was never absent', async () => {
-    const at = await mirrored({ world });
-    const [one] = actives(at, 1);
+    const at = await pulledAccount({ world });
+    const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
     let pages = 0;
     at.sandbox.onRequest(() => {
@@ -188,8 +172,8 @@ describe('where the service reads none by number', () => {
   });
 
   it('B7 a missing vendor that is listed again is present again', async () => {
-    const at = await mirrored({ world });
-    const [one] = actives(at, 1);
+    const at = await pulledAccount({ world });
+    const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
     await at.pull();
     expect(stateOf(at, one!)).toMatchObject({ presence: 'missing' });
@@ -206,11 +190,11 @@ describe('where the service reads none by number', () => {
 
 describe('what says nothing about absence', () => {
   it('A1 A10 a sweep that is not complete', async () => {
-    const at = await mirrored({
+    const at = await pulledAccount({
       world: ['perPage=ignored'],
-      settings: { service: { paging }, sync: { sweepPasses: 1 } },
+      settings: { service: { paging: shortPages }, sync: { sweepPasses: 1 } },
     });
-    const [onPageOne] = actives(at, 1);
+    const [onPageOne] = activeIds(at, 1);
     at.sandbox.onRequest(({ query }) => {
       if (query.get('page') === '2') at.sandbox.vendors(account).vanish(onPageOne!);
     });
@@ -220,7 +204,7 @@ describe('what says nothing about absence', () => {
   });
 
   it('A14 a sweep that another reading has overtaken', async () => {
-    const at = await mirrored();
+    const at = await pulledAccount();
     const { engine } = at.installation.account(account);
     let created = 0;
     let told: Promise<unknown> | undefined;
@@ -242,9 +226,9 @@ describe('what says nothing about absence', () => {
 
 describe('the breaker', () => {
   it('A11 holds many absences back, applies everything else, and yields to a person', async () => {
-    const at = await mirrored();
+    const at = await pulledAccount();
     const vendorService = at.sandbox.vendors(account);
-    const [renamed, ...vanished] = actives(at, 26);
+    const [renamed, ...vanished] = activeIds(at, 26);
     for (const vendorid of vanished) vendorService.vanish(vendorid);
     vendorService.edit(renamed!, { vendor_name: 'Renamed' });
     const run = await at.pull();
@@ -275,14 +259,16 @@ describe('the breaker', () => {
     'The service counts 20 vendors on 2 pages and shows none: all are hidden, or every page is answered as the first.';
 
   it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
-    const at = await mirrored({ settings: { service: { paging }, sync: { breaker: { vendors: 2, percent: 10 } } } });
+    const at = await pulledAccount({
+      settings: { service: { paging: shortPages }, sync: { breaker: { vendors: 2, percent: 10 } } },
+    });
     const vendorService = at.sandbox.vendors(account);
-    for (const vendorid of actives(at, 40)) vendorService.vanish(vendorid);
+    for (const vendorid of activeIds(at, 40)) vendorService.vanish(vendorid);
     expect(await at.pull({ approved: 40 })).toMatchObject({ outcome: 'complete', suspects: 40 });
     await at.clock.advance(60_000);
     const left = at.query('SELECT 1 FROM active_vendors').length;
     expect(left).toBeLessThan(30);
-    for (const vendorid of actives(at, 3)) vendorService.vanish(vendorid);
+    for (const vendorid of activeIds(at, 3)) vendorService.vanish(vendorid);
     expect((await at.pull()).error).toMatchObject({ code: 'breaker_tripped' });
     expect(at.query('SELECT 1 FROM active_vendors')).toHaveLength(left);
   });
@@ -292,7 +278,7 @@ describe('the breaker', () => {
       level: 'account',
       vendors: 20,
       world: [...world, 'paging=echoed'],
-      settings: { service: { paging } },
+      settings: { service: { paging: shortPages } },
     });
     const vendorService = at.sandbox.vendors(account);
     const listed = vendorService.all().map(({ vendorid }) => Number(vendorid));
@@ -313,7 +299,7 @@ describe('the breaker', () => {
   });
 
   it('A9 believes that all are hidden where a person says so', async () => {
-    const at = await testbed({ level: 'account', vendors: 20, world, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors: 20, world, settings: { service: { paging: shortPages } } });
     const vendorService = at.sandbox.vendors(account);
     for (const { vendorid } of vendorService.all()) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'incomplete', error: { code: 'breaker_tripped' } });
@@ -326,7 +312,12 @@ describe('the breaker', () => {
     ['one page may hold them all', 15, world, 15],
     ['one of them is shown', 20, world, 19],
   ])('A9 asks nobody where %s', async (_, vendors, where, deleted) => {
-    const at = await testbed({ level: 'account', vendors, world: where, settings: { service: { paging } } });
+    const at = await testbed({
+      level: 'account',
+      vendors,
+      world: where,
+      settings: { service: { paging: shortPages } },
+    });
     const vendorService = at.sandbox.vendors(account);
     for (const { vendorid } of vendorService.all().slice(0, deleted)) vendorService.delete(Number(vendorid));
     expect(await at.pull()).toMatchObject({ outcome: 'complete' });

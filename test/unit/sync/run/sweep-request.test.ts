@@ -1,12 +1,10 @@
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemRandom } from '../../../../src/domain/clock.ts';
-import { openMirror } from '../../../../src/store/open/sqlite-store.ts';
+import { describe, expect, it } from 'vitest';
 import { listDeliveries } from '../../../../src/store/reports/delivery-list.ts';
 import { answerRequest, openRequest, type OpenRequest } from '../../../../src/sync/run/sweep-request.ts';
 import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
 import { account } from '../../../support/names.ts';
-import { migrations, namedProcess, readMirror, temporaryFolder, writeMirror } from '../../../support/mirror-file.ts';
+import { readMirror } from '../../../support/mirror-file.ts';
+import { openedMirror } from '../../../support/mirror/opened-mirror.ts';
 import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
 import type { Engine } from '../../../../src/sync/account/engine.ts';
@@ -27,14 +25,11 @@ interface Place {
 
 /** A mirror in whose queue as many vendors wait as may. */
 async function openFull(): Promise<Place> {
-  const path = join(temporaryFolder(), 'vendors.db');
   const clock = virtualClock();
   const at = '2026-11-20 09:00:00.000';
   const mark = { account_id: account, generation: 1, marked_at: at, due_at: at, due_ms: 0, reason: 'delivery' };
   const dirty_vendors = Array.from({ length: 10_000 }, (_, index) => ({ ...mark, vendorid: index + 1 }));
-  await writeMirror(path, clock, { dirty_vendors });
-  const mirror = await openMirror({ path, migrations, clock, random: systemRandom, lockProcess: namedProcess() });
-  onTestFinished(() => mirror.close());
+  const { path, mirror } = await openedMirror({ dirty_vendors }, clock);
   const engine = { mirror, accountId: account, clock, sync: { secondLook: 30_000, lag: 5_000 } } as unknown as Engine;
   return {
     engine,

@@ -3,22 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { account } from '../../../support/names.ts';
 import { testbed, type Testbed, type TestbedOptions } from '../../../support/testbed.ts';
-
-const paging = { perPage: 15, concurrency: 1 };
-
-/** A bench whose mirror is full, a minute later. */
-async function mirrored(options: TestbedOptions<'account'> = {}): Promise<Testbed<'account'>> {
-  const at = await testbed({ level: 'account', vendors: 60, settings: { service: { paging } }, ...options });
-  expect(await at.pull()).toMatchObject({ outcome: 'complete' });
-  await at.clock.advance(60_000);
-  return at;
-}
-
-function actives(at: Testbed<'account'>, count: number): number[] {
-  return at
-    .query<{ vendorid: number }>('SELECT vendorid FROM active_vendors ORDER BY vendorid LIMIT ?', count)
-    .map(({ vendorid }) => vendorid);
-}
+import { activeIds, pulledAccount, shortPages } from '../../../support/testbed/pulled-account.ts';
 
 function absent(at: Testbed<'account'>): number {
   const [row] = at.query<{ n: number }>("SELECT count(*) AS n FROM vendors WHERE presence IN ('missing', 'gone')");
@@ -33,11 +18,11 @@ describe('a service whose lists hide deleted vendors', () => {
   const world = ['listDeleted=hidden', 'visStateFilter=ignored'];
 
   it('K1 one deletion in the middle of a sweep makes no suspects of the many that were deleted before', async () => {
-    const at = await mirrored({ world, vendors: 150 });
-    for (const vendorid of actives(at, 118)) at.sandbox.vendors(account).delete(vendorid);
+    const at = await pulledAccount({ world, vendors: 150 });
+    for (const vendorid of activeIds(at, 118)) at.sandbox.vendors(account).delete(vendorid);
     expect(await at.pull({ approved: 118 })).toMatchObject({ outcome: 'complete', suspects: 118 });
     await at.clock.advance(60_000);
-    const [shown] = actives(at, 1);
+    const [shown] = activeIds(at, 1);
     const { engine } = at.installation.account(account);
     let reading: Promise<unknown> | undefined;
     const run = await at.pull({
@@ -57,8 +42,8 @@ describe('a service whose lists hide deleted vendors', () => {
   });
 
   it('K11 a mirror claims no more than the oldest reading of what lists hide', async () => {
-    const at = await mirrored({ world, vendors: 460, settings: { service: { paging: { perPage: 100 } } } });
-    for (const vendorid of actives(at, 450)) at.sandbox.vendors(account).delete(vendorid);
+    const at = await pulledAccount({ world, vendors: 460, settings: { service: { paging: { perPage: 100 } } } });
+    for (const vendorid of activeIds(at, 450)) at.sandbox.vendors(account).delete(vendorid);
     await at.pull({ approved: 450 });
     await at.clock.advance(3_600_000);
     const began = at.clock.now();
@@ -77,12 +62,12 @@ describe('a service whose lists hide deleted vendors', () => {
 describe('a service behind a proxy that answers 404 for it', () => {
   it('K4 nothing is concluded from 404s that are not in the form of the service, and all come back', async () => {
     let isDown = false;
-    const at = await mirrored({
+    const at = await pulledAccount({
       vendors: 200,
       world: ['listDeleted=hidden', 'visStateFilter=ignored'],
       answer: (url) => (isDown && /\/\d+$/.test(url.pathname) ? formless() : undefined),
     });
-    for (const vendorid of actives(at, 150)) at.sandbox.vendors(account).delete(vendorid);
+    for (const vendorid of activeIds(at, 150)) at.sandbox.vendors(account).delete(vendorid);
     expect(await at.pull({ approved: 150 })).toMatchObject({ outcome: 'complete' });
     await at.clock.advance(60_000);
     isDown = true;
@@ -97,11 +82,11 @@ describe('a service behind a proxy that answers 404 for it', () => {
 
   it('K4 P1 a vendor whose 404 proves nothing, and that no vendor answers beside, is missing once a second sweep of the run agrees', async () => {
     let isUnreadable = false;
-    const at = await mirrored({
+    const at = await pulledAccount({
       vendors: 3,
       answer: (url) => (isUnreadable && /\/\d+$/.test(url.pathname) ? formless() : undefined),
     });
-    const [known, vanished] = actives(at, 2);
+    const [known, vanished] = activeIds(at, 2);
     at.sandbox.vendors(account).vanish(known!);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 1 });
     await at.clock.advance(60_000);
@@ -115,8 +100,8 @@ describe('a service behind a proxy that answers 404 for it', () => {
   });
 
   it('K4 absences of vendors that lists hide count for the breaker', async () => {
-    const at = await mirrored({ vendors: 200, world: ['listDeleted=hidden', 'visStateFilter=ignored'] });
-    const deleted = actives(at, 50);
+    const at = await pulledAccount({ vendors: 200, world: ['listDeleted=hidden', 'visStateFilter=ignored'] });
+    const deleted = activeIds(at, 50);
     for (const vendorid of deleted) at.sandbox.vendors(account).delete(vendorid);
     expect(await at.pull({ approved: 50 })).toMatchObject({ outcome: 'complete' });
     for (const vendorid of deleted) at.sandbox.vendors(account).vanish(vendorid);
@@ -132,11 +117,11 @@ describe('a service behind a proxy that answers 404 for it', () => {
     let isDenied = false;
     const denied = (): Response =>
       Response.json({ response: { errors: [{ errno: 1012, message: 'Not found.' }] } }, { status: 404 });
-    const at = await mirrored({
+    const at = await pulledAccount({
       world: ['listDeleted=hidden', 'visStateFilter=ignored'],
       answer: ({ pathname }) => (isDenied && pathname.endsWith(`/${one}`) ? denied() : undefined),
     });
-    const [one] = actives(at, 1);
+    const [one] = activeIds(at, 1);
     at.sandbox.vendors(account).delete(one!);
     await at.pull();
     await at.clock.advance(60_000);
@@ -168,7 +153,7 @@ describe('a service whose counts are not those of its rows', () => {
     const at = await testbed({
       level: 'account',
       vendors: 60,
-      settings: { service: { paging } },
+      settings: { service: { paging: shortPages } },
       ...recounted((list) => (list.page = 1)),
     });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', proof: 'plain', seen: 60 });
@@ -178,7 +163,7 @@ describe('a service whose counts are not those of its rows', () => {
     const at = await testbed({
       level: 'account',
       vendors: 58,
-      settings: { service: { paging } },
+      settings: { service: { paging: shortPages } },
       ...recounted((list) => (list.total = 51)),
     });
     const run = await at.pull();
@@ -190,7 +175,7 @@ describe('a service whose counts are not those of its rows', () => {
   });
 
   it('K15 a first list that is empty by a fault is asked for again before anything is claimed', async () => {
-    const at = await testbed({ level: 'account', vendors: 40, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors: 40, settings: { service: { paging: shortPages } } });
     at.sandbox.faults.next({ kind: 'empty_list' });
     const begun = at.clock.monotonic();
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 40 });
@@ -200,7 +185,7 @@ describe('a service whose counts are not those of its rows', () => {
   });
 
   it('K15 a first list that is empty twice is believed, and what appears later is simply new', async () => {
-    const at = await testbed({ level: 'account', vendors: 0, settings: { service: { paging } } });
+    const at = await testbed({ level: 'account', vendors: 0, settings: { service: { paging: shortPages } } });
     expect(await at.pull()).toMatchObject({ outcome: 'complete', seen: 0 });
     expect(at.query('SELECT safe_as_of IS NULL AS claims FROM freshness')).toEqual([{ claims: 0 }]);
     at.sandbox.vendors(account).create({ vendor_name: 'First', language: 'en' });

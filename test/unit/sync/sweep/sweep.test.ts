@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../../src/sandbox/core/random.ts';
 import { scriptOf, swept } from '../../../simulation/sweeps/sweeps.ts';
-import { orders, type ListWorld } from '../../../support/scripted-list.ts';
+import { orders, type ListWorld } from '../../../simulation/sweeps/scripted-list.ts';
 
 const seeds = 150;
 

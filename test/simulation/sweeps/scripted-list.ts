@@ -2,11 +2,11 @@
  * A paged list of a few vendors in memory, to which a script does something between any two requests, and beside it a mirror as plain
  * as can be. Whatever the service's documentation leaves open is a field of the world.
  */
-import { timestamp, type Clock } from '../../src/domain/clock.ts';
-import type { VendorPage, VendorRow } from '../../src/domain/reading.ts';
-import { seededRandom, type SeededRandom } from '../../src/sandbox/core/random.ts';
-import type { Verdict } from '../../src/store/decide/verdict.ts';
-import type { VisState } from '../../src/domain/vendor.ts';
+import { timestamp, type Clock } from '../../../src/domain/clock.ts';
+import type { VendorPage, VendorRow } from '../../../src/domain/reading.ts';
+import { seededRandom, type SeededRandom } from '../../../src/sandbox/core/random.ts';
+import type { Verdict } from '../../../src/store/decide/verdict.ts';
+import type { VisState } from '../../../src/domain/vendor.ts';
 
 export const orders = [
   'id',

@@ -1,6 +1,6 @@
 /** What the service sent and lost, as the sandbox knows it, held against what the mirror can know of it. */
 import { parseInstant } from '../../../src/domain/clock.ts';
-import type { DaemonTestbed } from '../testbed/daemon.ts';
+import type { DaemonTestbed } from '../../support/testbed/daemon.ts';
 
 export interface Finding {
   readonly vendorid: number;
