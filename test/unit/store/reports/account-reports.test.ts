@@ -123,6 +123,7 @@ describe('reports on accounts', () => {
             code: 'USD',
             kind: 'outstanding',
             minor: readable.reduce((sum, amount) => sum + amount, 0n),
+            amounts: amounts.length,
             vendors: amounts.filter((amount) => amount !== 0n).length,
             unreadable: amounts.length - readable.length,
           },
@@ -137,6 +138,8 @@ describe('reports on accounts', () => {
       vendors: [vendor(1), vendor(2, { vis_state: 1 }), vendor(3, { vis_state: 2 }), vendor(4, { presence: 'gone' })],
       vendor_balances: [1, 2, 3, 4].map((vendorid) => balance(vendorid, 'overdue', '1.00', 'EUR')),
     });
-    expect(report?.totals).toEqual([{ code: 'EUR', kind: 'overdue', minor: 100n, vendors: 1, unreadable: 0 }]);
+    expect(report?.totals).toEqual([
+      { code: 'EUR', kind: 'overdue', minor: 100n, amounts: 1, vendors: 1, unreadable: 0 },
+    ]);
   });
 });
