@@ -112,7 +112,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
 }
 
 /** Why nothing is read about an account, and how that ends. */
-export function pausedWords(account: string, since: string): string {
+function pausedWords(account: string, since: string): string {
   return `Paused since ${since.slice(0, 19)} UTC: nothing is asked of the service, and what it delivers is kept. \`vendor-mirror accounts resume ${account}\` ends that.`;
 }
 
