@@ -7,6 +7,7 @@ import { job as barePull } from '../baselines/bare-pull.ts';
 import { job as bareReader } from '../baselines/bare-reader.ts';
 import type { Job } from '../setup/job.ts';
 import { job as listener } from '../program/listener.ts';
+import { job as migration } from '../program/migration.ts';
 import { job as naivePull } from '../baselines/naive-pull.ts';
 import { job as oldRows } from '../program/old-rows.ts';
 import { job as pageCost } from '../program/page-cost.ts';
@@ -22,6 +23,7 @@ export const jobs = {
   'bare-pull': barePull,
   'bare-reader': bareReader,
   listener,
+  migration,
   'naive-pull': naivePull,
   'old-rows': oldRows,
   'page-cost': pageCost,

@@ -1,4 +1,4 @@
-/** What large files cost a daemon: a start after it was killed, and the removal of old rows. */
+/** What large files cost: a start after a daemon was killed, the removal of old rows, an update from the first version. */
 import Driver from 'better-sqlite3';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { inTurn, type Row, type Sizes } from './figures.ts';
 import { withFolder } from '../setup/folder.ts';
 import { finished } from '../jobs/host.ts';
 import { settingsText } from '../setup/installation.ts';
+import type { MigrationTold } from '../program/migration.ts';
 import type { OldRowsTold } from '../program/old-rows.ts';
 import { program, run } from './programs.ts';
 import { withService } from './pulls.ts';
@@ -52,6 +53,40 @@ export const longLifeRows: readonly Row[] = [
         unit: 'ms',
         ...taken,
         also: [{ what: `${most.toFixed(0)} ms at most`, goal: `under ${longestDelay}`, met: most < longestDelay }],
+      };
+    },
+  },
+  {
+    name: 'migrate',
+    work: 'a mirror of version 0.1.0 brought up to date, with as many deliveries as vendors',
+    baseline: 'the same file written anew (VACUUM)',
+    goal: { atMost: 2 },
+    async measure({ host, samples, vendors }) {
+      const taken = { ours: [] as number[], baseline: [] as number[] };
+      const seen: MigrationTold[] = [];
+      while (taken.ours.length < samples)
+        await withFolder(async (folder) => {
+          const told = (await finished(host, 'migration', { folder, vendors })) as MigrationTold;
+          taken.ours.push(told.took);
+          taken.baseline.push(told.rewriting);
+          seen.push(told);
+        });
+      const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
+      const most = Math.max(...seen.map(({ more }) => more));
+      const asked = Math.min(...seen.map((told) => told.asked));
+      return {
+        unit: 'ms',
+        ...taken,
+        also: [
+          {
+            what: `${megabytes(most)} more for a while`,
+            goal: `what is asked for, ${megabytes(asked)}`,
+            met: most <= asked,
+          },
+        ],
+        notes: seen
+          .slice(-1)
+          .map(({ bytes, told }) => `${vendors} vendors, ${megabytes(bytes)}; progress was told ${told} times`),
       };
     },
   },
