@@ -35,7 +35,9 @@ export function identifier(value: unknown): number | undefined {
 export function text(value: unknown): string | null | undefined {
   if (value === null) return null;
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : undefined;
+  if (typeof value !== 'string') return undefined;
+  const clean = value.includes('\0') ? value.replaceAll('\0', '') : value;
+  return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
 /**

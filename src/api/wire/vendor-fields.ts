@@ -14,12 +14,12 @@ import { parseJson } from './document.ts';
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);
   if (!isMap(record)) throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is no JSON object in the answer.`);
-  const literal = hasNumberForText(record, raw) ? parseJson(quotedNumbers(raw)) : record;
+  const literal = hasNumberForText(record, raw) ? (parseJson(quotedNumbers(raw)) as typeof record) : record;
   const unknown = new Map<string, string>();
   const vendor: Record<string, unknown> = { vendorid, unknown };
   for (const name of Object.keys(record)) {
     if (name === 'vendorid') continue;
-    const value = readers.get(name)?.(member(literal, name));
+    const value = readers.get(name)?.(literal[name]);
     const once = uniqueIn(name, value);
     if (once !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
     if (value !== undefined) vendor[name] = once;

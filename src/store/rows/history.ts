@@ -5,12 +5,12 @@ import { currencyDigits, decimalAmount, minorUnits } from '../../domain/amounts.
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
-import { balanceKinds, ofVendor, type Key } from './stored-vendor.ts';
+import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceSpanTable, VendorTable, VersionRowTable } from '../tables/vendor-tables.ts';
 
-/** Who changed a vendor here, and when. */
+/** Who changed a vendor here, and when. One object for all that stands or falls together, and for nothing else. */
 export interface Cause {
   /** Our time, in the form of the file. */
   readonly at: string;
@@ -35,6 +35,8 @@ export class History {
   readonly #openSpans: Statement<Key, BalanceSpanTable>;
   readonly #endSpan: Statement<Key & { code: string; at: string }>;
   readonly #beginEpoch: () => void;
+  /** For which the epoch was begun: it stands for one transaction, or one savepoint. */
+  #cause: Cause | undefined;
 
   constructor(sqlite: Sqlite) {
     this.#addVersion = statement(sqlite, (at) =>
@@ -91,7 +93,7 @@ export class History {
   /** Writes the first version of a vendor. */
   begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void {
     this.#addVersionOf(key, state, [], cause);
-    for (const span of spansOf(vendor)) this.#addSpan.run({ ...key, ...span, valid_from: cause.at });
+    for (const span of spansOf(vendor)) this.#addSpanOf(key, span, cause);
   }
 
   /** Ends the version that held until now, whose record was `endedRaw`, and begins the next. */
@@ -104,11 +106,16 @@ export class History {
     const stands = (span: Span): boolean => open.some((old) => sameAmounts(old, span));
     for (const old of open)
       if (!now.some((span) => sameAmounts(old, span))) this.#endSpan.run({ ...key, code: old.code, at: cause.at });
-    for (const span of now) if (!stands(span)) this.#addSpan.run({ ...key, ...span, valid_from: cause.at });
+    for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
+  }
+
+  #addSpanOf({ account_id, vendorid }: Key, span: Span, { at }: Cause): void {
+    this.#addSpan.run(Object.assign(span, { account_id, vendorid, valid_from: at }));
   }
 
   #addVersionOf(key: Key, state: VersionState, changed: readonly string[], cause: Cause): void {
-    this.#beginEpoch();
+    if (cause !== this.#cause) this.#beginEpoch();
+    this.#cause = cause;
     this.#addVersion.run({
       account_id: key.account_id,
       vendorid: key.vendorid,
@@ -132,19 +139,22 @@ function sameAmounts(left: Span, right: Span): boolean {
 
 function spansOf(vendor: Vendor): Span[] {
   const spans = new Map<string, Span>();
-  for (const field of balanceFields) {
-    const kind = balanceKinds[field];
-    for (const balance of vendor[field] ?? []) {
-      const span = spans.get(balance.code) ?? noAmounts(balance);
-      const minor = minorUnits(balance);
-      spans.set(balance.code, {
-        ...span,
-        [kind]: balance.amount,
-        [`${kind}_minor`]: minor,
-        [`${kind}_amount`]: decimalAmount(balance),
-        [`${kind}_units`]: minor,
-      });
-    }
+  const spanOf = (balance: Balance): Span => {
+    const span = spans.get(balance.code) ?? noAmounts(balance);
+    spans.set(balance.code, span);
+    return span;
+  };
+  for (const balance of vendor.outstanding_balance ?? []) {
+    const span = spanOf(balance);
+    span.outstanding = balance.amount;
+    span.outstanding_minor = span.outstanding_units = minorUnits(balance);
+    span.outstanding_amount = decimalAmount(balance);
+  }
+  for (const balance of vendor.overdue_balance ?? []) {
+    const span = spanOf(balance);
+    span.overdue = balance.amount;
+    span.overdue_minor = span.overdue_units = minorUnits(balance);
+    span.overdue_amount = decimalAmount(balance);
   }
   return [...spans.values()];
 }

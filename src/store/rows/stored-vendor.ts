@@ -46,9 +46,14 @@ export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
     vendorid: vendor.vendorid,
     is_1099: flag(vendor.is_1099),
     vis_state: vendor.vis_state ?? null,
-    unknown_fields: vendor.unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(vendor.unknown)),
+    unknown_fields: unknownFieldsOf(vendor),
     raw,
   });
+}
+
+/** Fields without a column of their own. */
+export function unknownFieldsOf({ unknown }: Vendor): string | null {
+  return unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(unknown));
 }
 
 /**
@@ -150,15 +155,24 @@ export class Children {
   }
 
   /** Replaces balances and tax defaults. `fresh` says that there are none to remove. */
-  replace(key: Key, vendor: Vendor, fresh: boolean): void {
+  // Built field by field, because spreading objects is much of a first pull's own work.
+  replace({ account_id, vendorid }: Key, vendor: Vendor, fresh: boolean): void {
     if (!fresh) {
-      this.#dropBalances.run(key);
-      this.#dropTaxes.run(key);
+      this.#dropBalances.run({ account_id, vendorid });
+      this.#dropTaxes.run({ account_id, vendorid });
     }
-    for (const field of balanceFields)
-      for (const balance of vendor[field] ?? [])
-        this.#addBalance.run({ ...key, kind: balanceKinds[field], amount_minor: minorUnits(balance), ...balance });
-    for (const tax of vendor.tax_defaults ?? []) this.#addTax.run({ ...key, ...tax, enabled: flag(tax.enabled) });
+    for (const field of balanceFields) {
+      const kind = balanceKinds[field];
+      for (const balance of vendor[field] ?? []) {
+        const { amount, code } = balance;
+        this.#addBalance.run({ account_id, vendorid, kind, amount, amount_minor: minorUnits(balance), code });
+      }
+    }
+    for (const tax of vendor.tax_defaults ?? []) {
+      const { taxid, system_taxid, name, amount, tax_authorityid, created_at, updated_at } = tax;
+      const names = { name, amount, tax_authorityid, created_at, updated_at };
+      this.#addTax.run({ account_id, vendorid, taxid, system_taxid, enabled: flag(tax.enabled), ...names });
+    }
   }
 }
 
@@ -178,6 +192,6 @@ function taxDefaultOf(row: TaxDefaultTable): TaxDefault {
   return { taxid, system_taxid, enabled, name, amount, tax_authorityid, created_at, updated_at };
 }
 
-function flag(value: boolean | null | undefined): number | null {
+export function flag(value: boolean | null | undefined): number | null {
   return value == null ? null : Number(value);
 }

@@ -1,11 +1,11 @@
 /** The rows of `vendors`, one statement each, and which vendors are to have none. */
 import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
-import { columnFields } from '../../domain/vendor.ts';
+import { columnFields, textFields, type TextField, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import { flag, ofVendor, unknownFieldsOf, type Key } from './stored-vendor.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
-import { columns, mirrorSql, statement } from '../sqlite/statement.ts';
+import { columns, insertion, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and in which state. */
@@ -34,11 +34,41 @@ const changing = [
   'raw',
 ] as const satisfies (keyof VendorTable)[];
 
+const textColumns = Object.fromEntries(
+  textFields.map((field) => [field, ({ vendor }: NewVendor) => vendor[field] ?? null]),
+) as Record<TextField, (made: NewVendor) => string | null>;
+
+/** A vendor that had no row. */
+interface NewVendor {
+  readonly key: Key;
+  readonly vendor: Vendor;
+  readonly raw: string;
+  readonly trace: Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'>;
+}
+
+/** How each column of a new row is made. */
+const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => VendorTable[Column] } = {
+  account_id: ({ key }) => key.account_id,
+  vendorid: ({ key }) => key.vendorid,
+  first_seen_at: ({ trace }) => trace.changed_at,
+  ...textColumns,
+  is_1099: ({ vendor }) => flag(vendor.is_1099),
+  vis_state: ({ vendor }) => vendor.vis_state ?? null,
+  vis_state_source: () => 'reported',
+  presence: () => 'present',
+  changed_at: ({ trace }) => trace.changed_at,
+  source: ({ trace }) => trace.source,
+  read_seq: ({ trace }) => trace.read_seq,
+  held_since_ms: ({ trace }) => trace.held_since_ms,
+  unknown_fields: ({ vendor }) => unknownFieldsOf(vendor),
+  raw: ({ raw }) => raw,
+};
+
 export class VendorRows {
   readonly #find: Statement<Key, VendorTable>;
   readonly #look: Statement<Key & { text: string | Uint8Array }, LookedUp>;
   readonly #storedSince: Statement<Since, Pick<VendorTable, 'vendorid'> & StoredState>;
-  readonly #insert: Statement<VendorTable>;
+  readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<Key & { read_seq: number }>;
 
@@ -63,8 +93,8 @@ export class VendorRows {
       AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
         OR NOT EXISTS (SELECT 1 FROM dirty_vendors q WHERE q.account_id = :account_id AND q.vendorid = v.vendorid))`,
     );
-    this.#insert = statement(sqlite, (at) =>
-      mirrorSql.insertInto('vendors').values(columns(at, ['account_id', 'vendorid', 'first_seen_at', ...changing])),
+    this.#insert = insertion<VendorTable, NewVendor>(sqlite, newRow, (values) =>
+      mirrorSql.insertInto('vendors').values(values),
     );
     this.#update = statement(sqlite, (at) => ofVendor(mirrorSql.updateTable('vendors').set(columns(at, changing)), at));
     this.#confirm = statement(sqlite, (at) =>
@@ -96,8 +126,8 @@ export class VendorRows {
     return this.#storedSince.all({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
   }
 
-  insert(row: VendorTable): void {
-    this.#insert.run(row);
+  insert(vendor: NewVendor): void {
+    this.#insert(vendor);
   }
 
   update(row: VendorTable): void {

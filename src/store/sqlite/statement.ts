@@ -98,6 +98,30 @@ function prepare<Args extends object, Row>(
   };
 }
 
+/**
+ * An insertion of rows that are made for it, each column by itself: of rows that come by the thousand no wide objects are built first. It is
+ * prepared when it is needed for the first time.
+ */
+export function insertion<Row extends object, Made>(
+  sqlite: Sqlite,
+  made: { readonly [Column in keyof Row]: (from: Made) => Row[Column] },
+  build: (values: { [Column in keyof Row & string]: RawBuilder<Row[Column]> }) => Description,
+): (from: Made) => void {
+  const names = Object.keys(made) as (keyof Row & string)[];
+  const makers = names.map((name) => made[name]);
+  let known: ((values: unknown[]) => unknown) | undefined;
+  const prepared = (): typeof known & {} => {
+    const at: At<Row> = (name) => sql.val(new Placeholder(name) as never);
+    const node = build(columns(at, names)).toOperationNode() as RootOperationNode;
+    const { sql: text, parameters } = compiler.compileQuery(node, createQueryId());
+    if ((parameters as readonly Placeholder[]).some(({ name }, index) => name !== names[index]))
+      throw new Error('An insertion names its columns in another order.');
+    const insert = sqlite.prepare(text);
+    return (values) => insert.run(values);
+  };
+  return (from) => void (known ??= prepared())(makers.map((make) => make(from)));
+}
+
 /** Arguments for columns of their own names. */
 export function columns<Args, Name extends keyof Args & string>(
   at: At<Args>,

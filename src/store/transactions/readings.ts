@@ -60,8 +60,9 @@ export class ReadingWriter {
     const { rows, stamp } = page;
     const verdicts = new Map(known);
     const confirmed = [...known.keys()];
-    const changeContext = this.#changeContextOf(context);
+    const together = apart ? undefined : this.#changeContextOf(context);
     const apply = (row: VendorRow): Verdict => {
+      const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
       const found = this.#rows.look(context.accountId, row);
       if (found?.same) return unchanged(found);
@@ -148,16 +149,8 @@ export class ReadingWriter {
   #create(key: Key, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
     if (this.#forgotten.has(key)) return forgotten;
     const vendor = row.vendor();
-    const columns = columnsOf(vendor, row.raw);
-    const state = {
-      vis_state: columns.vis_state,
-      vis_state_source: 'reported',
-      presence: 'present',
-      raw: row.raw,
-    } as const;
-    this.#rows.insert(
-      Object.assign(columns, key, { ...state, first_seen_at: changeContext.at, ...traceOf(changeContext, stamp) }),
-    );
+    const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
+    this.#rows.insert({ key, vendor, raw: row.raw, trace: traceOf(changeContext, stamp) });
     this.#childRows.replace(key, vendor, true);
     this.#history.begin(key, state, vendor, changeContext);
     return { kind: 'created', vendor };

@@ -45,6 +45,24 @@ describe('pages that came together', () => {
   });
 });
 
+describe('a page with a record that cannot be stored', () => {
+  it('begins an epoch of the change feed with the first record that is stored', async () => {
+    const at = await testbed({ level: 'store' });
+    // The last thing that is written of a vendor fails, and takes the epoch back that its version began.
+    at.damage(
+      "CREATE TRIGGER refused BEFORE INSERT ON balance_spans WHEN new.vendorid = 1 BEGIN SELECT raise(ABORT, 'refused'); END",
+    );
+    const owing = (vendorid: number): ReturnType<typeof row> => {
+      const vendor = { ...row(vendorid, 'owing').vendor(), outstanding_balance: [{ amount: '1.00', code: 'USD' }] };
+      return { ...row(vendorid, 'owing'), vendor: () => vendor };
+    };
+    expect(await at.page(await at.ask(), owing(1), owing(2), owing(3))).toEqual(['rejected', 'created', 'created']);
+    // A new file's own, and that of the connection which wrote the versions.
+    expect(at.query('SELECT epoch FROM _feed_epochs')).toHaveLength(2);
+    expect(at.query('SELECT vendorid FROM vendor_versions')).toEqual([{ vendorid: 2 }, { vendorid: 3 }]);
+  });
+});
+
 describe('a reading', () => {
   it('A13 that began earlier never wins, in whichever order the answers come', async () => {
     const at = await testbed({ level: 'store' });
