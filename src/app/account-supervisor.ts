@@ -105,8 +105,8 @@ export class AccountSupervisor implements Service {
   /** Deliveries of this account are on disk. */
   delivered(): void {
     this.#watchdog = 'hearing';
-    this.#worker.nudge();
-    this.#requestedSweeps.nudge();
+    this.#worker.wake();
+    this.#requestedSweeps.wake();
   }
 
   /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with it. */
@@ -139,7 +139,7 @@ export class AccountSupervisor implements Service {
 
   /** Something may wait in the queue. */
   nudge(): void {
-    this.#worker.nudge();
+    this.#worker.wake();
   }
 
   /** Time went by unseen: nothing is called fresh before a reconciliation. */
@@ -171,7 +171,7 @@ export class AccountSupervisor implements Service {
     if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
     onRun(report);
     if (outcome !== 'failed') await this.#gateways(request.signal);
-    this.#worker.nudge();
+    this.#worker.wake();
     return report;
   }
 

@@ -10,7 +10,7 @@ import { connectionNameOf } from '../settings/account-connections.ts';
 import { defaultConnection, type AuthSettings, type Settings } from '../settings/parse.ts';
 import type { RequestFailures } from '../store/areas/areas.ts';
 import type { Secrets } from '../store/secrets/secrets.ts';
-import type { TokenStorage, TokenStorageUser } from '../store/secrets/token-store.ts';
+import type { TokenStorage, TokenStoreProcess } from '../store/secrets/token-store.ts';
 import { RequestFailureLog } from './request-failures.ts';
 
 /** The service's address. @throws MirrorError `settings_invalid` where it is not told, or no way to get access. */
@@ -27,7 +27,7 @@ export interface ConnectionsOptions extends ExchangeDependencies {
   /** How access is got, by the name of each connection, and the connection of each account. */
   readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
-  readonly process: TokenStorageUser['process'];
+  readonly process: TokenStoreProcess['process'];
   readonly failures: RequestFailures;
   readonly log: Log;
 }

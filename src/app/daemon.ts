@@ -25,7 +25,7 @@ import { quarantineDamaged } from './background/damaged-mirror.ts';
 import { isDamageNoted } from '../store/files/damage-note.ts';
 import { hasDamagedSchema } from '../store/files/quarantine.ts';
 import { takeSideLock, type SideLock } from '../store/files/side-lock.ts';
-import { comesOfDamage } from '../store/sqlite/sqlite-errors.ts';
+import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { FiguresThread } from '../store/figures/figures-thread.ts';
 import { createListener } from '../webhook/receive/listener.ts';
 
@@ -223,7 +223,7 @@ async function begunWhole(path: string, settings: Settings, dependencies: Instal
   const begin = (): Promise<Begun> =>
     begun(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
   const opened = await begin().catch(async (error: unknown) => {
-    if (!comesOfDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
+    if (!isCausedByDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
     return begin();
   });
   isOpen = true;

@@ -16,7 +16,7 @@ import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
 import type { Engine } from '../sync/account/engine.ts';
 import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
 import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
-import { OneReader } from '../sync/account/read-vendor.ts';
+import { VendorReader } from '../sync/account/vendor-reader.ts';
 import { verify, type VerifyOptions, type VerifyReport } from '../sync/run/compare.ts';
 import type { RunCounts } from '../store/records/run-record.ts';
 import type { Store } from '../store/store.ts';
@@ -195,7 +195,7 @@ export class Installation {
       accountId: id,
       vendors,
       mirror,
-      reader: new OneReader({ vendors, mirror, clock, setting: service.readOne }),
+      reader: new VendorReader({ vendors, mirror, clock, setting: service.readOne }),
       clock,
       random,
       log,

@@ -36,7 +36,7 @@ export class Feed {
     if (next === undefined) return false;
     if (typeof next === 'string') {
       await places.note(this.#target, next);
-      await outbox.takeIn(this.#target, next);
+      await outbox.enqueueChanges(this.#target, next);
     } else await outbox.skipRemoved(this.#target, next, this.#notice(next));
     return true;
   }

@@ -71,14 +71,14 @@ export class TargetSender implements Service {
     const isStopped = (): boolean => signal.aborted;
     let [opened, failures] = [false, 0];
     while (!isStopped()) {
-      const heard = this.#ended.count;
+      const endedBefore = this.#ended.count;
       try {
         if (!opened) await feed.open();
         opened = true;
         const took = await feed.takeIn();
         const untilNext = await this.#begin();
         if (took) await clock.yield();
-        else await this.#ended.rung(heard, Math.min(lookEvery, untilNext), clock, signal);
+        else await this.#ended.waitForMore(endedBefore, Math.min(lookEvery, untilNext), clock, signal);
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
@@ -95,7 +95,7 @@ export class TargetSender implements Service {
     const room = this.#health.isDown ? 1 : atOnce;
     const { rest } = this.#health;
     if (rest > 0 || this.#active.size >= room) return rest || lookEvery;
-    const outlook = await outbox.outlook(target.name, room + this.#active.size);
+    const outlook = await outbox.pendingWork(target.name, room + this.#active.size);
     if (!outlook) return lookEvery;
     const { notice, due, untilNext = lookEvery } = outlook;
     if (notice) {
@@ -118,7 +118,7 @@ export class TargetSender implements Service {
       })
       .finally(() => {
         this.#active.delete(key);
-        this.#ended.ring();
+        this.#ended.notify();
       });
     this.#active.set(key, ended);
   }
@@ -149,14 +149,14 @@ export class TargetSender implements Service {
     switch (outcome.kind) {
       case 'accepted':
         this.#accepted();
-        return outbox.noticed(target.name);
+        return outbox.noticeDelivered(target.name);
       case 'gone':
         return this.#disable(outcome.error);
       case 'failed': {
         const { code, message } = outcome.error;
         log.warn({ target: target.name, code }, `a webhook was not delivered: ${message}`);
         this.#health.restAWhile();
-        return outbox.failing(target.name, message);
+        return outbox.recordFailure(target.name, message);
       }
     }
   }

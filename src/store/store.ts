@@ -23,7 +23,7 @@ import type {
   RequestFailures,
 } from './areas/areas.ts';
 import type { Identity } from './records/identity-record.ts';
-import type { Keep } from './records/retention-record.ts';
+import type { RetentionLimits } from './records/retention-record.ts';
 import type { AccountState } from './reports/account-state.ts';
 import type { ReceivedDeliveries } from './reports/received-deliveries.ts';
 import type { Query } from './sqlite/query.ts';
@@ -80,7 +80,7 @@ export interface Store {
   /** What the mirror holds of an account, and what went on lately; undefined where it does not know it. */
   accountState(accountId: string): Promise<AccountState | undefined>;
   /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
-  prune(keep: Keep): AsyncGenerator<number, void, void>;
+  prune(keep: RetentionLimits): AsyncGenerator<number, void, void>;
   /** For those who watch over its growth. */
   sizes(): MirrorSizes;
   /** As of `Database`. */
@@ -98,7 +98,7 @@ export interface Store {
   /** Why a delivery cannot be kept now, as far as can be told without one; undefined while it can. */
   trouble(): MirrorError | undefined;
   /** Why a sweep that nobody watches should wait: the room that is left is for deliveries; undefined while there is enough. */
-  lackForSweep(): MirrorError | undefined;
+  noSpaceForSweep(): MirrorError | undefined;
   /** Writes a file for readers, of one state of the mirror, and swaps it in whole; gives up when the signal is aborted. */
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported>;
   /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */

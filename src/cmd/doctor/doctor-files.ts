@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, catalogue, MirrorError } from '../../domain/errors.ts';
 import { vendorFields } from '../../domain/vendor.ts';
-import { fieldsHeld } from '../../store/privacy/fields-held.ts';
+import { storedFields } from '../../store/privacy/stored-fields.ts';
 import { refuseOtherFiles } from '../../store/files/daemon-files.ts';
 import { freeBytes, spaceForDeliveries } from '../../store/sqlite/file-systems.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
@@ -69,7 +69,7 @@ async function privacy(context: ProcessContext, settings: Settings): Promise<Che
   try {
     const mirror = openMirror(context, settings);
     const held = mirror
-      ? await mirror.query((sqlite) => fieldsHeld(sqlite, exclude)).finally(() => mirror.close())
+      ? await mirror.query((sqlite) => storedFields(sqlite, exclude)).finally(() => mirror.close())
       : [];
     if (held.length > 0)
       return warning(

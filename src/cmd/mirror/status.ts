@@ -14,7 +14,7 @@ import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.
 import { accountStatuses, type AccountStatus } from './account-status.ts';
 import type { Call, Run } from '../process/command.ts';
 import { settingsFileOf } from '../../store/files/own-files.ts';
-import { leftBehind } from '../../store/reports/known-accounts.ts';
+import { accountsNotServed } from '../../store/reports/known-accounts.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { daemonSince } from '../../store/files/side-lock.ts';
@@ -41,7 +41,10 @@ export const status: Run = async (call) => {
   const { account, json } = call.options;
   const told = await queryMirror(call.context, settings, (snapshot) => {
     const days = webhookDays(snapshot);
-    const left = leftBehind(snapshot, { accounts: settings.namedAccounts, settingsFile: settingsFileOf(settings) });
+    const left = accountsNotServed(snapshot, {
+      accounts: settings.namedAccounts,
+      settingsFile: settingsFileOf(settings),
+    });
     const accounts = accountStatuses(snapshot, account, latestRuns).map((report) => ({
       report,
       isLeft: left.has(report.account),

@@ -102,7 +102,7 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
 async function readmit(call: Call, settings: Settings, vendorid: number): Promise<ExitStatus> {
   const { context, options } = call;
   const account = oneAccount(settings);
-  const wasForgotten = await changeMirror(context, settings, ({ vendors }) => vendors.readmit(account, vendorid));
+  const wasForgotten = await changeMirror(context, settings, ({ vendors }) => vendors.mirrorAgain(account, vendorid));
   if (!wasForgotten)
     throw new MirrorError('unknown_vendor', `The mirror was not told to forget vendor ${vendorid} of ${account}.`);
   if (options.json) printJson(context, { ok: true, account, vendorid });

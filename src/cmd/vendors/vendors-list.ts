@@ -3,12 +3,12 @@ import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import {
   inState,
   listVendors,
-  vendorsAlike,
+  vendorTotals,
   vendorsWith,
   type ListedVendor,
   type VendorFilter,
   type VendorOrder,
-  type VendorsAlike,
+  type VendorTotals,
   type WantedState,
 } from '../../store/reports/vendor-list.ts';
 import { following, vendorKey } from '../../store/reports/vendor-page.ts';
@@ -64,7 +64,7 @@ function filterOf(options: CommonOptions & ListOptions, { stdout }: Pick<Process
 }
 
 async function printTable(context: ProcessContext, mirror: Reader, filter: VendorFilter): Promise<ExitStatus> {
-  const alike = await mirror.query((snapshot) => vendorsAlike(snapshot, filter));
+  const alike = await mirror.query((snapshot) => vendorTotals(snapshot, filter));
   const vendors = new Table(context, vendorColumns(context, alike));
   let shown = 0;
   for await (const some of batches(mirror, filter)) {
@@ -115,7 +115,7 @@ export function stateName(state: VisState | null): StateName {
 /** What is shown of vendors; what is alike for all of them has no column. */
 export function vendorColumns(
   { clock }: Pick<ProcessContext, 'clock'>,
-  { oneAccount, allActive, allPresent }: Omit<VendorsAlike, 'total'>,
+  { oneAccount, allActive, allPresent }: Omit<VendorTotals, 'total'>,
 ): Column<ListedVendor>[] {
   const unless = (isAlike: boolean, column: Column<ListedVendor>): Column<ListedVendor>[] => (isAlike ? [] : [column]);
   return [

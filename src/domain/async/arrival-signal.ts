@@ -10,13 +10,13 @@ export class ArrivalSignal {
     return this.#count;
   }
 
-  ring(): void {
+  notify(): void {
     this.#count += 1;
     for (const wake of this.#waiting) wake();
   }
 
   /** True as soon as it has rung more than `since` times; false after `ms` milliseconds. Rejects when aborted. */
-  async rung(since: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  async waitForMore(since: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (this.#count > since) return true;
     const over = new AbortController();
     const wake = (): void => over.abort();

@@ -3,7 +3,7 @@ import type { MirrorError } from '../../domain/errors.ts';
 import type { KnownPage, PagePlace, ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from '../records/delivery-record.ts';
-import type { Finding, ShownFields } from '../records/finding-record.ts';
+import type { Finding, ObservedFields } from '../records/finding-record.ts';
 import type { ListMoves, Run, RunCounts, RunEnd, Sweeping } from '../records/run-record.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
 import type { FindingKind, MarkReason, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
@@ -39,12 +39,12 @@ export interface Vendors {
   scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
   countVendors(accountId: string): Promise<number>;
   /** Numbers of a few active vendors, the youngest. */
-  someActive(accountId: string): Promise<number[]>;
+  newestActive(accountId: string): Promise<number[]>;
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
   /** What tells vendors apart from others of the same number; those of the mirror among `vendorids`. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
   /** Lets a vendor that was forgotten be mirrored again, and marks it to be read. @returns whether it was forgotten. */
-  readmit(accountId: string, vendorid: number): Promise<boolean>;
+  mirrorAgain(accountId: string, vendorid: number): Promise<boolean>;
 }
 
 /** One recorded attempt to sweep each. */
@@ -60,14 +60,14 @@ export interface Runs {
   /** When the last complete sweep of an account began, in our time; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
   /** The same of every account that had one. */
-  lastCompletes(): Promise<ReadonlyMap<string, string>>;
+  lastCompleteByAccount(): Promise<ReadonlyMap<string, string>>;
   /**
    * A moment, by the clock of today and not after `now`, before which the reading of that number cannot have begun, in milliseconds since
    * 1970; undefined where none is known.
    */
-  runBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
+  runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
   /** When a run began, by the clock of today, although that may have been set back since; undefined where that is not known. */
-  runBegan(run: Run): Promise<number | undefined>;
+  runStart(run: Run): Promise<number | undefined>;
 }
 
 /** Differences that sweeps met. */
@@ -80,7 +80,7 @@ export interface Findings {
    * Fields that a run showed; `whole` says that it would have shown all. Those that are `excluded` are known, and neither appear nor
    * disappear. One that does either becomes a finding.
    */
-  reportFields(run: Run, shown: ShownFields): Promise<void>;
+  reportFields(run: Run, shown: ObservedFields): Promise<void>;
 }
 
 /** The journal of what was delivered. */
@@ -114,7 +114,7 @@ export interface Queue {
   /** Puts a mark off, and settles its deliveries if an `outcome` is known already. @returns false if it was marked again. */
   defer(mark: Mark, deferral: Deferral, outcome?: SettledOutcome): Promise<boolean>;
   /** Settles deliveries that a reading answered with news, where their vendor was marked again meanwhile. */
-  answer(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
+  settleDeliveries(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
   /** The deliveries that a mark stands for, oldest first. */
   openDeliveries(mark: Mark): Promise<OpenDelivery[]>;
   /** Gives up until the next reconciliation. */
@@ -124,7 +124,7 @@ export interface Queue {
   /** Parked deliveries of an account; where more came since, their vendor's mark is not parked any more. */
   parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]>;
   /** Settles parked deliveries about a vendor that does not exist. The mark stands for what came after them. */
-  dismiss(accountId: string, parked: ParkedDeliveries): Promise<void>;
+  settleParkedDeliveries(accountId: string, parked: ParkedDeliveries): Promise<void>;
 }
 
 /** The callbacks that this installation registered, as the service last showed them; and those it refused. */
@@ -133,7 +133,7 @@ export interface Callbacks {
   knownCallbacks(accountId: string): Promise<Callback[]>;
   replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
   /** The callbacks of accounts that are served no more are verified no more: nobody receives what they send. @returns what they are. */
-  abandonCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
+  unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
   refusals(accountId: string): Promise<RegistrationRefusal[]>;
   /** Events that could not be registered, all that there are. */
   replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
@@ -153,9 +153,9 @@ export interface SweepRequests {
     answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
   ): Promise<boolean>;
   /** Ends the request if no newer one came; of a newer one, says up to when it is answered. */
-  answerSweepRequest(accountId: string, answer: SweepAnswer): Promise<void>;
+  finishSweepRequest(accountId: string, answer: SweepAnswer): Promise<void>;
   /** The sweep came to nothing: the next one waits until that moment of mirror time. */
-  restSweepRequest(accountId: string, restUntilMs: number): Promise<void>;
+  postponeSweepRequest(accountId: string, restUntilMs: number): Promise<void>;
 }
 
 /** What writes to the service need of the mirror: vendors as it holds them, and writes whose outcome is open. */

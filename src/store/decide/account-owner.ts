@@ -4,6 +4,6 @@
  * Whether a settings file that does not name an account may say that it is served no more: only the one that named it last, or any where
  * none is known (null).
  */
-export function mayDisown(namedLastBy: string | null, settingsFile: string): boolean {
+export function mayStopServing(namedLastBy: string | null, settingsFile: string): boolean {
   return namedLastBy === null || namedLastBy === settingsFile;
 }

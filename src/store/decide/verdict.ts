@@ -36,14 +36,17 @@ export interface Difference {
 export type Absence = Extract<Presence, 'missing' | 'gone'>;
 
 /** What a reading comes to that shows a vendor as we hold it. */
-export function unchanged({ held_since_ms, vis_state }: Pick<VendorTable, 'held_since_ms' | 'vis_state'>): Verdict {
+export function unchangedVerdict({
+  held_since_ms,
+  vis_state,
+}: Pick<VendorTable, 'held_since_ms' | 'vis_state'>): Verdict {
   return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
 }
 
 /** What a reading comes to that is not believed. */
-export function outcomeOf(ruling: 'stale' | 'guarded', difference: Difference): Verdict {
-  return ruling === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
+export function unacceptedVerdict(acceptance: 'stale' | 'guarded', difference: Difference): Verdict {
+  return acceptance === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
 /** What a reading comes to of a vendor that is to have no row. */
-export const forgotten: Verdict = { kind: 'forgotten' };
+export const forgottenVerdict: Verdict = { kind: 'forgotten' };

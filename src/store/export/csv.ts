@@ -12,7 +12,7 @@ export function csvOf({ columns, rows }: ExportedRows): Readable {
     bom: true,
     record_delimiter: 'windows',
     quote_record_delimiter: true,
-    cast: { string: (text) => ({ value: disarmed(text), quoted: /^'?\+/.test(text) }), bigint: String },
+    cast: { string: (text) => ({ value: escapedFormula(text), quoted: /^'?\+/.test(text) }), bigint: String },
   });
   const named = lists(
     columns.map(({ name }) => name),
@@ -32,6 +32,6 @@ const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
 /** Numbers and telephone numbers in which nothing can be computed: `-5.00`, `+49 (30) 1234`. */
 const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
 
-function disarmed(text: string): string {
+function escapedFormula(text: string): string {
   return formula.test(text) && !harmless.test(text) ? `'${text}` : text;
 }

@@ -30,7 +30,7 @@ const endOfEpoch = `
   FROM _feed_epochs e WHERE e.epoch = :epoch`;
 
 /** The change after which a place goes on; or, where it leads nowhere, why. */
-export function changeBefore(sqlite: Sqlite, place: string): number | HistoryGone {
+export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
   const cursor = cursorParts(place);
   if (!cursor) return Number(place);
   const { epoch, seq } = cursor;

@@ -20,7 +20,7 @@ export function withoutCompanions(path: string, swap: () => void): void {
   }
   let sqlite: Sqlite | undefined;
   try {
-    sqlite = emptied(path);
+    sqlite = lockedWithoutJournal(path);
     for (const suffix of companions) rmSync(path + suffix, { force: true });
     swap();
   } catch (error) {
@@ -35,7 +35,7 @@ export function withoutCompanions(path: string, swap: () => void): void {
 }
 
 /** A connection that shuts all others out, to a file that needs no journal; none where the file cannot be read at all. */
-export function emptied(path: string): Sqlite | undefined {
+export function lockedWithoutJournal(path: string): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectAlone(path);

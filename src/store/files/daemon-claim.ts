@@ -53,7 +53,7 @@ const inSecrets: Query = (sqlite) =>
 function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: Query): Claim {
   const path = sqlite.name;
   const look = query(sqlite);
-  return { seen: () => difference(path, own, look.get({})), found: () => foundAt(path, own, query) };
+  return { check: () => difference(path, own, look.get({})), checkAtPath: () => foundAt(path, own, query) };
 }
 
 /** Another connection would answer from the pages that it remembers. A file that is locked just now counts as ours. */

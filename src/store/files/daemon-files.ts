@@ -8,7 +8,7 @@ import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { isDaemonAt } from './side-lock.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
-import { ask, mirrorSql, statement } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DaemonFileTable } from '../tables/mirror-tables.ts';
 
 /** The paths of an installation's two files. */
@@ -22,7 +22,7 @@ export interface FilePaths {
  * @returns whether those of the daemon before stand there still: then it did not stop in good order.
  */
 export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
-  const before = ask(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
+  const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
   const put = statement<DaemonFileTable>(sqlite, (at) =>
     mirrorSql
       .insertInto('_daemon_files')
@@ -66,7 +66,7 @@ function rowsOf(path: string): DaemonFileTable[] {
   try {
     sqlite = connectReader(path);
     const known = plainStatement(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_daemon_files'").get({});
-    return known ? ask(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
+    return known ? runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').selectAll()) : [];
   } catch (error) {
     throw catalogued(error, path);
   } finally {

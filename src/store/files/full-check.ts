@@ -35,13 +35,13 @@ export async function checkWholeFile(path: string, signal: AbortSignal): Promise
       else if (signal.aborted) reject(new MirrorError('interrupted', `${path} was not looked through to its end.`));
       else reject(new MirrorError('database_unusable', `${path} could not be looked through: ${error.message}`));
     });
-    giveWay(child.pid);
+    lowerPriority(child.pid);
   });
   if (faults.length > 0) noteDamage(path);
   return faults;
 }
 
-function giveWay(pid: number | undefined): void {
+function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {

@@ -5,7 +5,7 @@ import type { DatabaseOptions } from '../sqlite/database.ts';
 import { noteDamage } from './damage-note.ts';
 import { readMigrations, type Migration } from '../sqlite/migrate.ts';
 import { resolvedPath } from './own-files.ts';
-import { comesOfDamage } from '../sqlite/sqlite-errors.ts';
+import { isCausedByDamage } from '../sqlite/sqlite-errors.ts';
 
 export interface MirrorFileOptions {
   readonly path: string;
@@ -36,7 +36,7 @@ export function mirrorOptions(place: MirrorFileOptions): DatabaseOptions {
     mode: mirrorMode,
     migrations: mirrorMigrations(place.migrations),
     onDistrust(error) {
-      if (comesOfDamage(error)) noteDamage(resolvedPath(place.path));
+      if (isCausedByDamage(error)) noteDamage(resolvedPath(place.path));
       place.onDistrust?.(error);
     },
   };

@@ -55,7 +55,7 @@ export function resolvedPath(path: string, links = 0): string {
 const mostLinks = 40;
 
 /** Whether something is there that is no regular file: a device, a folder, a pipe. */
-export function isNoFile(path: string): boolean {
+export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;
 }
 

@@ -41,7 +41,7 @@ export async function quarantineIfDamaged(
   clock: Clock,
   migrations: readonly Migration[],
 ): Promise<Quarantine | undefined> {
-  const aside = isMirror(path) ? await examinedAndMoved(path, clock, migrations) : undefined;
+  const aside = isMirror(path) ? await examineAndMove(path, clock, migrations) : undefined;
   forgetDamage(path);
   return aside;
 }
@@ -61,7 +61,7 @@ export function hasDamagedSchema(path: string, migrations: readonly Migration[])
   }
 }
 
-async function examinedAndMoved(
+async function examineAndMove(
   path: string,
   clock: Clock,
   migrations: readonly Migration[],
@@ -69,10 +69,10 @@ async function examinedAndMoved(
   const deadline = clock.monotonic() + lockWait;
   for (;;) {
     try {
-      const faults = examined(path, migrations);
+      const faults = examine(path, migrations);
       if (faults.length === 0) return undefined;
       const to = `${path}.corrupt-${timestamp(clock.now()).replace(' ', 'T').replaceAll(':', '-')}`;
-      alone(path, () => move(path, to));
+      withExclusiveLock(path, () => move(path, to));
       return { to, faults };
     } catch (error) {
       if (!isBusy(error) || clock.monotonic() >= deadline) throw catalogued(error, path);
@@ -103,7 +103,7 @@ function headOf(path: string): string {
   return head.toString('latin1', 0, size);
 }
 
-function examined(path: string, migrations: readonly Migration[]): string[] {
+function examine(path: string, migrations: readonly Migration[]): string[] {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectWriter(path);
@@ -118,7 +118,7 @@ function examined(path: string, migrations: readonly Migration[]): string[] {
 }
 
 /** Others who have the file open would go on writing to it, and find a journal that is not theirs under its name. */
-function alone(path: string, work: () => void): void {
+function withExclusiveLock(path: string, work: () => void): void {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectAlone(path);

@@ -11,7 +11,7 @@ export interface SideLock {
 }
 
 /** Whoever looks whether a daemon runs is in the way for a moment, in milliseconds. */
-const aMoment = 50;
+const probeWait = 50;
 
 /**
  * Takes the lock that lets one daemon run on a database, and dates its file, so that others can tell since when.
@@ -19,15 +19,15 @@ const aMoment = 50;
  * @throws MirrorError `already_running`, and of files.
  */
 export function takeSideLock(database: string, now: number): SideLock {
-  const held = lockFile(besideOf(database), aMoment);
+  const held = lockFile(lockPathOf(database), probeWait);
   if (!held) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
-  utimesSync(besideOf(database), now / 1_000, now / 1_000);
+  utimesSync(lockPathOf(database), now / 1_000, now / 1_000);
   return { release: () => void held.close() };
 }
 
 /** Whether a daemon works on a database, this process's own included. Makes no file. @throws MirrorError of files. */
 export function isDaemonAt(database: string): boolean {
-  const path = besideOf(database);
+  const path = lockPathOf(database);
   if (!existsSync(path)) return false;
   let sqlite: Sqlite | undefined;
   try {
@@ -45,11 +45,11 @@ export function isDaemonAt(database: string): boolean {
 
 /** Wall time at which the daemon that works on a database began, milliseconds since 1970; undefined where none does. */
 export function daemonSince(database: string): number | undefined {
-  return isDaemonAt(database) ? statSync(besideOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
+  return isDaemonAt(database) ? statSync(lockPathOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
 }
 
 /** Whoever names the database by a symbolic link means the same daemon. */
-const besideOf = (database: string): string => `${resolvedPath(database)}.lock`;
+const lockPathOf = (database: string): string => `${resolvedPath(database)}.lock`;
 
 /**
  * Locks a file, which is made where there is none, within `wait` milliseconds.

@@ -56,7 +56,7 @@ export class Journal implements Checkpoints {
     if (log - checkpointed >= due && log >= this.#restUntil) void this.#checkpoint();
   }
 
-  room(): Promise<void> {
+  waitForRoom(): Promise<void> {
     if (this.#pause) return this.#pause;
     const { log } = this.#extent();
     if (this.#ended || log < this.#pauseAt) return Promise.resolve();
@@ -82,17 +82,17 @@ export class Journal implements Checkpoints {
 
   /** @returns whether that brought anything into the file. */
   #checkpoint(): Promise<boolean> {
-    this.#pass ??= this.#carryOut().finally(() => (this.#pass = undefined));
+    this.#pass ??= this.runCheckpoint().finally(() => (this.#pass = undefined));
     return this.#pass;
   }
 
-  async #carryOut(): Promise<boolean> {
+  async runCheckpoint(): Promise<boolean> {
     const before = this.#extent();
     try {
       const fault = await this.#thread.checkpoint();
-      if (fault?.code !== undefined) this.#database.judge(new SqliteError(fault.message, fault.code));
+      if (fault?.code !== undefined) this.#database.reportError(new SqliteError(fault.message, fault.code));
     } catch {
-      this.#automatically();
+      this.restoreAutocheckpoint();
       return false;
     }
     if (this.#ended) return false;
@@ -104,7 +104,7 @@ export class Journal implements Checkpoints {
   }
 
   /** Without its thread, the commit that fills the journal empties it again. */
-  #automatically(): void {
+  restoreAutocheckpoint(): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#database.sqlite.pragma(`wal_autocheckpoint = ${due}`);

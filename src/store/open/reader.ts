@@ -29,7 +29,7 @@ export class Reader {
 
   /** Size of the mirror in bytes. */
   get bytes(): number {
-    return this.#database.files()?.databaseBytes ?? 0;
+    return this.#database.fileSizes()?.databaseBytes ?? 0;
   }
 
   /** What is wrong with the mirror, in SQLite's words; nothing where it is sound. */

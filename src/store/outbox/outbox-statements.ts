@@ -22,7 +22,7 @@ interface TargetStatements {
   readonly find: Statement<OfTarget, TargetRow>;
   readonly begin: Statement<OfTarget & { place: string; now: string }>;
   /** Moves its place, and adds a notice where one is given. */
-  readonly goOn: Statement<OfTarget & { place: string; notice: string | null }>;
+  readonly moveTo: Statement<OfTarget & { place: string; notice: string | null }>;
   readonly endNotice: Statement<OfTarget>;
   readonly accepted: Statement<OfTarget & { now: string }>;
   readonly failing: Statement<OfTarget & { error: string; now: string }>;
@@ -36,7 +36,7 @@ interface QueueStatements {
   readonly ahead: Statement<{ before: number; most: number }, { last: number | null }>;
   readonly countWaiting: Statement<OfTarget, { vendors: number }>;
   /** Adds the vendors that changed, and wakes those among them that were given up. */
-  readonly takeIn: Statement<OfTarget & Due & { before: number; upTo: number }>;
+  readonly enqueue: Statement<OfTarget & Due & { before: number; upTo: number }>;
   /** Those that never failed first. */
   readonly due: Statement<OfTarget & { moment: number; limit: number }, DueVendor>;
   readonly nextDue: Statement<OfTarget, { next: number | null }>;
@@ -54,7 +54,7 @@ export function targetStatements(sqlite: Sqlite): TargetStatements {
     find: one('SELECT place, notice, disabled_at FROM _notify_targets WHERE target = :target'),
     begin: one(`
       INSERT INTO _notify_targets (target, place, began_at) VALUES (:target, :place, :now) ON CONFLICT DO NOTHING`),
-    goOn: one('UPDATE _notify_targets SET place = :place, notice = coalesce(:notice, notice) WHERE target = :target'),
+    moveTo: one('UPDATE _notify_targets SET place = :place, notice = coalesce(:notice, notice) WHERE target = :target'),
     endNotice: one('UPDATE _notify_targets SET notice = NULL WHERE target = :target'),
     accepted: one(`
       UPDATE _notify_targets SET delivered_at = :now, failing_since = NULL, last_error = NULL WHERE target = :target`),
@@ -75,7 +75,7 @@ export function queueStatements(sqlite: Sqlite): QueueStatements {
     ahead: one(`
       SELECT max(seq) AS last FROM (SELECT seq FROM _vendor_versions WHERE seq > :before ORDER BY seq LIMIT :most)`),
     countWaiting: one('SELECT count(*) AS vendors FROM _notify_queue WHERE target = :target AND due_ms IS NOT NULL'),
-    takeIn: one(`
+    enqueue: one(`
       INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, due_at, due_ms, attempts)
       SELECT :target, account_id, vendorid, min(seq) - 1, min(valid_from), :due_at, :due_ms, 0
       FROM _vendor_versions WHERE seq > :before AND seq <= :upTo GROUP BY account_id, vendorid

@@ -3,14 +3,14 @@
  * readings it holds keys, not changes, so that a vendor is one row however much became of it.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import { changeBefore, cursorOf, lastSeq, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
+import { resolveCursor, cursorOf, lastSeq, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
 import { cursorParts } from '../feed/cursor-text.ts';
 import { readChanges } from '../reports/change-feed.ts';
 import { withValues, type FeedChange } from '../reports/change-page.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import { queueStatements, targetStatements } from './outbox-statements.ts';
-import type { DueVendor, NotifiedVendor, Outlook, PendingNotice } from '../records/outbox-record.ts';
+import type { DueVendor, NotifiedVendor, PendingWork, PendingNotice } from '../records/outbox-record.ts';
 
 /** Vendors of a target that may wait; beyond that, its place stays where it is. */
 const mostWaiting = 1_000;
@@ -40,17 +40,21 @@ export class Outbox {
    * at its end with the notice that `noticeOf` makes.
    * @returns its place.
    */
-  open(target: string, told: string | undefined, noticeOf: (gone: HistoryGone) => PendingNotice): Promise<string> {
+  open(
+    target: string,
+    notedPlace: string | undefined,
+    noticeOf: (gone: HistoryGone) => PendingNotice,
+  ): Promise<string> {
     const { sqlite } = this.#database;
     return this.#database.write(() => {
       const now = timestamp(this.#parts.clock.now());
-      const toldBefore = told === undefined ? 0 : changeBefore(sqlite, told);
+      const noted = notedPlace === undefined ? 0 : resolveCursor(sqlite, notedPlace);
       const known = this.#run.find.get({ target });
-      if (typeof toldBefore !== 'number' && toldBefore.reason === 'other_history') {
-        this.#run.begin.run({ target, place: toldBefore.latest, now });
-        this.#run.goOn.run({ target, place: toldBefore.latest, notice: JSON.stringify(noticeOf(toldBefore)) });
+      if (typeof noted !== 'number' && noted.reason === 'other_history') {
+        this.#run.begin.run({ target, place: noted.latest, now });
+        this.#run.moveTo.run({ target, place: noted.latest, notice: JSON.stringify(noticeOf(noted)) });
         this.#run.emptyQueue.run({ target });
-        return toldBefore.latest;
+        return noted.latest;
       }
       if (known) return known.place;
       const place = latestCursor(sqlite);
@@ -65,7 +69,7 @@ export class Outbox {
     return this.#database.read(() => {
       const found = this.#run.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
-      const before = changeBefore(sqlite, found.place);
+      const before = resolveCursor(sqlite, found.place);
       if (typeof before !== 'number') return before;
       if (lastSeq(sqlite) <= before) return undefined;
       const ahead = this.#run.ahead.get({ before, most: takenAtOnce })?.last ?? null;
@@ -75,25 +79,25 @@ export class Outbox {
   }
 
   /** The vendors that changed up to a place wait from now on; those that were given up are tried once more. */
-  takeIn(target: string, place: string): Promise<void> {
-    return this.#database.writeInOrder(() => {
+  enqueueChanges(target: string, place: string): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
       const found = this.#run.find.get({ target });
       if (!found) return;
       const before = seqOf(found.place);
-      this.#run.takeIn.run({ target, before, upTo: seqOf(place), ...this.#due(0) });
-      this.#run.goOn.run({ target, place, notice: null });
+      this.#run.enqueue.run({ target, before, upTo: seqOf(place), ...this.#due(0) });
+      this.#run.moveTo.run({ target, place, notice: null });
     });
   }
 
   /** A target that fell behind what was removed goes on with what is kept, after a notice. */
   skipRemoved(target: string, gone: HistoryGone, notice: PendingNotice): Promise<void> {
     return this.#database.write(() => {
-      this.#run.goOn.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
+      this.#run.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
     });
   }
 
   /** What a target has to do: its first due vendors, and how long until the next; undefined where it is not known, or disabled. */
-  outlook(target: string, limit: number): Promise<Outlook | undefined> {
+  pendingWork(target: string, limit: number): Promise<PendingWork | undefined> {
     return this.#database.read(() => {
       const found = this.#run.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
@@ -119,7 +123,7 @@ export class Outbox {
 
   /** A vendor's changes up to `seq` were accepted; what is left of it is due at once. Losing this costs no more than a repetition. */
   delivered({ target, account_id, vendorid }: NotifiedVendor, seq: number): Promise<void> {
-    return this.#database.writeInOrder(() => {
+    return this.#database.writeWithoutSync(() => {
       const key = { target, account_id, vendorid };
       const upTo = seqOf(this.#run.find.get({ target })?.place);
       if (this.#run.settle.run({ ...key, seq, upTo }) === 0) this.#run.advance.run({ ...key, seq, ...this.#due(0) });
@@ -128,8 +132,8 @@ export class Outbox {
   }
 
   /** The notice was accepted. */
-  noticed(target: string): Promise<void> {
-    return this.#database.writeInOrder(() => {
+  noticeDelivered(target: string): Promise<void> {
+    return this.#database.writeWithoutSync(() => {
       this.#run.endNotice.run({ target });
       this.#run.accepted.run({ target, now: this.#now() });
     });
@@ -138,7 +142,7 @@ export class Outbox {
   /** A delivery failed: its vendor is tried again after `delay` milliseconds. */
   defer(vendor: NotifiedVendor, failure: { attempts: number; delay: number; error: string }): Promise<void> {
     const { attempts, delay, error } = failure;
-    return this.#database.writeInOrder(() => this.#failed(vendor, attempts, error, this.#due(delay)));
+    return this.#database.writeWithoutSync(() => this.#failed(vendor, attempts, error, this.#due(delay)));
   }
 
   /** A delivery failed too often: its vendor is given up until a person says so, or it changes again. */
@@ -147,8 +151,8 @@ export class Outbox {
   }
 
   /** Nothing comes through to the receiver. */
-  failing(target: string, error: string): Promise<void> {
-    return this.#database.writeInOrder(() => void this.#run.failing.run({ target, error, now: this.#now() }));
+  recordFailure(target: string, error: string): Promise<void> {
+    return this.#database.writeWithoutSync(() => void this.#run.failing.run({ target, error, now: this.#now() }));
   }
 
   /** The receiver wants nothing more. */

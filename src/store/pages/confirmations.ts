@@ -44,7 +44,7 @@ export class Confirmations {
   }
 
   /** Whether a page with a higher number than `readSeq` showed the vendor as we hold it. */
-  passed(key: Key, readSeq: number): boolean {
+  hasLater(key: Key, readSeq: number): boolean {
     return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
   }
 }

@@ -10,7 +10,7 @@ const copies = 2;
 
 /** @throws MirrorError `disk_full` where the file cannot be built anew beside itself. */
 export function assertRoom(database: Database): void {
-  const needed = copies * (database.files()?.databaseBytes ?? 0);
+  const needed = copies * (database.fileSizes()?.databaseBytes ?? 0);
   const free = freeBytes(dirname(database.path));
   if (free < needed)
     throw new MirrorError(
@@ -33,9 +33,9 @@ export function overwriteDeleted(sqlite: Sqlite): void {
  */
 export async function rebuild(database: Database): Promise<void> {
   const { sqlite, path } = database;
-  await database.patiently(() => sqlite.exec('VACUUM'));
+  await database.retryWhileLocked(() => sqlite.exec('VACUUM'));
   try {
-    await database.patiently(() => emptyJournal(sqlite));
+    await database.retryWhileLocked(() => emptyJournal(sqlite));
   } catch (error) {
     if (!(error instanceof MirrorError) || error.code !== 'database_locked') throw error;
     throw new MirrorError(

@@ -9,7 +9,7 @@ export interface Finding {
 }
 
 /** Fields that the records of a sweep showed. */
-export interface ShownFields {
+export interface ObservedFields {
   readonly names: readonly string[];
   /** Every record was looked into; those equal to the byte to what we hold are not. */
   readonly whole: boolean;

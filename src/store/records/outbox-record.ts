@@ -21,7 +21,7 @@ export interface PendingNotice {
 }
 
 /** What a target has to do. */
-export interface Outlook {
+export interface PendingWork {
   /** Goes out before everything else. */
   readonly notice: PendingNotice | undefined;
   readonly due: readonly DueVendor[];

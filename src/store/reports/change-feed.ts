@@ -1,7 +1,7 @@
 /** The change feed: every content change of every vendor, in the order in which it was learned. */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ask, mirrorSql } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { OfVendor, VersionTable } from '../tables/vendor-tables.ts';
 
 /** What happened, in one word. */
@@ -48,7 +48,7 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
     .$if(filter.vendorid !== undefined, (q) => q.where('v.vendorid', '=', filter.vendorid ?? 0))
     .orderBy('v.seq')
     .limit(filter.limit);
-  return ask<ChangeRow>(sqlite, query).map(change);
+  return runQuery<ChangeRow>(sqlite, query).map(change);
 }
 
 /** A vendor's changes, the latest first. */
@@ -70,7 +70,7 @@ export function readTimeline(
     .$if(before !== undefined, (q) => q.where('v.seq', '<', before ?? 0))
     .orderBy('v.seq', 'desc')
     .limit(limit + 1);
-  const found = ask<ChangeRow>(sqlite, query).map(change);
+  const found = runQuery<ChangeRow>(sqlite, query).map(change);
   const timeline = found.slice(0, limit);
   return { timeline, older: found.length > limit ? (timeline.at(-1)?.seq ?? null) : null };
 }

@@ -4,7 +4,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import type { Query } from '../sqlite/query.ts';
 import { readChanges, type Change } from './change-feed.ts';
-import { changeBefore, cursorOf, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
+import { resolveCursor, cursorOf, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
 
 /** A field's value before and after, as in the view `vendor_changes`. */
 export interface ChangedValue {
@@ -76,7 +76,7 @@ export function currentCursor(query: Query): Promise<string> {
 /** What one turn has time for. */
 function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGone {
   const { since = '0', account, vendorid, limit } = filter;
-  const place = changeBefore(sqlite, since);
+  const place = resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
   const ahead = plainStatement<{ place: number; looked: number }, { seqs: number; last: number | null }>(
     sqlite,

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ask, mirrorSql } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 
 /** What a delivery must be to be listed; what is left out does not matter. */
@@ -26,7 +26,7 @@ export interface DeliveryList {
 
 /** The deliveries that pass the filter. */
 export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
-  const [total] = ask(
+  const [total] = runQuery(
     sqlite,
     wanted(filter).select((row) => row.fn.countAll<number>().as('count')),
   );
@@ -35,7 +35,7 @@ export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Delivery
 
 /** The same, not counted. */
 export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): ListedDelivery[] {
-  return ask<ListedDelivery>(
+  return runQuery<ListedDelivery>(
     sqlite,
     wanted(filter)
       .select(['id', 'account_id', 'received_at', 'name', 'object_id', 'business_id', 'identity_id', 'user_id'])

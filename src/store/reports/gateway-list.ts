@@ -1,6 +1,6 @@
 /** The gateways that the mirror knows, those removed at the service included. */
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ask, mirrorSql } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { GatewayTable } from '../tables/mirror-tables.ts';
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
@@ -13,5 +13,5 @@ export function listGateways(sqlite: Sqlite, account: string | undefined): Liste
     .$if(account !== undefined, (query) => query.where('account_id', '=', account ?? ''))
     .orderBy('account_id')
     .orderBy('sgid');
-  return ask<ListedGateway>(sqlite, gateways);
+  return runQuery<ListedGateway>(sqlite, gateways);
 }

@@ -2,7 +2,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ask, mirrorSql } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
 /** What a vendor must be to be listed; what is left out does not matter. */
@@ -65,10 +65,10 @@ export interface VendorList {
 
 /** The vendors that pass the filter. */
 export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
-  return { total: vendorsAlike(sqlite, filter).total, vendors: vendorsWith(sqlite, filter) };
+  return { total: vendorTotals(sqlite, filter).total, vendors: vendorsWith(sqlite, filter) };
 }
 
-export interface VendorsAlike {
+export interface VendorTotals {
   /** How many vendors pass the filter, whatever its limit. */
   readonly total: number;
   /** Whether they are of one account, all active, all present. */
@@ -78,9 +78,9 @@ export interface VendorsAlike {
 }
 
 /** How many vendors pass the filter, and what they have in common. */
-export function vendorsAlike(sqlite: Sqlite, filter: VendorFilter): VendorsAlike {
+export function vendorTotals(sqlite: Sqlite, filter: VendorFilter): VendorTotals {
   sqlite.function('folded', { deterministic: true }, folded);
-  const [found] = ask(
+  const [found] = runQuery(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
@@ -104,7 +104,7 @@ export function vendorsAlike(sqlite: Sqlite, filter: VendorFilter): VendorsAlike
 export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): ListedVendor[] {
   sqlite.function('folded', { deterministic: true }, folded);
   const order = filter.sort === undefined || filter.sort === 'number' ? undefined : orders[filter.sort];
-  return ask<ListedRow>(
+  return runQuery<ListedRow>(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')

@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Query } from '../sqlite/query.ts';
-import { ask, mirrorSql } from '../sqlite/statement.ts';
+import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { vendorsWith, type ListedVendor, type VendorFilter } from './vendor-list.ts';
 
@@ -61,7 +61,7 @@ function slice(
   filter: VendorPageFilter,
   from: VendorKey,
 ): { vendors: ListedVendor[]; next: VendorKey | undefined } {
-  const [end] = ask<VendorKey>(
+  const [end] = runQuery<VendorKey>(
     sqlite,
     mirrorSql
       .selectFrom('vendors as v')
@@ -97,7 +97,7 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
 /** By the counts that are kept; only a search would have to look. */
 function counted(sqlite: Sqlite, { account, visState, presence, search }: VendorFilter): number | null {
   if (search !== undefined) return null;
-  const [found] = ask(
+  const [found] = runQuery(
     sqlite,
     mirrorSql
       .selectFrom('_vendor_counts')

@@ -1,6 +1,6 @@
 /** The accounts of the mirror, and which settings file names each. */
 import { timestamp } from '../../domain/clock.ts';
-import { mayDisown } from '../decide/account-owner.ts';
+import { mayStopServing } from '../decide/account-owner.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
@@ -55,7 +55,7 @@ export class AccountRows {
         const connection = connectionOf.get(account_id) ?? row.connection;
         if (not_served_since === null && settings_file === settingsFile && connection === row.connection) continue;
         this.#setServed.run({ account_id, not_served_since: null, settings_file: settingsFile, connection });
-      } else if (not_served_since === null && mayDisown(settings_file, settingsFile)) {
+      } else if (not_served_since === null && mayStopServing(settings_file, settingsFile)) {
         this.#setServed.run({ ...row, not_served_since: timestamp(now), settings_file: settingsFile });
         left.push(account_id);
       }

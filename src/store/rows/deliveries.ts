@@ -6,11 +6,11 @@ import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Marks } from './marks.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { SweepAsker } from './sweep-requests.ts';
+import type { SweepRequestWriter } from './sweep-requests.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 import type { NewDelivery, SettledOutcome, OpenDelivery, ParkedDeliveries } from '../records/delivery-record.ts';
 import type { Database } from '../sqlite/database.ts';
-import { answerSoon } from '../sqlite/lock-wait.ts';
+import { shortLockWait } from '../sqlite/lock-wait.ts';
 import type { Deliveries } from '../areas/areas.ts';
 
 /** Most vendors of an account that may wait; each is one row, however many deliveries name it. */
@@ -19,7 +19,7 @@ const roomForMarks = 10_000;
 export class SqliteDeliveries implements Deliveries {
   readonly #database: Database;
   readonly #marks: Marks;
-  readonly #sweeps: SweepAsker;
+  readonly #sweeps: SweepRequestWriter;
   readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
   readonly #roomFor: () => (key: Key) => boolean;
   readonly #open: Statement<Key, OpenDelivery>;
@@ -29,7 +29,7 @@ export class SqliteDeliveries implements Deliveries {
   readonly #parked: Statement<{ account: string | null; vendorid: number | null }, Key>;
   #accepted = 0;
 
-  constructor(database: Database, marks: Marks, sweeps: SweepAsker) {
+  constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
     const { sqlite } = database;
     this.#database = database;
     this.#marks = marks;
@@ -86,7 +86,7 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   /** How many deliveries came to this process. */
-  get accepted(): number {
+  get acceptedCount(): number {
     return this.#accepted;
   }
 
@@ -104,7 +104,7 @@ export class SqliteDeliveries implements Deliveries {
           if (room) keys.push(key);
           // The service's reference calls the object now a callback, now what the event is about.
           const namesCallback = this.#sweeps.isCallback(accountId, key.vendorid);
-          if (!room || namesCallback) this.#sweeps.ask(accountId, delivery.receivedAt, namesCallback);
+          if (!room || namesCallback) this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
         }
         const received_at = timestamp(delivery.receivedAt);
         this.#insert.run({
@@ -120,11 +120,11 @@ export class SqliteDeliveries implements Deliveries {
         });
       }
       this.#marks.add(keys, 'delivery', 0);
-    }, answerSoon);
+    }, shortLockWait);
   }
 
   /** Begins to look whether there is room for marks, as in `acceptDeliveries`. */
-  roomFor(): (key: Key) => boolean {
+  beginRoomCheck(): (key: Key) => boolean {
     return this.#roomFor();
   }
 

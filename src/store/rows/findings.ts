@@ -2,13 +2,13 @@
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { answerSoon } from '../sqlite/lock-wait.ts';
+import { shortLockWait } from '../sqlite/lock-wait.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';
 import type { OpenDelivery } from '../records/delivery-record.ts';
-import type { Finding, ShownFields } from '../records/finding-record.ts';
+import type { Finding, ObservedFields } from '../records/finding-record.ts';
 import type { Run } from '../records/run-record.ts';
 import type { Findings } from '../areas/areas.ts';
 
@@ -105,12 +105,12 @@ export class SqliteFindings implements Findings {
   }
 
   /** Explains the open findings about a vendor by deliveries that the sweep could not know of, one by one. Runs inside a transaction. */
-  explain(key: Key, deliveries: readonly OpenDelivery[]): void {
+  explainBy(key: Key, deliveries: readonly OpenDelivery[]): void {
     const left = this.#open.all(key);
     for (const { received_at } of deliveries) {
       const heard = parseInstant(received_at) ?? 0;
       // It may have come before, and have waited for its commit while the sweep looked.
-      const told = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= heard + answerSoon);
+      const told = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= heard + shortLockWait);
       const [finding] = told < 0 ? [] : left.splice(told, 1);
       if (!finding) continue;
       const late = Math.max(0, heard - (parseInstant(finding.found_at) ?? 0)) / 1_000;
@@ -126,7 +126,7 @@ export class SqliteFindings implements Findings {
     });
   }
 
-  reportFields({ id, accountId }: Run, { names, whole, excluded }: ShownFields): Promise<void> {
+  reportFields({ id, accountId }: Run, { names, whole, excluded }: ObservedFields): Promise<void> {
     return this.#database.write(() => {
       const before = new Set(this.#known.all({ account_id: accountId }).map(({ field }) => field));
       const appeared = names.filter((name) => !before.has(name));

@@ -114,7 +114,7 @@ export class Marks {
    * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
    * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
    */
-  rest(key: Key, attempts: number, error: string | null): void {
+  postpone(key: Key, attempts: number, error: string | null): void {
     const { account_id, vendorid } = key;
     this.#count.run({ account_id, vendorid, attempts, last_error: error });
     const due_ms = Math.ceil(this.#counter.moment());

@@ -100,7 +100,7 @@ export class RateLedger {
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const ended = [...this.#unrecorded];
     // In order is enough: whatever the request brings is written after it.
-    const taken = await this.#database.writeInOrder(() => {
+    const taken = await this.#database.writeWithoutSync(() => {
       for (const [read_seq, { late, ...scope }] of ended) this.#end({ ...scope, read_seq }, late + demand.per);
       return this.#take(demand);
     });
@@ -113,7 +113,7 @@ export class RateLedger {
       stamp,
       end: (late) =>
         this.#database
-          .writeInOrder(() => this.#end({ ...scope, read_seq }, late + demand.per))
+          .writeWithoutSync(() => this.#end({ ...scope, read_seq }, late + demand.per))
           // It then counts for longer than it must: until a period after the next turn.
           .catch(() => void this.#unrecorded.set(read_seq, { ...scope, late })),
     };

@@ -11,9 +11,9 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CounterTable } from '../tables/mirror-tables.ts';
 
 /** What is done about a clock that was set back. */
-export interface SetBacks {
+export interface ClockSetBackLog {
   /** The clock was set back, by so many milliseconds at least: nobody knows how long the machine slept meanwhile. Runs inside a transaction. */
-  note(readSeq: number, ms: number): void;
+  record(readSeq: number, ms: number): void;
   /** Whether it was set back since that number was taken. */
   wasSince(readSeq: number): boolean;
 }
@@ -27,11 +27,11 @@ const noticeable = 1_000;
 export class Counter {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #setBacks: SetBacks;
+  readonly #setBacks: ClockSetBackLog;
   readonly #advance: Statement<{ now: number; wall: number; numbers: number }, Row>;
   readonly #look: Statement<object, Row>;
 
-  constructor(database: Database, clock: Clock, setBacks: SetBacks) {
+  constructor(database: Database, clock: Clock, setBacks: ClockSetBackLog) {
     this.#database = database;
     this.#clock = clock;
     this.#setBacks = setBacks;
@@ -52,7 +52,7 @@ export class Counter {
   /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
   take(): Promise<ReadStamp> {
     // Whatever is known by this number is written after it.
-    return this.#database.writeInOrder(() => this.advance().stamp);
+    return this.#database.writeWithoutSync(() => this.advance().stamp);
   }
 
   /** As `take`, inside a transaction; and for how long the machine has run, where it was started anew since the file was made. */
@@ -69,7 +69,7 @@ export class Counter {
   }
 
   /** The highest number taken so far, by whichever process. */
-  current(): number {
+  lastTaken(): number {
     return row(this.#look.get({})).read_seq;
   }
 
@@ -87,7 +87,7 @@ export class Counter {
     const wall = this.#clock.now();
     const taken = row(this.#advance.get({ now: this.#now(), wall, numbers }));
     const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;
-    if (behind >= noticeable) this.#setBacks.note(taken.read_seq, behind);
+    if (behind >= noticeable) this.#setBacks.record(taken.read_seq, behind);
     return taken;
   }
 }

@@ -1,11 +1,11 @@
 /** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Counter, SetBacks } from './reading-counter.ts';
+import type { Counter, ClockSetBackLog } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Runs } from '../areas/areas.ts';
 import { listMoves } from './list-moves.ts';
-import { RunMoments } from './run-moments.ts';
+import { RunStarts } from './run-starts.ts';
 import type { ListMoves } from '../records/run-record.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
@@ -32,7 +32,7 @@ export class SqliteRuns implements Runs {
   readonly #counter: Counter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #own = new Set<number>();
-  readonly #moments: RunMoments;
+  readonly #starts: RunStarts;
   readonly #moves: (accountId: string) => ListMoves;
   readonly #insert: Statement<
     Pick<RunTable, 'account_id' | 'kind' | 'trigger' | 'started_at' | 'process' | 'began_seq'>,
@@ -57,12 +57,12 @@ export class SqliteRuns implements Runs {
     clock: Clock,
     counter: Counter,
     process: Pick<ProcessLock, 'name' | 'isAlive'>,
-    setBacks: Pick<SetBacks, 'wasSince'>,
+    setBacks: Pick<ClockSetBackLog, 'wasSince'>,
   ) {
     const { sqlite } = database;
     this.#database = database;
     this.#moves = listMoves(sqlite);
-    this.#moments = new RunMoments(sqlite, setBacks);
+    this.#starts = new RunStarts(sqlite, setBacks);
     this.#clock = clock;
     this.#counter = counter;
     this.#process = process;
@@ -185,17 +185,17 @@ export class SqliteRuns implements Runs {
     return this.#database.read(() => this.#complete.get({ account_id: accountId })?.started_at ?? undefined);
   }
 
-  lastCompletes(): Promise<ReadonlyMap<string, string>> {
+  lastCompleteByAccount(): Promise<ReadonlyMap<string, string>> {
     return this.#database.read(
       () => new Map(this.#everyComplete.all({}).map(({ account_id, started_at }) => [account_id, started_at])),
     );
   }
-  runBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined> {
-    return this.#database.read(() => this.#moments.before(accountId, readSeq, now));
+  runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined> {
+    return this.#database.read(() => this.#starts.startBefore(accountId, readSeq, now));
   }
 
-  runBegan(run: Run): Promise<number | undefined> {
-    return this.#database.read(() => this.#moments.began(run));
+  runStart(run: Run): Promise<number | undefined> {
+    return this.#database.read(() => this.#starts.startOf(run));
   }
 
   lastSweep(accountId: string): Promise<Sweeping | undefined> {

@@ -33,6 +33,9 @@ export interface Key {
   readonly vendorid: number;
 }
 
+/** The key of a row that holds more. */
+export const keyOf = ({ account_id, vendorid }: Key): Key => ({ account_id, vendorid });
+
 export const balanceKinds = {
   outstanding_balance: 'outstanding',
   overdue_balance: 'overdue',
@@ -60,7 +63,7 @@ export function unknownFieldsOf({ unknown }: Vendor): string | null {
  * The JSON as received; what this answer left out of the record and an earlier one had told is carried over, unless it is excluded. Of stored
  * JSON that is damaged nothing is: what was received takes its place.
  */
-export function carriedOver(held: string, received: string, excluded?: ReadonlySet<string>): string {
+export function mergedRaw(held: string, received: string, excluded?: ReadonlySet<string>): string {
   const before = storedObject(held);
   const now = JSON.parse(received) as Record<string, unknown>;
   const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name) && !excluded?.has(name));
@@ -69,13 +72,13 @@ export function carriedOver(held: string, received: string, excluded?: ReadonlyS
 }
 
 /** Those of the fields that stored JSON does not name. */
-export function untold(held: string, fields: readonly string[]): string[] {
+export function fieldsNotIn(held: string, fields: readonly string[]): string[] {
   const before = storedObject(held);
   return fields.filter((field) => !Object.hasOwn(before, field));
 }
 
 /** Stored JSON as it can be stored again: an empty object where it is damaged. */
-export function heldRaw(held: string): string {
+export function repairedRaw(held: string): string {
   return parsedObject(held) ? held : '{}';
 }
 
@@ -94,7 +97,7 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
 }
 
 /** Reads and writes the rows that belong to a vendor. */
-export class Children {
+export class ChildRows {
   readonly #balances: Statement<Key, BalanceTable>;
   readonly #taxes: Statement<Key, TaxDefaultTable>;
   readonly #dropBalances: Statement<Key>;

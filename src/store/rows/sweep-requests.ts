@@ -9,7 +9,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
-export class SweepAsker {
+export class SweepRequestWriter {
   readonly #counter: Counter;
   readonly #callback: Statement<{ account_id: string; callbackid: number }, { callbackid: number }>;
   readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
@@ -53,7 +53,7 @@ export class SweepAsker {
   }
 
   /** Asks for a sweep of an account. Runs inside a transaction. */
-  ask(account_id: string, receivedAt: number, namesCallback: boolean): void {
+  request(account_id: string, receivedAt: number, namesCallback: boolean): void {
     const now = this.#counter.moment();
     this.#ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });
   }

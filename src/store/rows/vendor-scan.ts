@@ -81,7 +81,7 @@ export class SqliteVendors implements Vendors {
     return this.#database.read(() => this.#count.get({ account_id: accountId })?.vendors ?? 0);
   }
 
-  someActive(accountId: string): Promise<number[]> {
+  newestActive(accountId: string): Promise<number[]> {
     return this.#database.read(() => this.#active.all({ account_id: accountId }).map(({ vendorid }) => vendorid));
   }
 
@@ -91,10 +91,10 @@ export class SqliteVendors implements Vendors {
     });
   }
 
-  readmit(accountId: string, vendorid: number): Promise<boolean> {
+  mirrorAgain(accountId: string, vendorid: number): Promise<boolean> {
     return this.#database.write(() => {
       const key = { account_id: accountId, vendorid };
-      const isReadmitted = this.#forgotten.readmit(key);
+      const isReadmitted = this.#forgotten.remove(key);
       if (isReadmitted) this.#marks.add([key], 'asked', 0);
       return isReadmitted;
     });

@@ -72,23 +72,23 @@ export class AwaitedCodes {
   }
 
   /** Whether a code that names this callback, or none, is awaited. */
-  has(account_id: string, callbackid: number | null): boolean {
+  isAwaited(account_id: string, callbackid: number | null): boolean {
     return this.#awaited
       .all({ account_id })
       .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid);
   }
 
   /** Whether a code was asked for that names this very callback. */
-  names(account_id: string, callbackid: number): boolean {
+  isAwaitedFor(account_id: string, callbackid: number): boolean {
     return this.#awaited.all({ account_id }).some((row) => row.callbackid === callbackid);
   }
 
-  arrived(of: OfEvent): void {
+  remove(of: OfEvent): void {
     this.#arrived.run(of);
   }
 
   /** The callback is no more. */
-  gone(account_id: string, callbackid: number): void {
+  removeOfCallback(account_id: string, callbackid: number): void {
     this.#gone.run({ account_id, callbackid });
   }
 

@@ -3,17 +3,17 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { Database, moved, type DatabaseOptions } from '../sqlite/database.ts';
+import { Database, movedError, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
 import { ownerClaim, type Owner } from './owner.ts';
-import { SqliteTokens, type TokenStorage, type TokenStorageUser } from './token-store.ts';
+import { SqliteTokens, type TokenStorage, type TokenStoreProcess } from './token-store.ts';
 import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
 
 export interface Secrets {
   /** The token pairs of one OAuth client, for this process. */
-  tokenStore(client: string, user: TokenStorageUser): TokenStorage;
+  tokenStore(client: string, user: TokenStoreProcess): TokenStorage;
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPlaces;
   readonly path: string;
@@ -77,14 +77,14 @@ class SqliteSecrets implements Secrets {
     this.path = database.path;
   }
 
-  tokenStore(client: string, user: TokenStorageUser): TokenStorage {
+  tokenStore(client: string, user: TokenStoreProcess): TokenStorage {
     const { clock, random } = this.#file;
     const { signal } = this.#closing;
     return new SqliteTokens(this.#database, { client, user, clock, random, renewals: this.#renewals, closing: signal });
   }
 
   trouble(): MirrorError | undefined {
-    return this.#database.files() ? undefined : moved(this.path);
+    return this.#database.fileSizes() ? undefined : movedError(this.path);
   }
 
   claim(owner: Owner): Promise<void> {
@@ -94,7 +94,7 @@ class SqliteSecrets implements Secrets {
   async beginDaemon(epoch: DaemonEpoch): Promise<void> {
     const { sqlite } = this.#database;
     await this.#database.write(() => enterEpoch(sqlite, epoch));
-    await this.#database.keepFor(secretsClaim(sqlite, epoch));
+    await this.#database.holdClaim(secretsClaim(sqlite, epoch));
   }
 
   assertOurs(): void {

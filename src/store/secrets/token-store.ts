@@ -25,14 +25,14 @@ export interface TokenStorage {
 }
 
 /** A process that replaces pairs, and how it hears that it waits for another one that does. */
-export interface TokenStorageUser {
+export interface TokenStoreProcess {
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly onWait: () => void;
 }
 
 export interface TokenStorageOptions {
   readonly client: string;
-  readonly user: TokenStorageUser;
+  readonly user: TokenStoreProcess;
   readonly clock: Clock;
   readonly random: Random;
   /** Work under way, so that closing can wait for it. */
@@ -48,8 +48,8 @@ export interface TokenStorageOptions {
 const leaseTime = 180_000;
 
 /** How long a wait for another process is before it is said, and how often its lease is looked at, in milliseconds. */
-const quietWait = 2_000;
-const betweenLooks = 100;
+const noticeAfter = 2_000;
+const leasePollInterval = 100;
 
 interface TokenRow {
   access_token: string | null;
@@ -149,9 +149,9 @@ export class SqliteTokens implements TokenStorage {
   /** Waits until no other process holds the lease. */
   async #takeLease(): Promise<void> {
     const { clock, closing, user } = this.#options;
-    const sayAt = clock.monotonic() + quietWait;
+    const sayAt = clock.monotonic() + noticeAfter;
     for (let said = false; !(await this.#tryLease());) {
-      await sleep(clock, betweenLooks, closing);
+      await sleep(clock, leasePollInterval, closing);
       if (said || clock.monotonic() < sayAt) continue;
       said = true;
       user.onWait();

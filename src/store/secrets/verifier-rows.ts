@@ -21,12 +21,12 @@ export class VerifierRows {
   readonly candidates: Statement<OfAccount, Code>;
   readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }>;
   /** A code that was proven once came again; one whose callback is no more may have come for another. */
-  readonly comeAgain: Statement<OfCode & { callbackid: number | null; received_at: string }>;
+  readonly markReceivedAgain: Statement<OfCode & { callbackid: number | null; received_at: string }>;
   readonly drop: Statement<OfCode>;
   /** A code that came again is not right any more for what it came for; as a key it is what it was. */
-  readonly tried: Statement<OfCode>;
+  readonly clearReceivedAgain: Statement<OfCode>;
   /** Makes a code the proven one of a callback. */
-  readonly raise: Statement<OfCode & OfCallback & { received_at: string }>;
+  readonly makeProven: Statement<OfCode & OfCallback & { received_at: string }>;
   /** Lets the proven code of a callback expire. */
   readonly retire: Statement<OfCallback & { expires_at: string }>;
   /** Those of a callback, and the unnamed ones. */
@@ -76,7 +76,7 @@ export class VerifierRows {
         came_again: 0,
       }),
     );
-    this.comeAgain = statement(sqlite, (at) =>
+    this.markReceivedAgain = statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({
@@ -88,7 +88,7 @@ export class VerifierRows {
         .where('verifier', '=', at('verifier'))
         .where('state', '<>', 'candidate'),
     );
-    this.tried = statement(sqlite, (at) =>
+    this.clearReceivedAgain = statement(sqlite, (at) =>
       secretSql
         .updateTable('verifiers')
         .set({ came_again: 0 })
@@ -102,7 +102,7 @@ export class VerifierRows {
         .where('verifier', '=', at('verifier'))
         .where('state', '=', 'candidate'),
     );
-    this.raise = statement(sqlite, (at) =>
+    this.makeProven = statement(sqlite, (at) =>
       secretSql
         .insertInto('verifiers')
         .values({

@@ -9,12 +9,12 @@ import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import { AwaitedCodes } from './awaited-codes.ts';
 import type { Database } from '../sqlite/database.ts';
-import { answerSoon } from '../sqlite/lock-wait.ts';
+import { shortLockWait } from '../sqlite/lock-wait.ts';
 import { PathTokens } from './path-tokens.ts';
 import { VerifierRows } from './verifier-rows.ts';
 
 /** What became of a code that came. */
-export type CodeFate = 'kept' | 'known' | 'not_awaited' | 'full';
+export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
 
 export interface Verifiers {
   pathToken(accountId: string): Promise<Secret>;
@@ -33,7 +33,7 @@ export interface Verifiers {
    * Keeps a code that came, if one is awaited for that callback; a resend may bring the one that is known already. Resolves once it is
    * on disk.
    */
-  offer(accountId: string, code: Secret, callbackid: number | null): Promise<CodeFate>;
+  offer(accountId: string, code: Secret, callbackid: number | null): Promise<OfferedCode>;
   /** Codes that came for this callback or for an unnamed one, the newest first. */
   candidates(accountId: string, callbackid: number): Promise<Secret[]>;
   /** The service said that the code is wrong. */
@@ -83,7 +83,7 @@ export class SqliteVerifiers implements Verifiers {
 
   // Asked for each delivery, and one statement needs no transaction to be consistent.
   usable(account_id: string): Promise<Secret[]> {
-    return this.#database.patiently(() =>
+    return this.#database.retryWhileLocked(() =>
       this.#rows.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
     );
   }
@@ -91,7 +91,8 @@ export class SqliteVerifiers implements Verifiers {
   holds(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
       () =>
-        this.#rows.proven.get({ account_id, callbackid }) !== undefined && !this.#awaited.names(account_id, callbackid),
+        this.#rows.proven.get({ account_id, callbackid }) !== undefined &&
+        !this.#awaited.isAwaitedFor(account_id, callbackid),
     );
   }
 
@@ -100,23 +101,23 @@ export class SqliteVerifiers implements Verifiers {
   }
 
   expectNone(account_id: string, event: string): Promise<void> {
-    return this.#database.write(() => this.#awaited.arrived({ account_id, event }));
+    return this.#database.write(() => this.#awaited.remove({ account_id, event }));
   }
 
-  offer(account_id: string, code: Secret, callbackid: number | null): Promise<CodeFate> {
+  offer(account_id: string, code: Secret, callbackid: number | null): Promise<OfferedCode> {
     return this.#database.write(() => {
       const verifier = code.reveal();
       const received_at = timestamp(this.#clock.now());
       const known = this.#rows.find.get({ account_id, verifier });
-      if (!this.#awaited.has(account_id, callbackid)) return known ? 'known' : 'not_awaited';
+      if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
       if (known) {
-        this.#rows.comeAgain.run({ account_id, verifier, callbackid, received_at });
+        this.#rows.markReceivedAgain.run({ account_id, verifier, callbackid, received_at });
         return known.state === 'candidate' ? 'known' : 'kept';
       }
       if (this.#rows.candidates.all({ account_id }).length >= mostCandidates) return 'full';
       this.#rows.add.run({ account_id, verifier, callbackid, received_at });
       return 'kept';
-    }, answerSoon);
+    }, shortLockWait);
   }
 
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
@@ -132,20 +133,20 @@ export class SqliteVerifiers implements Verifiers {
     return this.#database.write(() => {
       const wrong = { account_id, verifier: code.reveal() };
       this.#rows.drop.run(wrong);
-      this.#rows.tried.run(wrong);
+      this.#rows.clearReceivedAgain.run(wrong);
     });
   }
 
   prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
     return this.#database.write(() => {
       this.#end(account_id, callbackid);
-      this.#rows.raise.run({
+      this.#rows.makeProven.run({
         account_id,
         callbackid,
         verifier: code.reveal(),
         received_at: timestamp(this.#clock.now()),
       });
-      this.#awaited.arrived({ account_id, event });
+      this.#awaited.remove({ account_id, event });
     });
   }
 
@@ -164,13 +165,13 @@ export class SqliteVerifiers implements Verifiers {
   #end(account_id: string, callbackid: number): void {
     const now = this.#clock.now();
     this.#rows.dropExpired.run({ now: timestamp(now) });
-    this.#rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUse(now)) });
+    this.#rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUseOf(now)) });
     this.#rows.dropCandidates.run({ account_id, callbackid });
-    this.#awaited.gone(account_id, callbackid);
+    this.#awaited.removeOfCallback(account_id, callbackid);
   }
 }
 
 /** Until when a key is usable that was retired at that moment: deliveries signed with it may still be on their way. */
-export function lastUse(retired: number): number {
+export function lastUseOf(retired: number): number {
   return retired + day;
 }

@@ -2,8 +2,8 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import { connectReader, connectWriter, inOrder, makeDurable, type Sqlite } from './driver.ts';
-import { answerSoon, restInQuiet, untilNextTry, usualLockWait, type Checkpoints } from './lock-wait.ts';
+import { connectReader, connectWriter, withoutSync, enterWal, type Sqlite } from './driver.ts';
+import { shortLockWait, leaveWalWhenIdle, lockRetryDelay, defaultLockWait, type Checkpoints } from './lock-wait.ts';
 import { isBehind, migrate, type Migration, type OnMigration } from './migrate.ts';
 import { prepareFile } from './prepare-file.ts';
 import { catalogued, endsTrust, isBusy } from './sqlite-errors.ts';
@@ -26,9 +26,9 @@ export interface DatabaseOptions {
 /** What a daemon wrote into its file, so that it knows the file again; each tells what is wrong where it does not stand there any more. */
 export interface Claim {
   /** As this connection sees it, inside a transaction. */
-  seen(): MirrorError | undefined;
+  check(): MirrorError | undefined;
   /** As somebody sees it who opens the file at that path now. */
-  found(): MirrorError | undefined;
+  checkAtPath(): MirrorError | undefined;
 }
 
 export class Database {
@@ -50,7 +50,7 @@ export class Database {
     this.path = sqlite.name;
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#lockWait = options.lockWait ?? usualLockWait;
+    this.#lockWait = options.lockWait ?? defaultLockWait;
     this.#onDistrust = options.onDistrust;
     this.#inode = statSync(this.path, { throwIfNoEntry: false })?.ino;
   }
@@ -69,8 +69,10 @@ export class Database {
     }
     const database = new Database(sqlite, options);
     try {
-      await database.patiently(() => makeDurable(sqlite));
-      await database.patiently(() => migrate(sqlite, options.migrations, options.clock.now(), options.onMigration));
+      await database.retryWhileLocked(() => enterWal(sqlite));
+      await database.retryWhileLocked(() =>
+        migrate(sqlite, options.migrations, options.clock.now(), options.onMigration),
+      );
       return database;
     } catch (error) {
       sqlite.close();
@@ -87,7 +89,7 @@ export class Database {
     if (!existsSync(options.path)) return undefined;
     let sqlite: Sqlite | undefined;
     try {
-      sqlite = connectReader(realpathSync(options.path), answerSoon);
+      sqlite = connectReader(realpathSync(options.path), shortLockWait);
       if (isBehind(sqlite, options.migrations))
         throw new MirrorError(
           'database_unusable',
@@ -106,43 +108,40 @@ export class Database {
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
     const transaction = this.sqlite.transaction(this.#claimed(work));
-    return this.#written(this.patiently(() => transaction.immediate(), lockWait));
+    return this.#written(this.retryWhileLocked(() => transaction.immediate(), lockWait));
   }
 
-  /**
-   * As `write`, without waiting for the disk. For what is worth nothing by itself, to nobody but to what is written after it: a number
-   * that was taken, a page that showed nothing new, a mark that is settled.
-   */
-  async writeInOrder<T>(work: () => T): Promise<T> {
+  /** As `write`, without waiting for the disk. Only for writes that are harmless to lose in a power cut. */
+  async writeWithoutSync<T>(work: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(this.#claimed(work));
-    return this.#written(this.patiently(() => inOrder(this.sqlite, () => transaction.immediate())));
+    return this.#written(this.retryWhileLocked(() => withoutSync(this.sqlite, () => transaction.immediate())));
   }
 
   /** Runs `queries` against one consistent state. */
   async read<T>(queries: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(queries);
-    return this.patiently(() => transaction.deferred());
+    return this.retryWhileLocked(() => transaction.deferred());
   }
 
   /** From now on nothing is written without this claim. */
-  keepFor(claim: Claim): Promise<void> {
+  holdClaim(claim: Claim): Promise<void> {
     this.#claim = claim;
     return this.checkpoint();
   }
 
   /** From now on commits leave the journal to somebody else. */
-  leaveCheckpointsTo(checkpoints: Checkpoints): void {
+  delegateCheckpoints(checkpoints: Checkpoints): void {
     this.#checkpoints = checkpoints;
   }
 
   /** Whoever is about to write much, and can wait, waits until the journal has room for it. */
-  async room(): Promise<void> {
-    await this.#checkpoints?.room();
+  async waitForJournalRoom(): Promise<void> {
+    await this.#checkpoints?.waitForRoom();
   }
 
   /** Brings what was written from the journal into the file, where it shows whether the file is still the same. Waits for nobody. */
   async checkpoint(): Promise<void> {
-    await this.patiently(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
+    await this.retryWhileLocked(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
   }
 
   /**
@@ -150,12 +149,12 @@ export class Database {
    * @throws MirrorError `database_unusable`, `already_running`.
    */
   assertOurs(): void {
-    const lost = this.#distrust ?? (this.files() ? this.#claim?.found() : moved(this.path));
+    const lost = this.#distrust ?? (this.fileSizes() ? this.#claim?.checkAtPath() : movedError(this.path));
     if (lost) throw this.#distrusted(lost);
   }
 
   /** Sizes in bytes; undefined where the path no longer leads to the file that was opened. */
-  files(): { databaseBytes: number; walBytes: number } | undefined {
+  fileSizes(): { databaseBytes: number; walBytes: number } | undefined {
     const file = statSync(this.path, { throwIfNoEntry: false });
     if (!file || file.ino !== this.#inode) return undefined;
     const wal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
@@ -163,8 +162,8 @@ export class Database {
   }
 
   /** Why the file cannot be written now, as far as can be told without writing; undefined while it can. */
-  unwritable(): MirrorError | undefined {
-    if (!this.files()) return moved(this.path);
+  whyNotWritable(): MirrorError | undefined {
+    if (!this.fileSizes()) return movedError(this.path);
     try {
       accessSync(this.path, constants.W_OK);
       return this.#distrust ?? this.#refused;
@@ -176,7 +175,7 @@ export class Database {
   /** The lock is held when `work` begins, so that nobody can take the claim away before it is committed. */
   #claimed<T>(work: () => T): () => T {
     return () => {
-      const lost = this.#claim?.seen();
+      const lost = this.#claim?.check();
       if (lost) throw this.#distrusted(lost);
       return work();
     };
@@ -203,8 +202,8 @@ export class Database {
     if (!this.sqlite.open) return;
     try {
       // Where another file is at our path now, the journal of that name is not ours to remove.
-      if (!this.sqlite.readonly && !this.#distrust && this.files())
-        await restInQuiet(this.sqlite, this.#clock, this.#random);
+      if (!this.sqlite.readonly && !this.#distrust && this.fileSizes())
+        await leaveWalWhenIdle(this.sqlite, this.#clock, this.#random);
     } catch (error) {
       throw catalogued(error, this.path);
     } finally {
@@ -216,21 +215,21 @@ export class Database {
    * Tries while another process holds the lock. Once the file is not to be trusted, everything fails with what was wrong then: a
    * later success would promise what may not be on disk.
    */
-  async patiently<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
+  async retryWhileLocked<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
     const deadline = this.#clock.monotonic() + lockWait;
     for (let tries = 1; ; tries++) {
       if (this.#distrust) throw this.#distrust;
       try {
         return attempt();
       } catch (error) {
-        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.judge(error);
-        await sleep(this.#clock, untilNextTry(tries, this.#random));
+        if (!isBusy(error) || this.#clock.monotonic() >= deadline) throw this.reportError(error);
+        await sleep(this.#clock, lockRetryDelay(tries, this.#random));
       }
     }
   }
 
   /** An error of SQLite, also of another connection of this process, in the words of the catalogue; the file may not be trusted after it. */
-  judge(error: unknown): unknown {
+  reportError(error: unknown): unknown {
     const said = catalogued(error, this.path);
     return said instanceof MirrorError && endsTrust(error) ? this.#distrusted(said) : said;
   }
@@ -244,6 +243,6 @@ export class Database {
 }
 
 /** The path leads to another file than the one that was opened. */
-export function moved(path: string): MirrorError {
+export function movedError(path: string): MirrorError {
   return new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`);
 }

@@ -69,7 +69,7 @@ export function connectReader(path: string, wait = lockWait): Sqlite {
  * which readers are shut out is kept as short as can be: nothing is left to write or to sync but one page.
  * @throws SqliteError where another connection is open.
  */
-export function putToRest(sqlite: Sqlite): void {
+export function leaveWal(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
   sqlite.pragma('wal_checkpoint(TRUNCATE)');
   sqlite.pragma('synchronous = OFF');
@@ -80,7 +80,7 @@ export function putToRest(sqlite: Sqlite): void {
  * WAL, with every commit on disk before it returns. From now on no statement waits for a lock: the driver would sleep on the event loop.
  * @throws SqliteError, also where another connection is in the way; MirrorError `database_unusable` where SQLite is too old, or the disk offers no such journal.
  */
-export function makeDurable(sqlite: Sqlite): void {
+export function enterWal(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
   assertVersion(sqlite);
   sqlite.pragma('synchronous = FULL');
@@ -107,7 +107,7 @@ export function makeDurable(sqlite: Sqlite): void {
  * Runs a transaction whose commit nobody waits for: a power cut may take it away, though never without every commit after it,
  * because the journal is written in order and the next durable commit takes all before it along. Killing the process takes nothing.
  */
-export function inOrder<T>(sqlite: Sqlite, transaction: () => T): T {
+export function withoutSync<T>(sqlite: Sqlite, transaction: () => T): T {
   // The driver's own way to a pragma looks for its answer, at several times the cost of the pragma.
   sqlite.exec('PRAGMA synchronous = NORMAL');
   try {

@@ -11,7 +11,7 @@ const networks = new Map([
 ]);
 
 /** The network's file system that holds `path`; undefined where it is on a disk of this machine. */
-export function networkAround(path: string): string | undefined {
+export function networkFileSystemOf(path: string): string | undefined {
   // Some machines show the number as a negative one.
   return networks.get(statfsSync(path).type >>> 0);
 }
@@ -23,13 +23,13 @@ export const spaceForDeliveries = 64 * 1024 ** 2;
 const fullDisk = 4 * 1024 ** 2;
 
 /** Why a delivery may find no room where so many bytes are free; undefined while it does. */
-export function lackForDelivery(free: number): MirrorError | undefined {
+export function noSpaceForDelivery(free: number): MirrorError | undefined {
   if (free >= fullDisk) return undefined;
   return new MirrorError('disk_full', `The disk that holds the mirror is full: ${free} bytes are free.`);
 }
 
 /** Why a sweep that nobody watches should not begin where so many bytes are free beside `path`; undefined while it may. */
-export function lackForSweep(free: number, path: string): MirrorError | undefined {
+export function noSpaceForSweep(free: number, path: string): MirrorError | undefined {
   if (free >= spaceForDeliveries) return undefined;
   const megabytes = (free / 1024 ** 2).toFixed(1);
   return new MirrorError(

@@ -29,7 +29,7 @@ export interface MigrationProgress {
 export type OnMigration = (progress: MigrationProgress) => void;
 
 /** Rows that are done before anybody could wonder. */
-const worthTelling = 20_000;
+const rowsWorthReporting = 20_000;
 
 /** Begins the line that tells what space a migration needs. */
 const spaceLine = '-- space: ';
@@ -84,7 +84,7 @@ export function migrate(
 function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: OnMigration): void {
   assertSpace(sqlite, migration);
   try {
-    tellProgress(sqlite, migration, onMigration);
+    reportProgress(sqlite, migration, onMigration);
     sqlite.exec(migration.sql);
     plainStatement<Applied & { at: string }>(
       sqlite,
@@ -99,11 +99,11 @@ function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: O
 }
 
 /** Gives the statements of a migration the function `progress(done, total)`, which is always true. */
-function tellProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigration): void {
+function reportProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigration): void {
   let last = -1;
   sqlite.function('progress', (done: number, total: number) => {
     const percent = Math.floor((100 * done) / total);
-    if (total >= worthTelling && percent > last) onMigration({ name, percent: (last = percent) });
+    if (total >= rowsWorthReporting && percent > last) onMigration({ name, percent: (last = percent) });
     return 1;
   });
 }

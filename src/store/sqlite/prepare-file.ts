@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { networkAround } from './file-systems.ts';
+import { networkFileSystemOf } from './file-systems.ts';
 
 /**
  * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
@@ -21,7 +21,7 @@ export function prepareFile(path: string, mode: number): string {
         'database_unusable',
         `${path} has a second name (a hard link), under which its journal would be missed.`,
       );
-    const network = networkAround(real);
+    const network = networkFileSystemOf(real);
     if (network !== undefined)
       throw new MirrorError(
         'database_unusable',

@@ -25,8 +25,8 @@ export function isDamage(error: unknown): error is Error {
 }
 
 /** Whether an error, or what caused it, is damage. */
-export function comesOfDamage(error: unknown): boolean {
-  return isDamage(error) || (error instanceof MirrorError && comesOfDamage(error.cause));
+export function isCausedByDamage(error: unknown): boolean {
+  return isDamage(error) || (error instanceof MirrorError && isCausedByDamage(error.cause));
 }
 
 /** Whether nothing that is written after this error could be relied on. */
@@ -35,7 +35,7 @@ export function endsTrust(error: unknown): boolean {
 }
 
 /** Whether an error says something about the record that was being written, and nothing about the file. */
-export function isOfRecord(error: unknown): error is Error {
+export function isRecordError(error: unknown): error is Error {
   if (error instanceof SqliteError) return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(error.code);
   if (error instanceof MirrorError) return error.code === 'answer_unreadable' || error.code === 'row_unusable';
   // The driver's own complaints about a value, and what a record of an unknown shape makes of our code.

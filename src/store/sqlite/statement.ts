@@ -136,7 +136,7 @@ export function boundLimit(limit: RawBuilder<number>): RawBuilder<number> {
 }
 
 /** Asks once, whatever people look for: every value is bound, and a blob where a text belongs is shown as SQLite writes one. */
-export function ask<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
+export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
   const { sql, parameters } = query.compile();
   return sqlite
     .prepare<unknown[], Row>(sql)

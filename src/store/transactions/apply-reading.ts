@@ -10,7 +10,7 @@ import { odditiesOf } from '../decide/oddities.ts';
 import type { ReadingWriter } from './readings.ts';
 import type { Absence, Verdict } from '../decide/verdict.ts';
 import type { SqliteRuns } from '../rows/runs.ts';
-import { isOfRecord } from '../sqlite/sqlite-errors.ts';
+import { isRecordError } from '../sqlite/sqlite-errors.ts';
 import type { RunCounts } from '../records/run-record.ts';
 import type { ReadingContext, Evidence, SweepContext, Verdicts } from '../records/reading-record.ts';
 import type { Readings } from '../areas/areas.ts';
@@ -25,7 +25,7 @@ export interface ReadingParts {
   readonly runs: Pick<SqliteRuns, 'progress'>;
   readonly findings: Pick<SqliteFindings, 'add'>;
   readonly marks: Pick<Marks, 'isAnnounced'>;
-  readonly deliveries: Pick<SqliteDeliveries, 'accepted' | 'lastUnanswered'>;
+  readonly deliveries: Pick<SqliteDeliveries, 'acceptedCount' | 'lastUnanswered'>;
 }
 
 export class SqliteReadings implements Readings {
@@ -56,7 +56,7 @@ export class SqliteReadings implements Readings {
     counts: (applied: readonly Verdicts[]) => RunCounts,
   ): Promise<Verdicts[]> {
     const known = new Map<VendorPage, Verdicts>();
-    const applied = await this.#database.writeInOrder(() => {
+    const applied = await this.#database.writeWithoutSync(() => {
       const confirmed = new Map<VendorPage, Verdicts>();
       for (const page of pages) {
         const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
@@ -68,10 +68,10 @@ export class SqliteReadings implements Readings {
       return confirmed;
     });
     while (applied.size < pages.length) {
-      const { accepted } = this.#deliveries;
+      const { acceptedCount } = this.#deliveries;
       await this.#letDeliveriesPass();
       // While deliveries come, none of them waits for more than one page.
-      const longest = this.#deliveries.accepted === accepted ? longEnough : 0;
+      const longest = this.#deliveries.acceptedCount === acceptedCount ? longEnough : 0;
       const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
         this.#database.write(() => {
           const end = this.#clock.monotonic() + longest;
@@ -86,7 +86,7 @@ export class SqliteReadings implements Readings {
         });
       // One record that cannot be used must not keep its neighbours out.
       const news = await write(false).catch((error: unknown) => {
-        if (!isOfRecord(error)) throw error;
+        if (!isRecordError(error)) throw error;
         return write(true);
       });
       for (const [page, verdicts] of news) applied.set(page, verdicts);
@@ -110,7 +110,7 @@ export class SqliteReadings implements Readings {
   async #letDeliveriesPass(): Promise<void> {
     await this.#clock.yield();
     await this.#clock.yield();
-    await this.#database.room();
+    await this.#database.waitForJournalRoom();
   }
 
   knownPage(accountId: string, place: PagePlace): Promise<KnownPage> {

@@ -131,7 +131,7 @@ export class SqliteCallbacks implements Callbacks {
     });
   }
 
-  abandonCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
+  unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]> {
     return this.#database.write(() => {
       const left = this.#leftBehind.all({});
       for (const { account_id, callbackid } of left) this.#unverify.run({ account_id, callbackid });

@@ -4,7 +4,7 @@
  * machine sleeps. So the last complete run claims nothing any more, and neither does what rests on an earlier run.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { SetBacks } from '../rows/reading-counter.ts';
+import type { ClockSetBackLog } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -14,7 +14,7 @@ interface By {
   by: string;
 }
 
-export class ClockSetBacks implements SetBacks {
+export class SqliteClockSetBackLog implements ClockSetBackLog {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #add: Statement<{ read_seq: number; noticed_at: string }>;
   readonly #since: Statement<{ read_seq: number }, { read_seq: number }>;
@@ -51,7 +51,7 @@ export class ClockSetBacks implements SetBacks {
     );
   }
 
-  note(readSeq: number, ms: number): void {
+  record(readSeq: number, ms: number): void {
     this.#add.run({ read_seq: readSeq, noticed_at: timestamp(this.#clock.now()) });
     const by = `-${(ms / 1_000).toFixed(3)} seconds`;
     this.#moveMarks.run({ by });

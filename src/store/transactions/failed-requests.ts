@@ -41,14 +41,14 @@ export class SqliteRequestFailures implements RequestFailures {
   }
 
   add(of: string, requests: number, { code, message }: Pick<MirrorError, 'code' | 'message'>): Promise<void> {
-    return this.#database.writeInOrder(() => {
+    return this.#database.writeWithoutSync(() => {
       this.#add.run({ of, requests, now: timestamp(this.#clock.now()), code, message });
     });
   }
 
   async forget(of: string): Promise<void> {
     if ((await this.#database.read(() => this.#any.get({ of }))) === undefined) return;
-    await this.#database.writeInOrder(() => {
+    await this.#database.writeWithoutSync(() => {
       this.#forget.run({ of });
     });
   }

@@ -1,6 +1,6 @@
 /** Rules on readings that differ from what we hold; what is not believed now, and may be later, is marked to be read again. */
 import type { ReadStamp, Source } from '../../domain/reading.ts';
-import { ruling, type Ruling } from '../decide/ruling.ts';
+import { acceptanceOf, type Acceptance } from '../decide/acceptance.ts';
 import type { Difference } from '../decide/verdict.ts';
 import type { Confirmations } from '../pages/confirmations.ts';
 import type { Counter } from '../rows/reading-counter.ts';
@@ -24,19 +24,19 @@ export class LagGuard {
   }
 
   /** What becomes of a reading that differs from the stored vendor. Runs inside a transaction. */
-  rule(
+  check(
     stored: VendorTable,
     difference: Difference,
     { readSeq, begun }: ReadStamp,
     { source, lag }: ReadingContext,
-  ): Ruling {
-    const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.passed(stored, readSeq);
+  ): Acceptance {
+    const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.hasLater(stored, readSeq);
     const heldSince = stored.held_since_ms;
-    const ruled = ruling({ difference, isOvertaken, begun, heldSince, source, lag });
+    const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
     // The service's answer to our own write is news even where a reading overtook it.
-    if (ruled === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
-    if (ruled === 'guarded')
+    if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
+    if (acceptance === 'guarded')
       this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));
-    return ruled;
+    return acceptance;
   }
 }

@@ -115,7 +115,7 @@ export class SqliteQueue implements Queue {
   }
 
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean> {
-    return this.#database.writeInOrder(() => {
+    return this.#database.writeWithoutSync(() => {
       const settled = this.#remove.run(mark) > 0;
       if (settled) this.#conclude(mark, outcome);
       return settled;
@@ -123,18 +123,18 @@ export class SqliteQueue implements Queue {
   }
 
   defer(mark: Mark, { delay, reason, attempts, error }: Deferral, outcome?: SettledOutcome): Promise<boolean> {
-    return this.#database.writeInOrder(() => {
+    return this.#database.writeWithoutSync(() => {
       const due_at = timestamp(this.#clock.now() + delay);
       const due_ms = Math.ceil(this.#counter.moment() + delay);
       const deferred = this.#change.run({ ...mark, due_at, due_ms, reason, attempts, last_error: error }) > 0;
-      if (!deferred) this.#marks.rest(mark, attempts, error);
+      if (!deferred) this.#marks.postpone(mark, attempts, error);
       else if (outcome) this.#conclude(mark, outcome);
       return deferred;
     });
   }
 
-  answer(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
-    return this.#database.writeInOrder(() => this.#conclude(mark, 'applied', [...answered]));
+  settleDeliveries(mark: Mark, answered: readonly OpenDelivery[]): Promise<void> {
+    return this.#database.writeWithoutSync(() => this.#conclude(mark, 'applied', [...answered]));
   }
 
   openDeliveries(mark: Mark): Promise<OpenDelivery[]> {
@@ -145,7 +145,7 @@ export class SqliteQueue implements Queue {
     return this.#database.write(() => {
       if (this.#change.run({ ...mark, due_at: null, due_ms: null, last_error: error }) > 0)
         this.#conclude(mark, 'parked');
-      else this.#marks.rest(mark, mark.attempts, error);
+      else this.#marks.postpone(mark, mark.attempts, error);
     });
   }
 
@@ -157,16 +157,16 @@ export class SqliteQueue implements Queue {
     return this.#database.read(() => this.#deliveries.parked({ account_id: accountId }));
   }
 
-  dismiss(accountId: string, { vendorid, upTo }: ParkedDeliveries): Promise<void> {
-    return this.#database.writeInOrder(() =>
+  settleParkedDeliveries(accountId: string, { vendorid, upTo }: ParkedDeliveries): Promise<void> {
+    return this.#database.writeWithoutSync(() =>
       this.#deliveries.settle({ account_id: accountId, vendorid }, upTo, 'not_found', this.#clock.now()),
     );
   }
 
   #conclude(mark: Mark, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
     // A delivery that brought nothing new tells late what a sweep had found; of several that brought something, one did not need to.
-    if (outcome === 'unchanged') this.#findings.explain(mark, open);
-    if (outcome === 'applied') this.#findings.explain(mark, open.slice(0, -1));
+    if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
+    if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));
     this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
   }
 

@@ -149,7 +149,7 @@ export class SqliteSweepRequests implements SweepRequests {
   ): Promise<boolean> {
     return this.#database.write(() => {
       const now = this.#clock.now();
-      const hasRoom = this.#deliveries.roomFor();
+      const hasRoom = this.#deliveries.beginRoomCheck();
       let room = true;
       for (const { vendorid, upTo, outcome } of answers) {
         const key = { account_id, vendorid };
@@ -159,7 +159,7 @@ export class SqliteSweepRequests implements SweepRequests {
           continue;
         }
         // They tell late what the sweep has found.
-        this.#findings.explain(
+        this.#findings.explainBy(
           key,
           this.#deliveries.open(key).filter(({ id }) => id <= upTo),
         );
@@ -169,14 +169,14 @@ export class SqliteSweepRequests implements SweepRequests {
     });
   }
 
-  answerSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
+  finishSweepRequest(account_id: string, { generation, upToMs, upTo, restUntilMs }: SweepAnswer): Promise<void> {
     return this.#database.write(() => {
       this.#advance.run({ account_id, asked_at: timestamp(upTo), asked_ms: upToMs, rest_until_ms: restUntilMs });
       this.#clear.run({ account_id, generation, upToMs });
     });
   }
 
-  restSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
+  postponeSweepRequest(account_id: string, restUntilMs: number): Promise<void> {
     return this.#database.write(() => void this.#rest.run({ account_id, rest_until_ms: restUntilMs }));
   }
 }

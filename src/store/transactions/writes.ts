@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { Children } from '../rows/stored-vendor.ts';
+import { ChildRows } from '../rows/stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CreationTable } from '../tables/write-tables.ts';
@@ -29,7 +29,7 @@ export class SqliteWrites implements Writes {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #edits: OpenEdits;
   readonly #rows: VendorRows;
-  readonly #childRows: Children;
+  readonly #childRows: ChildRows;
   readonly #named: Statement<Named, { vendorid: number }>;
   readonly #begin: Statement<CreationTable>;
   readonly #open: Statement<Named, Pick<CreationTable, 'sent_at' | 'known' | 'sent_by'>>;
@@ -41,7 +41,7 @@ export class SqliteWrites implements Writes {
     const { sqlite } = database;
     this.#edits = new OpenEdits(sqlite, { clock, marks, process });
     this.#rows = new VendorRows(sqlite);
-    this.#childRows = new Children(sqlite);
+    this.#childRows = new ChildRows(sqlite);
     this.#named = statement(sqlite, (at) =>
       mirrorSql
         .selectFrom('vendors')

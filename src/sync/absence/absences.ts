@@ -1,7 +1,7 @@
 /** Absences that have their second proof: by a reading, which says gone, or by a second complete sweep, which says missing. */
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Absence } from '../../store/decide/verdict.ts';
-import type { SweepAttendance } from '../queue/attempt.ts';
+import type { SweepAttemptOptions } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 
 /** An absence, and the reading that gave it its second proof. */
@@ -12,7 +12,7 @@ export interface ProvenAbsence {
 }
 
 /** Those of the vendors that the service does not know, by readings that prove it. */
-export function goneAmong(
+export function goneByReading(
   vendorids: readonly number[],
   { absent }: { readonly absent: ReadonlyMap<number, ReadStamp> },
 ): ProvenAbsence[] {
@@ -23,7 +23,7 @@ export function goneAmong(
 }
 
 /** Vendors that two complete sweeps did not show, of which the later one began with that reading. */
-export function missingSince(stamp: ReadStamp, vendorids: Iterable<number>): ProvenAbsence[] {
+export function missingBySweep(stamp: ReadStamp, vendorids: Iterable<number>): ProvenAbsence[] {
   return Array.from(vendorids, (vendorid) => ({ vendorid, absence: 'missing', stamp }));
 }
 
@@ -31,7 +31,7 @@ export function missingSince(stamp: ReadStamp, vendorids: Iterable<number>): Pro
 export async function applyAbsences(
   { mirror }: Engine,
   absences: Iterable<ProvenAbsence>,
-  { context, onVerdict }: SweepAttendance,
+  { context, onVerdict }: SweepAttemptOptions,
 ): Promise<void> {
   for (const { vendorid, absence, stamp } of absences)
     onVerdict(await mirror.readings.applyAbsence(vendorid, absence, stamp, context));

@@ -39,7 +39,7 @@ export class Breaker {
   async checkBlank(list: Complete): Promise<void> {
     const { present, approved } = this.#scale;
     if (!isBlank(list, Math.max(present, approved))) return;
-    throw await this.#waitForPerson({ suspects: list.unreadable, present }, `The service ${blank(list)}.`);
+    throw await this.#waitForPerson({ suspects: list.unreadable, present }, `The service ${describeBlank(list)}.`);
   }
 
   /** @returns the error of so many absences. */
@@ -70,7 +70,7 @@ export function isBlank({ pages, shown, unreadable }: Complete, known: number): 
 }
 
 /** What such a list does, in words. */
-export function blank({ pages, unreadable }: Complete): string {
+export function describeBlank({ pages, unreadable }: Complete): string {
   return `counts ${unreadable} vendors on ${pages} pages and shows none: all are hidden, or every page is answered as the first`;
 }
 

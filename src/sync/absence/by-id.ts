@@ -7,7 +7,7 @@
  */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Attendance } from '../queue/attempt.ts';
+import type { AttemptOptions } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Unseen } from './unseen.ts';
 import type { Run } from '../../store/records/run-record.ts';
@@ -41,11 +41,11 @@ export async function readUnseen(
   run: Run,
   { suspects, hidden, absent }: Unseen,
   listed: readonly number[],
-  attendance: Attendance,
+  options: AttemptOptions,
 ): Promise<UnseenById> {
   const others = [...hidden.slice(0, hiddenPerRun), ...absent.slice(0, absentPerRun)];
   const vendorids = [...suspects, ...others.map(({ vendorid }) => vendorid)];
-  const read = await readById(engine, vendorids, listed, attendance);
+  const read = await readById(engine, vendorids, listed, options);
   const findings = suspects.flatMap((vendorid): Finding[] => {
     const code = read.refused.get(vendorid);
     return code === undefined ? [] : [{ kind: 'unreadable', vendorid, fields: { refused: code } }];
@@ -59,36 +59,36 @@ async function readById(
   engine: Engine,
   vendorids: Iterable<number>,
   listed: readonly number[],
-  attendance: Attendance,
+  options: AttemptOptions,
 ): Promise<ReadAbsences> {
   const absent = new Map<number, ReadStamp>();
   const refused = new Map<number, string>();
   const answered: number[] = [];
-  let formless = new Map<number, ReadStamp>();
+  let unprovenAbsent = new Map<number, ReadStamp>();
 
   const read = async (vendorid: number): Promise<void> => {
-    const sighting = await engine.reader.read(vendorid, attendance);
-    if (sighting.kind === 'record') {
-      attendance.onVerdict?.(sighting.verdict);
+    const found = await engine.reader.read(vendorid, options);
+    if (found.kind === 'record') {
+      options.onVerdict?.(found.verdict);
       answered.push(vendorid);
-    } else if (sighting.kind === 'refused') refused.set(vendorid, sighting.error.code);
-    else (sighting.isProven ? absent : formless).set(vendorid, sighting.stamp);
+    } else if (found.kind === 'refused') refused.set(vendorid, found.error.code);
+    else (found.isProven ? absent : unprovenAbsent).set(vendorid, found.stamp);
   };
   const answersKnown = async (): Promise<boolean> => {
     for (const vendorid of [...listed, ...answered.slice(0, mostKnown)])
-      if ((await engine.reader.read(vendorid, attendance)).kind === 'record') return true;
+      if ((await engine.reader.read(vendorid, options)).kind === 'record') return true;
     return false;
   };
 
   await eachBounded(vendorids, engine.concurrency, read);
-  if (formless.size > 0 && (await answersKnown())) {
-    const again = [...formless.keys()];
-    formless = new Map();
-    await eachBounded(again, engine.concurrency, read);
+  if (unprovenAbsent.size > 0 && (await answersKnown())) {
+    const secondRound = [...unprovenAbsent.keys()];
+    unprovenAbsent = new Map();
+    await eachBounded(secondRound, engine.concurrency, read);
     if (await answersKnown()) {
-      for (const [vendorid, stamp] of formless) absent.set(vendorid, stamp);
-      formless = new Map();
+      for (const [vendorid, stamp] of unprovenAbsent) absent.set(vendorid, stamp);
+      unprovenAbsent = new Map();
     }
   }
-  return { absent, unproven: new Set(formless.keys()), refused };
+  return { absent, unproven: new Set(unprovenAbsent.keys()), refused };
 }

@@ -12,7 +12,7 @@ export interface SecondSweep {
   readonly marks: readonly Mark[];
   readonly observation: Observation;
   /** Why it agrees to nothing; undefined where it does. */
-  readonly refusal: string | undefined;
+  readonly disagreement: string | undefined;
 }
 
 /** Sweeps once more, as soon as no copy of the list can be as old as `first`. */
@@ -26,22 +26,25 @@ export async function sweepAgain(
   const began = await mirror.takeStamp();
   const marks = await mirror.queue.dueMarks(accountId);
   const observation = await observe(engine, options);
-  return { began, marks, observation, refusal: refusalOf(observation, first) };
+  return { began, marks, observation, disagreement: disagreementOf(observation, first) };
 }
 
-function refusalOf({ conclusion }: Observation, first: Observation): string | undefined {
+function disagreementOf({ conclusion }: Observation, first: Observation): string | undefined {
   if (!conclusion.complete) return 'the second sweep could not be proven complete';
   // An empty list agrees to nothing, except to an empty one that a person has believed.
   return conclusion.shown === 0 && first.seen.size > 0 ? 'the second list was empty' : undefined;
 }
 
 /** Those of the vendors of which it agrees that they are not listed. */
-export function missedBy({ observation, refusal }: SecondSweep, vendorids: readonly number[]): number[] {
+export function alsoUnlisted(
+  { observation, disagreement: refusal }: SecondSweep,
+  vendorids: readonly number[],
+): number[] {
   return refusal === undefined ? vendorids.filter((vendorid) => !observation.seen.has(vendorid)) : [];
 }
 
 /** What a person should know of as many suspects of which it decides nothing. */
-export function describeOpen(open: number, { refusal }: SecondSweep): string[] {
+export function describeUnresolved(open: number, { disagreement: refusal }: SecondSweep): string[] {
   if (refusal === undefined) return [];
   return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} open: ${refusal}.`];
 }

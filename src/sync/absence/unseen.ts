@@ -5,7 +5,7 @@ export interface Unseen {
   /** Vendors that should have been listed. */
   readonly suspects: number[];
   /** Suspects that an earlier complete sweep had already missed. */
-  readonly again: ReadonlySet<number>;
+  readonly missedBefore: ReadonlySet<number>;
   /** Deleted vendors of a service whose lists hide them, with the reading that showed each last; the one not read for longest first. */
   readonly hidden: readonly UnlistedVendor[];
   /** Vendors that are missing or gone, in the same order: an absence that was concluded wrongly heals when they are read. */
@@ -23,7 +23,7 @@ export interface Unseen {
 
 export type UnlistedVendor = Pick<ScannedVendor, 'vendorid' | 'read_seq'>;
 
-export interface Missed {
+export interface SeenBySweep {
   readonly seen: IdSet;
   /** Vendors that the sweep saw otherwise than they are held, and did not believe. */
   readonly guarded: ReadonlySet<number>;
@@ -39,17 +39,17 @@ export interface Missed {
 const mostRecent = 3;
 
 /** What `sortUnseen` finds where a sweep showed every vendor that is stored, present and as it is stored. */
-export function everybodySeen(present: number): Unseen {
-  return { suspects: [], again: new Set(), hidden: [], absent: [], recent: [], present, guardedSeq: undefined };
+export function allSeen(present: number): Unseen {
+  return { suspects: [], missedBefore: new Set(), hidden: [], absent: [], recent: [], present, guardedSeq: undefined };
 }
 
 /** Sorts those stored vendors that a sweep did not show. */
 export async function sortUnseen(
   scannedVendors: AsyncIterable<readonly ScannedVendor[]>,
-  { seen, guarded, showsDeleted, beganSeq, began, lag }: Missed,
+  { seen, guarded, showsDeleted, beganSeq, began, lag }: SeenBySweep,
 ): Promise<Unseen> {
   const suspects: number[] = [];
-  const again = new Set<number>();
+  const missedBefore = new Set<number>();
   const hidden: UnlistedVendor[] = [];
   const absent: UnlistedVendor[] = [];
   const recent: number[] = [];
@@ -65,22 +65,22 @@ export async function sortUnseen(
       const tooYoung = began - held_since_ms < lag;
       const isKnown = seen.has(vendorid) && !guarded.has(vendorid);
       if (tooYoung && !isKnown) guardedSeq = Math.min(read_seq, guardedSeq ?? Infinity);
-      const wasSeenOtherwise = read_seq > beganSeq;
+      const wasReadSince = read_seq > beganSeq;
       if (seen.has(vendorid)) continue;
-      if (wasSeenOtherwise || tooYoung) {
+      if (wasReadSince || tooYoung) {
         if (recent.length < mostRecent) recent.push(vendorid);
         continue;
       }
       if (vis_state === 1 && presence === 'present' && !showsDeleted) hidden.push({ vendorid, read_seq });
       else {
         suspects.push(vendorid);
-        if (presence === 'suspect') again.add(vendorid);
+        if (presence === 'suspect') missedBefore.add(vendorid);
       }
     }
   }
   return {
     suspects,
-    again,
+    missedBefore: missedBefore,
     hidden: hidden.sort(byReading),
     absent: absent.sort(byReading),
     recent,

@@ -13,7 +13,7 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
     runId: run.id,
     deliveryId: null,
     lag: sync.lag,
-    changeClassifier: (await isToldOfChanges(engine, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
+    changeClassifier: (await expectsDeliveries(engine, run.trigger)) ? changeClassifier(() => clock.now()) : undefined,
   };
 }
 
@@ -21,7 +21,7 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
  * Whether somebody should have told us: there is a callback, it was not verified just now, and what is held was complete
  * before.
  */
-async function isToldOfChanges({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
+async function expectsDeliveries({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
   if (trigger === 'verification') return false;
   return (
     (await mirror.callbacks.knownCallbacks(accountId)).length > 0 &&

@@ -7,7 +7,7 @@ import type { Finding } from '../../store/records/finding-record.ts';
 import type { ChangeClassifier, Evidence } from '../../store/records/reading-record.ts';
 
 /** A delivery may take several minutes; in milliseconds. */
-export const inFlightFor = 5 * 60_000;
+export const inFlightTime = 5 * 60_000;
 
 /** The service tells the second in which a vendor changed, in milliseconds. */
 const grain = 1_000;
@@ -25,7 +25,7 @@ export function changeClassifier(now: () => number): ChangeClassifier {
     if (kind === 'balance_only' || kind === 'vanished') return finding(kind, changed);
     const changedAt = changeTime(verdict);
     if (wasAnnounced(evidence, changedAt)) return undefined;
-    return changedAt !== undefined && changedAt > now() - inFlightFor
+    return changedAt !== undefined && changedAt > now() - inFlightTime
       ? finding('in_flight', { kind, changed })
       : finding(kind, changed);
   };
@@ -42,14 +42,14 @@ const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'pres
  */
 export function isNews(verdict: Verdict): boolean {
   if (verdict.kind !== 'updated') return verdict.kind === 'created';
-  return verdict.after.updated_at === null || moved(verdict).some((field) => edited.has(field));
+  return verdict.after.updated_at === null || changedValues(verdict).some((field) => edited.has(field));
 }
 
 function kindOf(verdict: Change): FindingKind | undefined {
   if (verdict.kind === 'created') return 'missed_create';
   const { before, after } = verdict;
   if (after.presence !== 'present') return 'vanished';
-  const known = moved(verdict);
+  const known = changedValues(verdict);
   if (known.length === 0) return undefined;
   // A bill moves a balance, and no vendor event tells of it.
   if (known.every((field) => balances.has(field))) return 'balance_only';
@@ -60,7 +60,7 @@ function kindOf(verdict: Change): FindingKind | undefined {
 }
 
 /** Fields that are otherwise than a reading had shown them. */
-function moved({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
+function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
   return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }
 
@@ -71,6 +71,6 @@ function changeTime(verdict: Change): number | undefined {
 
 function wasAnnounced({ marked, unanswered }: Evidence, changedAt: number | undefined): boolean {
   if (marked) return true;
-  const told = unanswered === null ? undefined : parseInstant(unanswered);
-  return told !== undefined && changedAt !== undefined && told >= changedAt + grain;
+  const announcedAt = unanswered === null ? undefined : parseInstant(unanswered);
+  return announcedAt !== undefined && changedAt !== undefined && announcedAt >= changedAt + grain;
 }

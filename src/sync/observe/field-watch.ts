@@ -1,7 +1,7 @@
 /** Which fields the records of a sweep show, so that one that appears or disappears is noticed. */
 import type { VendorRow } from '../../domain/reading.ts';
 import { vendorFields, type Vendor } from '../../domain/vendor.ts';
-import type { ShownFields } from '../../store/records/finding-record.ts';
+import type { ObservedFields } from '../../store/records/finding-record.ts';
 
 export class FieldWatch {
   readonly #names = new Set<string>();
@@ -10,7 +10,7 @@ export class FieldWatch {
   #rows = 0;
 
   /** The same rows; what is parsed of them is noticed. */
-  through(rows: readonly VendorRow[]): VendorRow[] {
+  watch(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
     this.#excluded ??= rows[0]?.excluded;
     return rows.map((row) => new WatchedRow(row, (vendor) => this.#notice(vendor)));
@@ -23,7 +23,7 @@ export class FieldWatch {
   }
 
   /** What was noticed by now. */
-  get shown(): ShownFields {
+  get observed(): ObservedFields {
     const whole = this.#rows > 0 && this.#parsed >= this.#rows;
     return { names: [...this.#names], whole, excluded: [...(this.#excluded ?? [])] };
   }

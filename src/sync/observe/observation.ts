@@ -3,7 +3,7 @@ import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { FieldWatch } from './field-watch.ts';
-import type { ShownFields } from '../../store/records/finding-record.ts';
+import type { ObservedFields } from '../../store/records/finding-record.ts';
 import { isNews } from './classify-change.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
@@ -20,7 +20,7 @@ export interface Observation extends SweepResult {
   readonly showsDeleted: boolean;
   /** Records that could not be applied, and why, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
-  readonly fields: ShownFields;
+  readonly fields: ObservedFields;
   /** Whether each vendor that a page showed is stored as it was shown there, and present. */
   readonly allStored: boolean;
 }
@@ -38,10 +38,10 @@ export interface ObservationOptions {
 /** Sweeps the default list of an account, and applies what it shows. */
 export async function observe(engine: Engine, options: ObservationOptions): Promise<Observation> {
   const { moved, walked } = await engine.mirror.runs.listMoves(engine.accountId);
-  const shown = new ShownPages();
-  const result = await sweep({ ...sweepPlan(engine, options, shown), moves: movesOften(moved, walked) });
-  const { guarded, news, showsDeleted, unusable, fields, allStored } = shown;
-  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.shown, allStored };
+  const observer = new PageObserver();
+  const result = await sweep({ ...sweepPlan(engine, options, observer), moves: movesOften(moved, walked) });
+  const { guarded, news, showsDeleted, unusable, fields, allStored } = observer;
+  return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
 }
 
 /** Sweeps the lists of deleted and archived vendors, where the service has them. @returns whom they showed, and whether the first was whole. */
@@ -49,13 +49,13 @@ export async function observeHidden(
   engine: Engine,
   options: ObservationOptions,
 ): Promise<Awaited<ReturnType<typeof extraWalks>> & Pick<Observation, 'allStored'>> {
-  const shown = new ShownPages();
-  const walked = await extraWalks(sweepPlan(engine, options, shown));
-  return { ...walked, allStored: shown.allStored };
+  const observer = new PageObserver();
+  const walked = await extraWalks(sweepPlan(engine, options, observer));
+  return { ...walked, allStored: observer.allStored };
 }
 
 /** What the pages of one sweep have shown so far. */
-class ShownPages {
+class PageObserver {
   readonly guarded = new Set<number>();
   readonly news = new IdSet();
   readonly unusable = new Map<number, string>();
@@ -71,7 +71,7 @@ class ShownPages {
       // What came too late to be believed, and what no event tells of, answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
-      const state = stateShown(verdict);
+      const state = stateSeen(verdict);
       this.showsDeleted ||= state === 1;
       this.allStored &&= state !== undefined && !isGuarded;
     }
@@ -82,16 +82,16 @@ class ShownPages {
 function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: Engine,
   { context, counter, signal, onProgress, onPages }: ObservationOptions,
-  shown: ShownPages,
+  observer: PageObserver,
 ): Sweep {
   return {
     vendors,
     knownPage: (place) => mirror.readings.knownPage(context.accountId, place),
     apply: inBatches(clock, async (pages: readonly VendorPage[]) => {
-      const watched = pages.map((page) => ({ ...page, rows: shown.fields.through(page.rows) }));
+      const watched = pages.map((page) => ({ ...page, rows: observer.fields.watch(page.rows) }));
       const applied = await mirror.readings.applyPages(watched, context, (verdicts) => counter.withPages(verdicts));
       counter.set(counter.withPages(applied));
-      for (const verdicts of applied) shown.add(verdicts);
+      for (const verdicts of applied) observer.add(verdicts);
       onPages?.(pages);
       return applied;
     }),
@@ -113,7 +113,7 @@ function movesOften(moved: number, walked: number): boolean {
 }
 
 /** The state in which a reading showed a vendor; undefined where it does not tell. */
-export function stateShown(verdict: Verdict): number | null | undefined {
+export function stateSeen(verdict: Verdict): number | null | undefined {
   switch (verdict.kind) {
     case 'created':
       return verdict.vendor.vis_state;

@@ -4,13 +4,13 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
 import { isNews } from '../observe/classify-change.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
-import type { Sighting } from '../account/read-vendor.ts';
+import type { ReadResult } from '../account/vendor-reader.ts';
 import { next, secondLookDelay, type Result } from './retry-policy.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 import type { OpenDelivery } from '../../store/records/delivery-record.ts';
 import type { ReadingContext, SweepContext } from '../../store/records/reading-record.ts';
 
-export interface Attendance {
+export interface AttemptOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
   readonly priority?: 'patient';
@@ -19,13 +19,13 @@ export interface Attendance {
 }
 
 /** How a sweep's run attends to marks and reads by id. */
-export interface SweepAttendance extends Attendance {
+export interface SweepAttemptOptions extends AttemptOptions {
   readonly context: SweepContext;
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
 /** Readings by id of a run leave a part of the rate to prompt ones, and count as the run's. */
-export function attendanceOf({ context, counter, signal }: ObservationOptions): SweepAttendance {
+export function attemptOptionsOf({ context, counter, signal }: ObservationOptions): SweepAttemptOptions {
   return {
     context,
     signal,
@@ -36,29 +36,29 @@ export function attendanceOf({ context, counter, signal }: ObservationOptions): 
 }
 
 /** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
-export async function attend(engine: Engine, mark: Mark, attendance: Attendance): Promise<void> {
-  const told = await engine.mirror.queue.openDeliveries(mark);
-  const sighting = await sight(engine, mark.vendorid, attendance);
-  if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);
-  await conclude(engine, mark, resultOf(engine, sighting, told), told);
+export async function processMark(engine: Engine, mark: Mark, options: AttemptOptions): Promise<void> {
+  const openDeliveries = await engine.mirror.queue.openDeliveries(mark);
+  const found = await tryRead(engine, mark.vendorid, options);
+  if (found.kind === 'record') options.onVerdict?.(found.verdict);
+  await finishAttempt(engine, mark, resultOf(engine, found, openDeliveries), openDeliveries);
 }
 
 /** Reads a vendor; a failure refuses it. @throws as `attend`. */
-export async function sight({ reader }: Engine, vendorid: number, attendance: Attendance): Promise<Sighting> {
+export async function tryRead({ reader }: Engine, vendorid: number, options: AttemptOptions): Promise<ReadResult> {
   try {
-    return await reader.read(vendorid, attendance);
+    return await reader.read(vendorid, options);
   } catch (error) {
-    if (attendance.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
+    if (options.signal.aborted || (error instanceof MirrorError && error.code === 'not_supported')) throw error;
     return { kind: 'refused', error: asMirrorError(error) };
   }
 }
 
 /** Does with a mark what the retry policy says. `told` are the deliveries that had come before the reading. */
-export async function conclude(
+export async function finishAttempt(
   { mirror, sync }: Engine,
   mark: Mark,
   result: Result,
-  told: readonly OpenDelivery[] = [],
+  openDeliveries: readonly OpenDelivery[] = [],
 ): Promise<void> {
   const step = next(mark, result, secondLookDelay(sync));
   switch (step.kind) {
@@ -68,19 +68,18 @@ export async function conclude(
       return mirror.queue.park(mark, step.error);
     case 'settle':
     case 'defer': {
-      const ended = await (step.kind === 'settle'
+      const changed = await (step.kind === 'settle'
         ? mirror.queue.settle(mark, step.outcome)
         : mirror.queue.defer(mark, step.deferral, step.outcome));
       // The newer mark stands, and what had come before the reading is answered all the same.
-      if (!ended && step.outcome === 'applied') await mirror.queue.answer(mark, told);
+      if (!changed && step.outcome === 'applied') await mirror.queue.settleDeliveries(mark, openDeliveries);
     }
   }
 }
 
-function resultOf({ random }: Engine, sighting: Sighting, told: readonly OpenDelivery[]): Result {
-  if (sighting.kind === 'absent') return { kind: 'absent' };
-  if (sighting.kind === 'refused')
-    return { kind: 'refused', error: sighting.error.message, fraction: random.fraction() };
-  if (sighting.verdict.kind === 'guarded') return { kind: 'guarded' };
-  return isNews(sighting.verdict) ? { kind: 'news', deliveries: told.length } : { kind: 'nothing_new' };
+function resultOf({ random }: Engine, found: ReadResult, openDeliveries: readonly OpenDelivery[]): Result {
+  if (found.kind === 'absent') return { kind: 'absent' };
+  if (found.kind === 'refused') return { kind: 'refused', error: found.error.message, fraction: random.fraction() };
+  if (found.verdict.kind === 'guarded') return { kind: 'guarded' };
+  return isNews(found.verdict) ? { kind: 'news', deliveries: openDeliveries.length } : { kind: 'nothing_new' };
 }

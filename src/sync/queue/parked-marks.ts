@@ -1,6 +1,6 @@
 /** What was given up: a reconciliation wakes it, and ends those deliveries whose vendor it does not find either. */
 import { eachBounded } from '../../domain/lifecycle.ts';
-import { sight, type Attendance } from './attempt.ts';
+import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { ParkedDeliveries } from '../../store/records/delivery-record.ts';
@@ -21,23 +21,23 @@ export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedD
  * Ends the deliveries that were parked before the sweep began, and whose vendor neither the list nor a reading shows. Marks alone would
  * not end them: each further delivery about the same number puts its mark off.
  */
-export async function dismissParked(
+export async function settleParked(
   engine: Engine,
   parked: readonly ParkedDeliveries[],
   seen: IdSet,
   /** Undefined where vendors cannot be read by id. */
-  attendance: Attendance | undefined,
+  options: AttemptOptions | undefined,
 ): Promise<void> {
   if (parked.length === 0) return;
   const { mirror, accountId, concurrency } = engine;
   const open = new Set((await mirror.queue.parkedDeliveries(accountId)).map(({ vendorid }) => vendorid));
   const left = parked.filter(({ vendorid }) => open.has(vendorid) && !seen.has(vendorid));
   await eachBounded(left, concurrency, async (deliveries) => {
-    if (attendance) {
-      const sighting = await sight(engine, deliveries.vendorid, attendance);
-      if (sighting.kind === 'record') attendance.onVerdict?.(sighting.verdict);
-      if (sighting.kind !== 'absent') return;
+    if (options) {
+      const found = await tryRead(engine, deliveries.vendorid, options);
+      if (found.kind === 'record') options.onVerdict?.(found.verdict);
+      if (found.kind !== 'absent') return;
     } else if (seen.size === 0) return;
-    await mirror.queue.dismiss(accountId, deliveries);
+    await mirror.queue.settleParkedDeliveries(accountId, deliveries);
   });
 }

@@ -11,13 +11,13 @@ import { changeMessage } from './change-message.ts';
 import { queueRest } from '../../domain/async/backoff.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import { attend, type Attendance } from './attempt.ts';
+import { processMark, type AttemptOptions } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
-const longestNap = 30_000;
+const longestWait = 30_000;
 
 /** Marks taken at once. */
 const batch = 200;
@@ -26,7 +26,7 @@ export class Worker implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
-  readonly #nudges = new ArrivalSignal();
+  readonly wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
@@ -46,17 +46,17 @@ export class Worker implements Service {
   }
 
   /** There may be something to do. */
-  nudge(): void {
-    this.#nudges.ring();
+  wake(): void {
+    this.wakeUps.notify();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     const isStopped = (): boolean => signal.aborted;
     let failures = 0;
     while (!isStopped()) {
-      const heard = this.#nudges.count;
+      const wakeUpsBefore = this.wakeUps.count;
       try {
-        if (!(await this.#drain(signal))) await this.#nap(heard, signal);
+        if (!(await this.#drain(signal))) await this.waitForMarks(wakeUpsBefore, signal);
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
@@ -74,8 +74,8 @@ export class Worker implements Service {
     const marks = await mirror.queue.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
     const attendance = { context: this.#context(), signal };
-    const offered = await this.#engine.reader.isOffered(await mirror.vendors.someActive(accountId), attendance);
-    if (offered) await eachBounded(marks, concurrency, (mark) => this.#attend(mark, signal));
+    const offered = await this.#engine.reader.isOffered(await mirror.vendors.newestActive(accountId), attendance);
+    if (offered) await eachBounded(marks, concurrency, (mark) => this.processMark(mark, signal));
     else {
       const { error } = await this.#sweep();
       if (error) throw error;
@@ -83,8 +83,8 @@ export class Worker implements Service {
     return true;
   }
 
-  async #attend(mark: Mark, signal: AbortSignal): Promise<void> {
-    await attend(this.#engine, mark, {
+  async processMark(mark: Mark, signal: AbortSignal): Promise<void> {
+    await processMark(this.#engine, mark, {
       context: await this.#contextOf(mark),
       signal,
       onVerdict: (verdict) => this.#logChange(mark, verdict),
@@ -97,22 +97,22 @@ export class Worker implements Service {
   }
 
   /** What a sweep met, and could not believe yet, is the sweep's to account for; everything else goes back to the delivery. */
-  async #contextOf(mark: Mark): Promise<Attendance['context']> {
+  async #contextOf(mark: Mark): Promise<AttemptOptions['context']> {
     const { mirror, accountId } = this.#engine;
     const delivery = (await mirror.queue.openDeliveries(mark)).at(-1);
     const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.runs.lastSweep(accountId);
     return sweeping ? sweepContext(this.#engine, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
   }
 
-  #context(): Attendance['context'] {
+  #context(): AttemptOptions['context'] {
     const { accountId, sync } = this.#engine;
     return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
   /** Waits for the next mark that falls due, or for a nudge since `heard` of them had come. */
-  async #nap(heard: number, signal: AbortSignal): Promise<void> {
+  async waitForMarks(heard: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
     const next = await mirror.queue.untilNextMark(accountId);
-    await this.#nudges.rung(heard, Math.min(longestNap, next ?? longestNap), clock, signal);
+    await this.wakeUps.waitForMore(heard, Math.min(longestWait, next ?? longestWait), clock, signal);
   }
 }

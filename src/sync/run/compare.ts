@@ -3,10 +3,10 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { VendorRow } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import { blank, isBlank } from '../absence/breaker.ts';
+import { describeBlank, isBlank } from '../absence/breaker.ts';
 import type { Engine } from '../account/engine.ts';
-import { stateShown } from '../observe/observation.ts';
-import { interrupted, type PullOptions } from './sweep-run.ts';
+import { stateSeen } from '../observe/observation.ts';
+import { interruptedError, type PullOptions } from './sweep-run.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
 import { RunCounter } from '../observe/run-counter.ts';
 import { sortUnseen } from '../absence/unseen.ts';
@@ -38,7 +38,7 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
   try {
     report = await compare(engine, options, counter);
   } catch (caught) {
-    const error = options.signal.aborted ? interrupted(counter) : asMirrorError(caught);
+    const error = options.signal.aborted ? interruptedError(counter) : asMirrorError(caught);
     report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
   }
   const { outcome, error } = report;
@@ -74,7 +74,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);
-      shown.deleted ||= [...verdicts.values()].some((verdict) => stateShown(verdict) === 1);
+      shown.deleted ||= [...verdicts.values()].some((verdict) => stateSeen(verdict) === 1);
       counter.set({ pages: counter.counts.pages + 1 });
       return verdicts;
     },
@@ -103,7 +103,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
     lag: sync.lag,
   });
   if (isBlank(conclusion, unseen.present))
-    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${blank(conclusion)}.`);
+    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${describeBlank(conclusion)}.`);
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });

@@ -7,13 +7,13 @@ import type { Engine } from '../account/engine.ts';
 import { untilDue } from './sweep-request.ts';
 
 /** The longest nap, in milliseconds: clocks may jump, and another process may ask too. */
-const longestNap = 30_000;
+const longestWait = 30_000;
 
 export class RequestedSweeps implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<unknown>;
-  readonly #nudges = new ArrivalSignal();
+  readonly wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
@@ -33,16 +33,16 @@ export class RequestedSweeps implements Service {
   }
 
   /** A sweep may have been asked for. */
-  nudge(): void {
-    this.#nudges.ring();
+  wake(): void {
+    this.wakeUps.notify();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const heard = this.#nudges.count;
+      const wakeUpsBefore = this.wakeUps.count;
       const wait = await this.#untilNext();
-      if (wait > 0) await this.#nap(heard, wait, signal);
-      else if (!(await this.#sweepOnce(signal))) await this.#nap(heard, longestNap, signal);
+      if (wait > 0) await this.wait(wakeUpsBefore, wait, signal);
+      else if (!(await this.#sweepOnce(signal))) await this.wait(wakeUpsBefore, longestWait, signal);
     }
   }
 
@@ -50,10 +50,10 @@ export class RequestedSweeps implements Service {
     const { mirror, accountId } = this.#engine;
     try {
       const request = await mirror.sweepRequests.sweepRequest(accountId);
-      return request ? untilDue(this.#engine, request, mirror.moment()) : longestNap;
+      return request ? untilDue(this.#engine, request, mirror.moment()) : longestWait;
     } catch {
       // The file is locked, or was taken away: whoever else needs it says so.
-      return longestNap;
+      return longestWait;
     }
   }
 
@@ -71,7 +71,7 @@ export class RequestedSweeps implements Service {
   }
 
   /** Waits, or until a nudge since `heard` of them had come. */
-  async #nap(heard: number, ms: number, signal: AbortSignal): Promise<void> {
-    await this.#nudges.rung(heard, Math.min(longestNap, ms), this.#engine.clock, signal).catch(() => undefined);
+  async wait(heard: number, ms: number, signal: AbortSignal): Promise<void> {
+    await this.wakeUps.waitForMore(heard, Math.min(longestWait, ms), this.#engine.clock, signal).catch(() => undefined);
   }
 }

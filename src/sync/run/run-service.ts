@@ -15,12 +15,12 @@ export type RunJob = (request: {
   readonly signal: AbortSignal;
 }) => Promise<RunReport>;
 
-type Wish = Omit<RunRequest, 'signal'>;
+type RequestedRun = Omit<RunRequest, 'signal'>;
 
 export class RunService {
   readonly #job: RunJob;
   readonly #stopping = new AbortController();
-  #waiting: { wish: Wish; report: Promise<RunReport> } | undefined;
+  #waiting: { requested: RequestedRun; report: Promise<RunReport> } | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(job: RunJob) {
@@ -28,19 +28,19 @@ export class RunService {
   }
 
   /** A run that begins after this call. A reconciliation does all that a pull does, and so takes its place. */
-  request(wish: Wish): Promise<RunReport> {
+  request(requested: RequestedRun): Promise<RunReport> {
     const waiting = this.#waiting;
     if (waiting) {
-      waiting.wish = both(waiting.wish, wish);
+      waiting.requested = mergeRequests(waiting.requested, requested);
       return waiting.report;
     }
     const report = this.#last.then(() => {
-      const { wish: begun } = this.#waiting ?? { wish };
+      const { requested: begun } = this.#waiting ?? { requested };
       this.#waiting = undefined;
       this.#stopping.signal.throwIfAborted();
       return this.#job({ ...begun, signal: this.#stopping.signal });
     });
-    this.#waiting = { wish, report };
+    this.#waiting = { requested, report };
     this.#last = report.catch(() => undefined);
     return report;
   }
@@ -52,7 +52,7 @@ export class RunService {
   }
 }
 
-function both(waiting: Wish, { kind, approved }: Wish): Wish {
+function mergeRequests(waiting: RequestedRun, { kind, approved }: RequestedRun): RequestedRun {
   const allowed = Math.max(waiting.approved ?? 0, approved ?? 0);
   return {
     ...waiting,

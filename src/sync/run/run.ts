@@ -27,7 +27,7 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
   const { kind, trigger } = options;
   const started = engine.clock.monotonic();
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
-  const { counts, proof, moved, notes, claims, error } = await new SweepRun(engine, options, run).run();
+  const { counts, proof, moved, notes, freshness: claims, error } = await new SweepRun(engine, options, run).run();
   const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
   await mirror.runs.finishRun(run, {
     outcome,

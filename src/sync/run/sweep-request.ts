@@ -6,10 +6,10 @@ import type { IdSet } from '../sweep/id-set.ts';
 import type { SweepAnswer, SweepRequest } from '../../store/records/sweep-record.ts';
 
 /** The shortest rest between two sweeps that were asked for, in milliseconds; a longer sweep rests as long as it took. */
-const shortestRest = 60_000;
+const shortestPause = 60_000;
 
 /** How old a request must be when a sweep begins that answers it: before, lists may not show yet what it is about. */
-function settling({ sync }: Pick<Engine, 'sync'>): number {
+function settlingTime({ sync }: Pick<Engine, 'sync'>): number {
   return secondLookDelay(sync);
 }
 
@@ -19,7 +19,7 @@ function settling({ sync }: Pick<Engine, 'sync'>): number {
  */
 export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, moment: number): number {
   const { askedMs, lastMs, restUntilMs } = request;
-  const due = Math.min(lastMs + settling(engine), askedMs + 2 * settling(engine));
+  const due = Math.min(lastMs + settlingTime(engine), askedMs + 2 * settlingTime(engine));
   return Math.max(0, due - moment, restUntilMs - moment);
 }
 
@@ -36,13 +36,13 @@ export async function openRequest({ mirror, accountId }: Engine): Promise<OpenRe
 }
 
 /** Answers the request that was open when a sweep began, which was complete and showed these. */
-export async function answerRequest(
+export async function finishRequest(
   engine: Engine,
   { request, moment }: OpenRequest,
   { seen, news }: { readonly seen: IdSet; readonly news: Observation['news'] },
 ): Promise<void> {
   const { mirror, accountId } = engine;
-  const upToMs = moment - settling(engine);
+  const upToMs = moment - settlingTime(engine);
   // Counted from the request: our clock may have been set since, mirror time was not.
   const upTo = request.askedAt + upToMs - request.askedMs;
   const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(engine, moment) };
@@ -51,24 +51,24 @@ export async function answerRequest(
   let room = true;
   while (room) {
     const vendors = await mirror.sweepRequests.unmarkedVendors(accountId, answered);
-    if (vendors.length === 0) return mirror.sweepRequests.answerSweepRequest(accountId, answer);
+    if (vendors.length === 0) return mirror.sweepRequests.finishSweepRequest(accountId, answer);
     room = await mirror.sweepRequests.settleUnmarked(
       accountId,
       vendors.map((vendor) => ({ ...vendor, outcome: outcomeOf(vendor.vendorid, seen, news) })),
     );
   }
   // What no list shows, and the queue cannot hold yet, is asked for again.
-  await mirror.sweepRequests.restSweepRequest(accountId, answer.restUntilMs);
+  await mirror.sweepRequests.postponeSweepRequest(accountId, answer.restUntilMs);
 }
 
 /** Puts off the next sweep for a request, after one that came to nothing. */
-export async function restRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
-  await engine.mirror.sweepRequests.restSweepRequest(engine.accountId, restUntil(engine, moment));
+export async function postponeRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
+  await engine.mirror.sweepRequests.postponeSweepRequest(engine.accountId, restUntil(engine, moment));
 }
 
 function restUntil({ mirror }: Engine, began: number): number {
   const moment = mirror.moment();
-  return moment + Math.max(shortestRest, moment - began);
+  return moment + Math.max(shortestPause, moment - began);
 }
 
 function outcomeOf(vendorid: number, seen: IdSet, news: Observation['news']): 'applied' | 'unchanged' | 'unseen' {

@@ -3,19 +3,19 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker, isBelieved } from '../absence/breaker.ts';
-import { everybodySeen, sortUnseen } from '../absence/unseen.ts';
+import { allSeen, sortUnseen } from '../absence/unseen.ts';
 import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import { observeHidden, type ObservationOptions } from '../observe/observation.ts';
 import { RunCounter } from '../observe/run-counter.ts';
-import { attendanceOf } from '../queue/attempt.ts';
-import { dismissParked, wakeParked } from '../queue/parked-marks.ts';
+import { attemptOptionsOf } from '../queue/attempt.ts';
+import { settleParked, wakeParked } from '../queue/parked-marks.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import type { SweepProgress } from '../sweep/sweep.ts';
-import { claimsOf, type Claims } from './claims.ts';
-import { listedOf, resolveById, resolveBySweep, type Resolved, type Swept } from './resolve.ts';
-import { answerRequest, openRequest, restRequest, type OpenRequest } from './sweep-request.ts';
-import { observeList, refuseEmptiness, reportList, requireWhole } from './whole-sweep.ts';
+import { freshnessOf, type Freshness } from './freshness.ts';
+import { sampleListed, resolveById, resolveBySweep, type Resolution, type SweepOutcome } from './resolve.ts';
+import { finishRequest, openRequest, postponeRequest, type OpenRequest } from './sweep-request.ts';
+import { observeList, refuseEmptyList, reportList, requireComplete } from './complete-sweep.ts';
 import type { Run, RunCounts } from '../../store/records/run-record.ts';
 
 export interface PullOptions {
@@ -38,7 +38,7 @@ export interface RunResult {
   /** What a person should know, in sentences. */
   readonly notes: readonly string[];
   /** Of a run that is complete. */
-  readonly claims: Claims | undefined;
+  readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
 }
 
@@ -60,32 +60,32 @@ export class SweepRun {
 
   /** Runs it to its end. Whatever goes wrong stands in the result. */
   async run(): Promise<RunResult> {
-    let claims: Claims | undefined;
+    let claims: Freshness | undefined;
     let error: MirrorError | undefined;
     try {
-      claims = await this.#answerRequest();
+      claims = await this.runRequested();
     } catch (caught) {
-      error = this.#options.signal.aborted ? interrupted(this.#counter) : asMirrorError(caught);
+      error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
       if (error.code === 'bug') this.#engine.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
-    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, claims, error };
+    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness: claims, error };
   }
 
-  async #answerRequest(): Promise<Claims> {
+  async runRequested(): Promise<Freshness> {
     const request = await openRequest(this.#engine);
     try {
-      return await this.#steps(request);
+      return await this.runSteps(request);
     } catch (error) {
-      if (request && !this.#options.signal.aborted) await restRequest(this.#engine, request);
+      if (request && !this.#options.signal.aborted) await postponeRequest(this.#engine, request);
       throw error;
     }
   }
 
-  async #steps(request: OpenRequest | undefined): Promise<Claims> {
+  async runSteps(request: OpenRequest | undefined): Promise<Freshness> {
     const engine = this.#engine;
     const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
-    const lack = trigger === 'command' ? undefined : engine.mirror.lackForSweep();
+    const lack = trigger === 'command' ? undefined : engine.mirror.noSpaceForSweep();
     if (lack) throw lack;
     const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
@@ -101,17 +101,17 @@ export class SweepRun {
     const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
     this.#notes.push(...resolved.notes);
-    if (resolved.doubted > 0) throw await breaker.trip(suspects);
-    await dismissParked(engine, parked, seen, readsById ? attendanceOf(options) : undefined);
-    await refuseEmptiness(engine, list.conclusion);
+    if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
+    await settleParked(engine, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
+    await refuseEmptyList(engine, list.conclusion);
     await breaker.checkBlank(list.conclusion);
-    if (request) await answerRequest(engine, request, { seen, news: list.news });
+    if (request) await finishRequest(engine, request, { seen, news: list.news });
     const { guardedSeq } = unseen;
-    return claimsOf(engine, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
+    return freshnessOf(engine, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
   }
 
   /** Sweeps the lists, and sorts the vendors that they did not show. @throws MirrorError where the default list is not whole. */
-  async #sweep(options: ObservationOptions): Promise<Swept> {
+  async #sweep(options: ObservationOptions): Promise<SweepOutcome> {
     const engine = this.#engine;
     const { mirror, accountId, sync } = engine;
     const { approved = 0 } = this.#options;
@@ -119,7 +119,7 @@ export class SweepRun {
     const marks = await mirror.queue.dueMarks(accountId);
     const observation = await observeList(engine, options);
     this.#moved = observation.moved;
-    const list = await requireWhole(engine, this.#run, observation);
+    const list = await requireComplete(engine, this.#run, observation);
     this.#proof = list.conclusion.proof;
     const hidden = engine.extraWalks === 'auto' ? await observeHidden(engine, options) : undefined;
     const seen = new IdSet(list.seen);
@@ -131,7 +131,7 @@ export class SweepRun {
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
       allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
-        ? everybodySeen(seen.size)
+        ? allSeen(seen.size)
         : await sortUnseen(mirror.vendors.scannedVendors(accountId), {
             seen,
             guarded: list.guarded,
@@ -146,21 +146,21 @@ export class SweepRun {
   }
 
   /** Whether vendors are read by id; undefined where nothing needs it. */
-  async #readsById(swept: Swept, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
+  async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
     const { mirror, accountId, reader } = this.#engine;
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
-    return reader.isOffered(listedOf(swept), attendanceOf(options));
+    return reader.isOffered(sampleListed(swept), attemptOptionsOf(options));
   }
 
   async #resolve(
-    swept: Swept,
+    swept: SweepOutcome,
     readsById: boolean | undefined,
     breaker: Breaker,
     options: ObservationOptions,
-  ): Promise<Resolved> {
-    if (readsById === undefined) return { doubted: 0, unreadSeq: undefined, notes: [] };
+  ): Promise<Resolution> {
+    if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, notes: [] };
     return readsById
       ? resolveById(this.#engine, this.#run, swept, breaker, options)
       : resolveBySweep(this.#engine, swept, options);
@@ -168,7 +168,7 @@ export class SweepRun {
 }
 
 /** What is said of a run that was stopped from outside. */
-export function interrupted({ counts }: RunCounter): MirrorError {
+export function interruptedError({ counts }: RunCounter): MirrorError {
   const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
   return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);
 }

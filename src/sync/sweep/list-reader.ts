@@ -43,7 +43,7 @@ export class ListReader {
   #moved = false;
   #begins = true;
   #pass = 0;
-  #shown = 0;
+  rowsSeen = 0;
 
   constructor(source: ListSource, visState: 1 | 2 | undefined, order: ObservedOrder) {
     this.#source = source;
@@ -65,7 +65,7 @@ export class ListReader {
   begin(anew: boolean): void {
     this.#moved = this.moved;
     this.#pass += 1;
-    this.#shown = 0;
+    this.rowsSeen = 0;
     this.#begins = true;
     if (anew) this.#entries = undefined;
   }
@@ -83,7 +83,7 @@ export class ListReader {
   }
 
   /** Applies a page, and keeps what it shows of the list. */
-  async take(page: VendorPage, requested: PageRequest, observeTimes = false): Promise<Window> {
+  async applyPage(page: VendorPage, requested: PageRequest, observeTimes = false): Promise<Window> {
     // Walks count together only as long as the list is as large as when the first of them began.
     if (this.#begins && this.#entries?.first.total !== page.total) this.#entries = undefined;
     this.#begins = false;
@@ -102,10 +102,10 @@ export class ListReader {
     const window = windowOf(page, requested, this.order.observe(page.rows, observeTimes));
     known.addAll(window.ids);
     this.seen.addAll(window.ids);
-    this.#shown += window.ids.length;
+    this.rowsSeen += window.ids.length;
     const { pages, total } = page;
     // Windows overlap, and show some rows twice.
-    const seen = Math.min(this.#shown, total);
+    const seen = Math.min(this.rowsSeen, total);
     this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });
     return window;
   }
@@ -114,7 +114,7 @@ export class ListReader {
   async window(requested: PageRequest, observeTimes: boolean): Promise<Window | 'no_such_page' | 'size_ignored'> {
     try {
       const page = await this.fetch(requested.page, requested.size);
-      const window = await this.take(page, requested, observeTimes);
+      const window = await this.applyPage(page, requested, observeTimes);
       return page.perPage === requested.size && window.ids.length <= requested.size ? window : 'size_ignored';
     } catch (error) {
       if (error instanceof MirrorError && error.code === 'not_found') return 'no_such_page';

@@ -89,7 +89,7 @@ export class Passes {
     const before = this.#before;
     this.#before = pass;
     this.#count += 1;
-    this.#alike = before && alike(pass, before) ? this.#alike + 1 : 1;
+    this.#alike = before && areAlike(pass, before) ? this.#alike + 1 : 1;
     if (pass.total === undefined) return this.#startOver('the number of vendors changed during the walk');
     if (pass.entered && !pass.atOnce) return this.#startOver('vendors entered the list during the walk');
 
@@ -141,7 +141,7 @@ export class Passes {
 }
 
 /** Whether two passes showed one list. On a single page every order shows all. */
-function alike(pass: Pass, before: Pass): boolean {
+function areAlike(pass: Pass, before: Pass): boolean {
   const sound = [pass, before].every((one) => one.whole && !one.repeated && (!one.entered || one.atOnce));
   const sameOrder = pass.order === before.order || pass.pages === 1;
   return sound && sameOrder && before.total === pass.total && before.ids.equals(pass.ids);

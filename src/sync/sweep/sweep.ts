@@ -59,7 +59,7 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
     const mayJoin = joins > 0 && !isLastOfSeveral && first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && walks === 1 && plan.moves === true;
     const { windows, pass } = takesWindows
-      ? { windows: [await list.take(first, { page: 1, size: first.perPage })], pass: undefined }
+      ? { windows: [await list.applyPage(first, { page: 1, size: first.perPage })], pass: undefined }
       : await walkPages(plan, list, first, () => mayJoin && list.order.candidates().length > 0);
     const splitsTimes = mayJoin && list.splitsTimes(windows);
     conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
@@ -86,7 +86,7 @@ function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () 
     first,
     fetch: (page) => list.fetch(page),
     apply: async (page, requested) => {
-      const window = await list.take(page, { page: requested, size: first.perPage });
+      const window = await list.applyPage(page, { page: requested, size: first.perPage });
       return { window, entered: list.entered };
     },
     onMove,
@@ -110,7 +110,7 @@ export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDelet
   const seen = new IdSet();
   let showsDeleted = false;
   for (const state of [1, 2] as const) {
-    if (!(await honoursState(plan, state))) continue;
+    if (!(await isStateHonoured(plan, state))) continue;
     const walked = await sweep(plan, state);
     seen.addAll(walked.seen);
     if (state === 1) showsDeleted = walked.conclusion.complete;
@@ -119,7 +119,7 @@ export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDelet
 }
 
 /** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
-async function honoursState(plan: Sweep, visState: 1 | 2): Promise<boolean> {
+async function isStateHonoured(plan: Sweep, visState: 1 | 2): Promise<boolean> {
   plan.onRequest();
   const page = await plan.vendors.page(1, { visState, signal: plan.signal });
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);

@@ -6,8 +6,8 @@ import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
-import { readAgain } from './shown-vendor.ts';
-import { leftOut, notTaken } from './check-answer.ts';
+import { readAfterLag } from './current-vendor.ts';
+import { missingFields, notTaken } from './check-answer.ts';
 
 /** What became of a write that was carried out. */
 export interface WriteReport {
@@ -27,8 +27,8 @@ export async function applyAnswer(
 ): Promise<WriteReport> {
   const { mirror, accountId, sync } = engine;
   const { vendorid } = answer.row;
-  const told = answer.row.vendor();
-  const missing = leftOut(told, answer.row.excluded);
+  const answered = answer.row.vendor();
+  const missing = missingFields(answered, answer.row.excluded);
   const notes: string[] = [];
   if (missing.length > 0) await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
   // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.
@@ -38,16 +38,16 @@ export async function applyAnswer(
     if (kind === 'stale' || kind === 'guarded')
       notes.push('Something else was learned of the vendor meanwhile; it is marked to be read again.');
   }
-  if (missing.length === 0) return { vendorid, notTaken: notTaken(requested, told), notes };
+  if (missing.length === 0) return { vendorid, notTaken: notTaken(requested, answered), notes };
   notes.push(
     `The service answered without ${missing.length} fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
   );
   try {
-    const shown = { ...told, ...(await readAgain(engine, vendorid, signal)) };
+    const shown = { ...answered, ...(await readAfterLag(engine, vendorid, signal)) };
     return { vendorid, notTaken: notTaken(requested, shown), notes };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     notes.push(`It could not be read at once: ${error.message}`);
-    return { vendorid, notTaken: notTaken(requested, told), notes };
+    return { vendorid, notTaken: notTaken(requested, answered), notes };
   }
 }

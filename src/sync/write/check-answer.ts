@@ -6,7 +6,7 @@ import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '..
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
 /** Known fields that an answer should have and has not. */
-export function leftOut(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
+export function missingFields(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
   return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
 }
 

@@ -9,9 +9,9 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
-import { readAgain, sweep } from './shown-vendor.ts';
+import { readAfterLag, sweepNow } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
-import { when, type WriteOptions } from './write-options.ts';
+import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenCreation } from '../../store/records/write-record.ts';
 
 /** Creates a vendor at the service and in the mirror, unless an earlier creation of it has done so. @throws MirrorError, with `mayBeDone` where that is still open. */
@@ -40,7 +40,7 @@ export async function createVendor(
   return report;
 }
 
-const nextTime =
+const retryAdvice =
   'If the same is said again, the service is searched for it first; --again creates it without a search.';
 
 async function searchFirst(
@@ -55,7 +55,7 @@ async function searchFirst(
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
       error,
-      `A creation of "${fields.vendor_name}" was sent ${when(earlier)} and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${nextTime}`,
+      `A creation of "${fields.vendor_name}" was sent ${describeSent(earlier)} and may have been carried out; the service could not be searched for it: ${error.message} Nothing was sent. ${retryAdvice}`,
     );
   }
 }
@@ -67,16 +67,19 @@ async function searchAfter(
   signal: AbortSignal,
 ): Promise<WriteReport> {
   const open = await engine.mirror.writes.openCreation(engine.accountId, fields.vendor_name);
-  if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${nextTime}`);
+  if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${retryAdvice}`);
   let found: WriteReport | undefined;
   try {
     found = await search(engine, fields, open, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    throw withMessage(doubt, `${doubt.message} The service could not be searched for it: ${error.message} ${nextTime}`);
+    throw withMessage(
+      doubt,
+      `${doubt.message} The service could not be searched for it: ${error.message} ${retryAdvice}`,
+    );
   }
   if (found) return { ...found, notes: [doubt.message, ...found.notes] };
-  throw withMessage(doubt, `${doubt.message} The service does not show it yet. ${nextTime}`);
+  throw withMessage(doubt, `${doubt.message} The service does not show it yet. ${retryAdvice}`);
 }
 
 /**
@@ -94,7 +97,7 @@ async function search(
   const { vendor_name } = fields;
   // Copies that lists are made from may lag behind the creation.
   await sleep(clock, sync.lag, signal);
-  const failure = await sweep(engine, signal).then(() => undefined, asMirrorError);
+  const failure = await sweepNow(engine, signal).then(() => undefined, asMirrorError);
   const candidates = (await mirror.writes.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
   let best: WriteReport | undefined;
   for (const vendorid of candidates) {
@@ -120,7 +123,7 @@ async function missingFrom(
   const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
   try {
     // Lists may leave fields out.
-    return notTaken(fields, await readAgain(engine, vendorid, signal));
+    return notTaken(fields, await readAfterLag(engine, vendorid, signal));
   } catch (error) {
     if (!(error instanceof MirrorError) || !held) throw error;
     return notTaken(fields, held.vendor);

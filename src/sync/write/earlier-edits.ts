@@ -8,12 +8,12 @@ import { MirrorError } from '../../domain/errors.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import type { WriteReport } from './answer.ts';
-import { shownVendor } from './shown-vendor.ts';
+import { currentVendor } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
-import { when, type WriteOptions } from './write-options.ts';
+import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenEdit } from '../../store/records/write-record.ts';
 
-export const nextTime = 'The next edit of the vendor looks at it first; --again sends without a look.';
+export const retryAdvice = 'The next edit of the vendor looks at it first; --again sends without a look.';
 
 interface EarlierEdits {
   /** What is asked for shows already: nothing must be sent. */
@@ -39,10 +39,10 @@ export async function resolveEarlier(
     await mirror.writes.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
     return { notes: [] };
   }
-  const sent = `${earlier.map(sentence).join(' ')} Nobody knows whether that was carried out.`;
+  const sent = `${earlier.map(describeEdit).join(' ')} Nobody knows whether that was carried out.`;
   const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
-  const shown = await shownNow(engine, vendorid, { sent, fields: concerned }, signal);
+  const shown = await lookUp(engine, vendorid, { sent, fields: concerned }, signal);
   const changed = await changedSince(engine, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
@@ -70,21 +70,21 @@ const sharesField = (edit: OpenEdit, fields: VendorEdit): boolean =>
 
 const idsOf = (edits: readonly OpenEdit[]): number[] => edits.map(({ id }) => id);
 
-function sentence(edit: OpenEdit): string {
-  return `An edit (${edit.fields.join(', ')}) was sent ${when(edit)}.`;
+function describeEdit(edit: OpenEdit): string {
+  return `An edit (${edit.fields.join(', ')}) was sent ${describeSent(edit)}.`;
 }
 
-async function shownNow(
+async function lookUp(
   engine: Engine,
   vendorid: number,
   { sent, fields }: { readonly sent: string; readonly fields: readonly string[] },
   signal: AbortSignal,
 ): Promise<Vendor> {
   try {
-    return await shownVendor(engine, vendorid, fields, signal);
+    return await currentVendor(engine, vendorid, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${nextTime}`;
+    const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${retryAdvice}`;
     throw withMessage(error, words);
   }
 }

@@ -10,13 +10,13 @@ import type { VendorReading } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
-import { resolveEarlier, nextTime } from './earlier-edits.ts';
-import { shownVendor } from './shown-vendor.ts';
+import { resolveEarlier, retryAdvice } from './earlier-edits.ts';
+import { currentVendor } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** Times that one edit is sent at most. */
-const most = 3;
+const maxAttempts = 3;
 
 /** Changes a vendor at the service and in the mirror. @throws MirrorError, with `mayBeDone` where that is still open. */
 export async function editVendor(
@@ -62,31 +62,31 @@ async function sendUntilKnown(
         throw error;
       }
       await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
-      const shown = await shownAfter(error, engine, { vendorid, fields }, signal);
+      const shown = await lookUpAfter(error, engine, { vendorid, fields }, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)
         return { vendorid, notTaken: [], notes: [`${error.message} The service shows that it was.`] };
       const untouched = before && mergeReading(before, shown).changed.length === 0;
-      if (untouched && sent < most) continue;
-      const why = untouched ? `It was sent ${most} times` : 'Somebody may have changed the vendor since';
+      if (untouched && sent < maxAttempts) continue;
+      const why = untouched ? `It was sent ${maxAttempts} times` : 'Somebody may have changed the vendor since';
       throw withMessage(
         error,
-        `${error.message} Read again, the service shows vendor ${vendorid} without it (${missing.join(', ')}). ${why}, so it is not sent again; the vendor is marked to be read. ${nextTime}`,
+        `${error.message} Read again, the service shows vendor ${vendorid} without it (${missing.join(', ')}). ${why}, so it is not sent again; the vendor is marked to be read. ${retryAdvice}`,
       );
     }
   }
 }
 
-async function shownAfter(
+async function lookUpAfter(
   doubt: MirrorError,
   engine: Engine,
   { vendorid, fields }: Pick<OpenEdit, 'vendorid' | 'fields'>,
   signal: AbortSignal,
 ): Promise<Vendor> {
-  const marked = `Vendor ${vendorid} is marked to be read. ${nextTime}`;
+  const marked = `Vendor ${vendorid} is marked to be read. ${retryAdvice}`;
   if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
-    return await shownVendor(engine, vendorid, Object.keys(fields), signal);
+    return await currentVendor(engine, vendorid, Object.keys(fields), signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);

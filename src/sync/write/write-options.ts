@@ -9,6 +9,6 @@ export interface WriteOptions {
 }
 
 /** When an earlier write was sent, and by whom, in words. */
-export function when({ sentAt, sentBy }: { readonly sentAt: string; readonly sentBy: string | null }): string {
+export function describeSent({ sentAt, sentBy }: { readonly sentAt: string; readonly sentBy: string | null }): string {
   return `at ${sentAt} UTC${sentBy === null ? '' : ` by ${sentBy}`}`;
 }

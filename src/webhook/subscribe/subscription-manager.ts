@@ -96,7 +96,7 @@ export class SubscriptionManager implements Service {
 
   /** A code has come and is on disk. */
   codeArrived(): void {
-    this.#arrivals.ring();
+    this.#arrivals.notify();
     void this.check();
   }
 
@@ -144,7 +144,7 @@ export class SubscriptionManager implements Service {
     const prover = this.#prover;
     let onVendorsCovered = (): void => undefined;
     this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
-    prover.heard = this.#arrivals.count;
+    prover.seenArrivals = this.#arrivals.count;
     try {
       const pathToken = await verifiers.pathToken(accountId);
       const { withPermit } = this.#options;
@@ -153,7 +153,7 @@ export class SubscriptionManager implements Service {
         signal,
       );
       if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
-      const missed = this.#arrivals.count > prover.heard;
+      const missed = this.#arrivals.count > prover.seenArrivals;
       return { subscription: verified ? 'verified' : 'unverified', missed };
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);

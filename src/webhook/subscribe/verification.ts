@@ -32,7 +32,7 @@ export class Prover {
   /** How many wrong codes a callback was sent since it was last verified. */
   readonly #wrong = new Map<number, number>();
   /** The count of arrivals when codes were last looked for. */
-  heard = 0;
+  seenArrivals = 0;
 
   constructor(options: ProverOptions) {
     this.#options = options;
@@ -68,7 +68,7 @@ export class Prover {
     for (;;) {
       if (await this.tryCodes(callback, ownCallbacks, signal)) return true;
       const left = Math.max(0, deadline - clock.monotonic());
-      if (!(await arrivals.rung(this.heard, left, clock, signal))) return false;
+      if (!(await arrivals.waitForMore(this.seenArrivals, left, clock, signal))) return false;
     }
   }
 
@@ -76,7 +76,7 @@ export class Prover {
   async tryCodes(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
     const { accountId, arrivals, verifiers } = this.#options;
     const { callbackid, event } = callback;
-    this.heard = arrivals.count;
+    this.seenArrivals = arrivals.count;
     for (const code of await verifiers.candidates(accountId, callbackid)) {
       if (!(await this.#isRight(callbackid, code, signal))) {
         this.#wrong.set(callbackid, this.wrongCodes(callbackid) + 1);

@@ -34,7 +34,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     mirror: mirror.deliveries,
     verifiers: secrets.verifiers,
     signatureHeader: 'auto',
-    onDelivery: params.worker ? () => worker.nudge() : nothing,
+    onDelivery: params.worker ? () => worker.wake() : nothing,
     onCode: nothing,
     onSilence: nothing,
     observe: nothing,

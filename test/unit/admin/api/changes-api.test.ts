@@ -1,6 +1,6 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { changeBefore } from '../../../../src/store/feed/feed-cursor.ts';
+import { resolveCursor } from '../../../../src/store/feed/feed-cursor.ts';
 import { adminOverMirror } from '../../../support/admin/admin-over-mirror.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import { ask as sql, vendor, version, type Rows } from '../../../support/mirror-file.ts';
@@ -142,7 +142,7 @@ describe('a mirror that was put back from a copy', () => {
     copyFileSync(`${path}.copy`, path);
     await store.reopen();
     const look = async (cursor: string): Promise<unknown> =>
-      store.mirror.query((sqlite) => changeBefore(sqlite, cursor));
+      store.mirror.query((sqlite) => resolveCursor(sqlite, cursor));
     expect(await look(before[0]!)).toBe(1);
     expect(await look(before[1]!)).toMatchObject({ reason: 'other_history' });
     await write(3);

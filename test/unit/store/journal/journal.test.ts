@@ -29,7 +29,7 @@ async function mirrorWith(answer: (carryOut: () => void) => Promise<CheckpointAn
     },
     stop: () => Promise.resolve(),
   });
-  database.leaveCheckpointsTo(journal);
+  database.delegateCheckpoints(journal);
   const insert = database.sqlite.prepare('INSERT INTO bulk VALUES (zeroblob(?))');
   const write = async (bytes: number): Promise<void> => {
     for (let left = bytes; left > 0; left -= megabytes)
@@ -77,10 +77,12 @@ describe('a journal with a thread of its own', () => {
     const { answer, letGo } = heldBack();
     const at = await mirrorWith(answer);
     await at.write(31 * megabytes);
-    await at.database.room();
+    await at.database.waitForJournalRoom();
     await at.write(2 * megabytes);
     const waited: string[] = [];
-    const both = [at.database.room(), at.database.room()].map((room) => room.then(() => waited.push('room')));
+    const both = [at.database.waitForJournalRoom(), at.database.waitForJournalRoom()].map((room) =>
+      room.then(() => waited.push('room')),
+    );
     await fileClock.yield();
     expect(waited).toEqual([]);
     // Deliveries go on meanwhile: a second checkpoint brings what the first one did not see.
@@ -93,7 +95,7 @@ describe('a journal with a thread of its own', () => {
     await at.write(1);
     expect(at.extent().log).toBeLessThan(10);
     await at.write(31 * megabytes);
-    await at.database.room();
+    await at.database.waitForJournalRoom();
   });
 
   it('makes nobody wait for a reader that never lets go, and is tried again as it grows', async () => {
@@ -102,13 +104,13 @@ describe('a journal with a thread of its own', () => {
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM bulk').get();
     await at.write(40 * megabytes);
-    await at.database.room();
+    await at.database.waitForJournalRoom();
     const asked = at.asked();
     // Each time it has grown by 4 MB, not with each commit.
     expect(asked).toBeGreaterThan(5);
     expect(asked).toBeLessThan(15);
     await at.write(2 * megabytes);
-    await at.database.room();
+    await at.database.waitForJournalRoom();
     expect(at.asked() - asked).toBeLessThanOrEqual(1);
     reader.exec('COMMIT');
     await at.write(9 * megabytes);
@@ -127,7 +129,7 @@ describe('a journal with a thread of its own', () => {
     await at.write(5 * megabytes);
     await fileClock.yield();
     await at.write(5 * megabytes);
-    await at.database.room();
+    await at.database.waitForJournalRoom();
     expect(at.asked()).toBe(1);
     expect(at.distrusted).toEqual([]);
     expect(at.extent().log).toBeLessThan(2_000);

@@ -61,7 +61,7 @@ describe('K28 readings of an account', () => {
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'suspect' }]);
     expect(await two.absence(await one.ask(), 1)).toBe('updated');
     expect(names()).toMatchObject([{ presence: 'present' }, { presence: 'gone' }]);
-    expect([await one.mirror.vendors.someActive(account), await one.mirror.vendors.someActive(other)]).toEqual([
+    expect([await one.mirror.vendors.newestActive(account), await one.mirror.vendors.newestActive(other)]).toEqual([
       [1],
       [],
     ]);
@@ -113,10 +113,10 @@ describe('K28 marks of an account', () => {
     await mirror.queue.park(mark!, 'It fails.');
     expect([await mirror.queue.parkedMarks(account), await mirror.queue.parkedDeliveries(account)]).toEqual([[], []]);
     const [deliveries] = await mirror.queue.parkedDeliveries(other);
-    await mirror.queue.dismiss(account, deliveries!);
+    await mirror.queue.settleParkedDeliveries(account, deliveries!);
     expect(await mirror.deliveries.retryParked({ account })).toBe(0);
     expect(await mirror.queue.parkedDeliveries(other)).toEqual([deliveries]);
-    await mirror.queue.dismiss(other, deliveries!);
+    await mirror.queue.settleParkedDeliveries(other, deliveries!);
     expect(await mirror.queue.parkedDeliveries(other)).toEqual([]);
   });
 });
@@ -137,8 +137,8 @@ describe('K28 runs of an account', () => {
       undefined,
       '2026-11-20 12:01:05.000',
     ]);
-    expect([...(await mirror.runs.lastCompletes())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
-    expect(await mirror.runs.runBefore(account, readSeq, clocks.wall)).toBe(Date.UTC(2026, 10, 20, 12));
+    expect([...(await mirror.runs.lastCompleteByAccount())]).toEqual([[other, '2026-11-20 12:01:05.000']]);
+    expect(await mirror.runs.runStartBefore(account, readSeq, clocks.wall)).toBe(Date.UTC(2026, 10, 20, 12));
     expect([await mirror.runs.lastSweep(account), await mirror.runs.lastSweep(other)]).toMatchObject([
       { kind: 'pull' },
       { kind: 'reconcile' },

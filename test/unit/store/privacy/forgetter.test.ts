@@ -144,8 +144,8 @@ describe('a vendor that is forgotten', () => {
     expect(await at.installation.verify(account, { signal, trigger: 'command' })).toMatchObject({ outcome: 'equal' });
     expect([rows(), standing(name)]).toEqual([[], []]);
 
-    expect(await engine.mirror.vendors.readmit(account, vendorid)).toBe(true);
-    expect(await engine.mirror.vendors.readmit(account, vendorid)).toBe(false);
+    expect(await engine.mirror.vendors.mirrorAgain(account, vendorid)).toBe(true);
+    expect(await engine.mirror.vendors.mirrorAgain(account, vendorid)).toBe(false);
     await at.pull({ kind: 'reconcile' });
     expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)).toEqual([{ vendor_name: name }]);
   });

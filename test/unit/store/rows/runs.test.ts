@@ -25,7 +25,7 @@ describe('the run before a reading, from which something is known for certain', 
     const { readSeq } = await at.ask();
     at.clocks.wall += 6 * hour;
     await runBegins(at);
-    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
+    expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBe(Date.UTC(2026, 10, 20, 13));
   });
 
   it('B4 is not known where the clock was set back since, even by less than that', async () => {
@@ -37,7 +37,7 @@ describe('the run before a reading, from which something is known for certain', 
     await at.ask();
     at.clocks.wall -= hour;
     const { id } = await runBegins(at);
-    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+    expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
     expect(at.query('SELECT noticed_at FROM _clock_set_back')).toEqual([{ noticed_at: '2026-11-20 14:00:00.000' }]);
     expect(at.query('SELECT started_at FROM runs WHERE id = ?', id)).toEqual([
       { started_at: '2026-11-20 14:00:00.000' },
@@ -55,7 +55,7 @@ describe('the run before a reading, from which something is known for certain', 
     await at.reopen();
     await runBegins(at);
     at.clocks.wall += 6 * hour;
-    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+    expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 
   it('B4 is not known where the clock was set back to before that run', async () => {
@@ -64,7 +64,7 @@ describe('the run before a reading, from which something is known for certain', 
     await runBegins(at);
     const { readSeq } = await at.ask();
     at.clocks.wall -= 5 * hour;
-    expect(await at.mirror.runs.runBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
+    expect(await at.mirror.runs.runStartBefore(account, readSeq, at.clocks.wall)).toBeUndefined();
   });
 });
 

@@ -45,9 +45,9 @@ describe('an opened file', () => {
   it('F1 waits for the disk again after a commit that nobody waits for, and after one that failed', async () => {
     const database = await openDatabase(newPath());
     const synchronous = (): unknown => database.sqlite.pragma('synchronous', { simple: true });
-    expect(await database.writeInOrder(synchronous)).toBe(1);
+    expect(await database.writeWithoutSync(synchronous)).toBe(1);
     expect(synchronous()).toBe(2);
-    const failing = database.writeInOrder(() => {
+    const failing = database.writeWithoutSync(() => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -58,18 +58,18 @@ describe('an opened file', () => {
 
   it('K19 says that it cannot be written after a transaction found no room, until one succeeds', async () => {
     const database = await openDatabase(newPath());
-    expect(database.unwritable()).toBeUndefined();
+    expect(database.whyNotWritable()).toBeUndefined();
     const pages = Number(database.sqlite.pragma('page_count', { simple: true }));
     database.sqlite.pragma(`max_page_count = ${pages}`);
     const fill = (): Promise<unknown> =>
       database.write(() => database.sqlite.exec(`CREATE TABLE bulk AS SELECT zeroblob(100000) AS bytes`));
     await expect(fill()).rejects.toMatchObject({ code: 'disk_full' });
-    expect(database.unwritable()).toMatchObject({ code: 'disk_full' });
+    expect(database.whyNotWritable()).toMatchObject({ code: 'disk_full' });
     database.sqlite.pragma('max_page_count = 1000000');
     await fill();
-    expect(database.unwritable()).toBeUndefined();
+    expect(database.whyNotWritable()).toBeUndefined();
     renameSync(database.path, `${database.path}.elsewhere`);
-    expect(database.unwritable()).toMatchObject({ code: 'database_unusable' });
+    expect(database.whyNotWritable()).toMatchObject({ code: 'database_unusable' });
     await database.close();
   });
 
@@ -176,7 +176,7 @@ describe('a locked file', () => {
     other.exec('COMMIT');
   });
 
-  it.each(['write', 'writeInOrder'] as const)(
+  it.each(['write', 'writeWithoutSync'] as const)(
     'F8 is not written, by %s, by a daemon that lost it to another one while it waited for the lock',
     async (way) => {
       const path = newPath();
@@ -186,7 +186,7 @@ describe('a locked file', () => {
       const database = await Database.open({ ...options, onDistrust: (error) => told.push(error) });
       onTestFinished(() => database.close());
       const epoch = await database.write(() => nextEpoch(database.sqlite));
-      await database.keepFor(mirrorClaim(database.sqlite, epoch));
+      await database.holdClaim(mirrorClaim(database.sqlite, epoch));
       const add = (id: string): void =>
         void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
       await database.write(() => add('before'));

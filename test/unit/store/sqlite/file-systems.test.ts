@@ -1,7 +1,7 @@
 import { newPath, openingError } from '../../../support/mirror-file.ts';
 import type * as fs from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { lackForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
+import { noSpaceForDelivery } from '../../../../src/store/sqlite/file-systems.ts';
 
 /** What `statfs` says of every path; no test can mount a file system. */
 const kind = vi.hoisted(() => ({ type: 0 }));
@@ -38,8 +38,8 @@ describe('the file system of the mirror', () => {
 });
 
 it('K19 a disk with less than four megabytes is trouble, because a delivery may find no room', () => {
-  expect(lackForDelivery(4 * 1024 ** 2)).toBeUndefined();
-  expect(lackForDelivery(4_096)).toMatchObject({
+  expect(noSpaceForDelivery(4 * 1024 ** 2)).toBeUndefined();
+  expect(noSpaceForDelivery(4_096)).toMatchObject({
     code: 'disk_full',
     message: 'The disk that holds the mirror is full: 4096 bytes are free.',
   });

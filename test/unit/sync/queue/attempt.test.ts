@@ -1,6 +1,6 @@
 /** A vendor whose reading fails, again and again. */
 import { expect, it } from 'vitest';
-import { attend } from '../../../../src/sync/queue/attempt.ts';
+import { processMark } from '../../../../src/sync/queue/attempt.ts';
 import { account } from '../../../support/names.ts';
 import { testbed } from '../../../support/testbed.ts';
 import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
@@ -11,7 +11,7 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
   await at.clock.advance(60_000);
   const { engine } = at.installation.account(account);
   const { mirror, clock, sync } = engine;
-  const [vendorid] = await mirror.vendors.someActive(account);
+  const [vendorid] = await mirror.vendors.newestActive(account);
   await mirror.deliveries.acceptDeliveries([newDelivery(vendorid!, { receivedAt: clock.now() })]);
   at.sandbox.onRequest((request) => at.sandbox.faults.next({ kind: '403', match: (one) => one === request }));
 
@@ -20,7 +20,7 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
     await at.clock.advance(wait);
     const [mark] = await mirror.queue.dueMarks(account, 1);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
-    await attend(engine, mark!, { context, signal: new AbortController().signal });
+    await processMark(engine, mark!, { context, signal: new AbortController().signal });
     wait = await mirror.queue.untilNextMark(account);
     if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);
   }

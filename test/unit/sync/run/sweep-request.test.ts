@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listDeliveries } from '../../../../src/store/reports/delivery-list.ts';
-import { answerRequest, openRequest, type OpenRequest } from '../../../../src/sync/run/sweep-request.ts';
+import { finishRequest, openRequest, type OpenRequest } from '../../../../src/sync/run/sweep-request.ts';
 import { IdSet } from '../../../../src/sync/sweep/id-set.ts';
 import { account } from '../../../support/names.ts';
 import { readMirror } from '../../../support/mirror-file.ts';
@@ -39,7 +39,7 @@ async function openFull(): Promise<Place> {
         vendorids.map((vendorid) => newDelivery(vendorid, { receivedAt: clock.now() })),
       ),
     answer: (request, ...ids) =>
-      answerRequest(engine, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
+      finishRequest(engine, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
     outcomes: () =>
       listDeliveries(readMirror(path, clock).sqlite, {})
         .deliveries.map(({ outcome }) => outcome)

@@ -5,7 +5,7 @@ import type { SandboxRequest } from '../../../../src/sandbox/endpoints/sandbox-c
 import type { FaultKind } from '../../../../src/sandbox/faults/fault-kinds.ts';
 import { temporaryFolder } from '../../../support/mirror-file.ts';
 import { account } from '../../../support/names.ts';
-import { lackForSweep } from '../../../../src/store/sqlite/file-systems.ts';
+import { noSpaceForSweep } from '../../../../src/store/sqlite/file-systems.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 import { activeDifferences } from '../../../support/mirror/differences.ts';
 
@@ -153,13 +153,13 @@ describe('a disk that is nearly full', () => {
     const at = await testbed({ level: 'account', settings });
     const requests = requestsOf(at);
     const enough = 64 * 1024 ** 2;
-    Object.assign(at.installation.mirror, { lackForSweep: () => lackForSweep(enough - 1, '/m.db') });
+    Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough - 1, '/m.db') });
     const run = await at.pull({ trigger: 'schedule' });
     expect(run).toMatchObject({ outcome: 'failed', error: { code: 'disk_full', exit: 74 } });
     expect(run.error?.message).toContain('Only 64.0 MB are free');
     expect(requests).toEqual([]);
     expect(await at.pull({ trigger: 'command' })).toMatchObject({ outcome: 'complete' });
-    Object.assign(at.installation.mirror, { lackForSweep: () => lackForSweep(enough, '/m.db') });
+    Object.assign(at.installation.mirror, { noSpaceForSweep: () => noSpaceForSweep(enough, '/m.db') });
     expect(await at.pull({ trigger: 'schedule' })).toMatchObject({ outcome: 'complete' });
   });
 });

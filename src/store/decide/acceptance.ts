@@ -3,7 +3,7 @@ import type { Source } from '../../domain/reading.ts';
 import type { Difference } from './verdict.ts';
 
 /** `guarded`: not believed now, because what we hold is too young to be contradicted. */
-export type Ruling = 'stale' | 'guarded' | 'believed';
+export type Acceptance = 'stale' | 'guarded' | 'accepted';
 
 export interface Contradiction {
   readonly difference: Difference;
@@ -17,9 +17,9 @@ export interface Contradiction {
   readonly lag: number;
 }
 
-export function ruling({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Ruling {
+export function acceptanceOf({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Acceptance {
   if (isOvertaken) return 'stale';
   // The answer to our own write comes from no old copy. But of two that were under way at once, nobody knows which was carried out last.
   const young = source === 'write' ? 0 : lag;
-  return begun >= heldSince + young ? 'believed' : 'guarded';
+  return begun >= heldSince + young ? 'accepted' : 'guarded';
 }

@@ -9,7 +9,7 @@ import type { ReadingContext } from '../../store/records/reading-record.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What a read by id taught. */
-export type Sighting =
+export type ReadResult =
   | { readonly kind: 'record'; readonly verdict: Verdict }
   /** The service knows no such vendor. It is proven where the answer is in the service's own error form: a proxy answers 404, too. */
   | { readonly kind: 'absent'; readonly stamp: ReadStamp; readonly isProven: boolean }
@@ -28,21 +28,21 @@ export interface ReadOptions {
 const attempts = 3;
 
 /** A service that does not must say so twice, this long apart; what was learned is doubted after a pause that doubles, in milliseconds. */
-const apart = 60_000;
-const firstDoubt = 300_000;
-const longestPause = 24 * 3_600_000;
+const timeBetweenAnswers = 60_000;
+const firstRecheck = 300_000;
+const longestRecheck = 24 * 3_600_000;
 
 /** A service that once answered is believed for a day. */
-const believed = 24 * 3_600_000;
+const offeredFor = 24 * 3_600_000;
 
-export class OneReader {
+export class VendorReader {
   readonly #vendors: VendorsApi;
   readonly #mirror: Store;
   readonly #clock: Clock;
   readonly #setting: ServiceSettings['readOne'];
   #learned: { readonly offered: boolean; readonly until: number } | undefined;
   /** When it was found first that no listed vendor is answered by id, since one was; and how long that will be believed. */
-  #unanswered: { readonly since: number; readonly pause: number } | undefined;
+  notOffered: { readonly since: number; readonly pause: number } | undefined;
 
   constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; setting: ServiceSettings['readOne'] }) {
     this.#vendors = parts.vendors;
@@ -59,7 +59,7 @@ export class OneReader {
   async isOffered(listed: Iterable<number>, options: ReadOptions): Promise<boolean> {
     if (this.#setting !== 'auto') return this.#setting === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    const sightings: (Sighting | 'not_supported')[] = [];
+    const sightings: (ReadResult | 'not_supported')[] = [];
     for (const vendorid of listed) {
       if (sightings.length === attempts) break;
       const sighting = await this.#attempt(vendorid, options);
@@ -67,12 +67,12 @@ export class OneReader {
       sightings.push(sighting);
     }
     const refused = sightings.some((sighting) => sighting !== 'not_supported' && sighting.kind === 'refused');
-    if (sightings.length > 0 && !refused) this.#learnUnanswered();
+    if (sightings.length > 0 && !refused) this.learnNotOffered();
     return false;
   }
 
   /** Reads a vendor and applies what came. @throws MirrorError where the service cannot be reached or refuses the token. */
-  async read(vendorid: number, options: ReadOptions): Promise<Sighting> {
+  async read(vendorid: number, options: ReadOptions): Promise<ReadResult> {
     const sighting = await this.#attempt(vendorid, options);
     if (sighting !== 'not_supported') return sighting;
     // One answer does not tell whether it is the service's or a proxy's: listed vendors are asked for before the next reading.
@@ -81,23 +81,23 @@ export class OneReader {
   }
 
   #learnOffered(): true {
-    this.#learned = { offered: true, until: this.#clock.monotonic() + believed };
-    this.#unanswered = undefined;
+    this.#learned = { offered: true, until: this.#clock.monotonic() + offeredFor };
+    this.notOffered = undefined;
     return true;
   }
 
-  #learnUnanswered(): void {
+  learnNotOffered(): void {
     const now = this.#clock.monotonic();
-    const { since, pause } = (this.#unanswered ??= { since: now, pause: firstDoubt });
-    if (now - since < apart) return;
+    const { since, pause } = (this.notOffered ??= { since: now, pause: firstRecheck });
+    if (now - since < timeBetweenAnswers) return;
     this.#learned = { offered: false, until: now + pause };
-    this.#unanswered = { since, pause: Math.min(longestPause, pause * 2) };
+    this.notOffered = { since, pause: Math.min(longestRecheck, pause * 2) };
   }
 
   async #attempt(
     vendorid: number,
     { context, signal, priority, onRequest }: ReadOptions,
-  ): Promise<Sighting | 'not_supported'> {
+  ): Promise<ReadResult | 'not_supported'> {
     // A refusal carries no number of its own; this one is lower than that of the request, and so claims less.
     const stamp = await this.#mirror.takeStamp();
     onRequest?.();

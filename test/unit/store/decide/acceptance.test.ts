@@ -1,6 +1,6 @@
 /** Rule 4 on paper: which readings that differ from what we hold are believed. */
 import { expect, it } from 'vitest';
-import { ruling, type Contradiction } from '../../../../src/store/decide/ruling.ts';
+import { acceptanceOf, type Contradiction } from '../../../../src/store/decide/acceptance.ts';
 
 const state = { vis_state: 0, presence: 'present', updated_at: null } as const;
 const difference = { before: state, after: state, changed: ['city'] };
@@ -15,16 +15,16 @@ const late: Contradiction = {
   lag,
 };
 
-it.each<[string, Partial<Contradiction>, ReturnType<typeof ruling>]>([
-  ['a reading that began when the lag was over', {}, 'believed'],
+it.each<[string, Partial<Contradiction>, ReturnType<typeof acceptanceOf>]>([
+  ['a reading that began when the lag was over', {}, 'accepted'],
   ['a reading that began a moment before that', { begun: 104_999 }, 'guarded'],
   ['a read by id just as early', { begun: 104_999, source: 'delivery' }, 'guarded'],
-  ['the answer to our own write, however early', { begun: 100_000, source: 'write' }, 'believed'],
+  ['the answer to our own write, however early', { begun: 100_000, source: 'write' }, 'accepted'],
   ['the answer to our own write that was sent before we held that', { begun: 99_999, source: 'write' }, 'guarded'],
   ['a reading that another one overtook', { isOvertaken: true }, 'stale'],
   ['an early reading that another one overtook', { isOvertaken: true, begun: 0 }, 'stale'],
   ['the answer to our own write that a reading overtook', { isOvertaken: true, source: 'write' }, 'stale'],
-  ['any reading where the service has no lag', { begun: 100_000, lag: 0 }, 'believed'],
+  ['any reading where the service has no lag', { begun: 100_000, lag: 0 }, 'accepted'],
 ])('%s (%o) is %s', (_condition, facts, expected) => {
-  expect(ruling({ ...late, ...facts })).toBe(expected);
+  expect(acceptanceOf({ ...late, ...facts })).toBe(expected);
 });

@@ -1,7 +1,7 @@
 /** What a run does about open marks: it reads their vendors, or, where none can be read by id, its complete sweep answers them. */
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
-import { attend, conclude, type Attendance } from './attempt.ts';
+import { processMark, finishAttempt, type AttemptOptions } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
@@ -10,30 +10,30 @@ import type { Mark } from '../../store/records/mark-record.ts';
 const rounds = 3;
 
 /** A complete sweep answers the marks that were made before it began. */
-export async function answerMarks(
+export async function settleMarks(
   engine: Engine,
   marks: readonly Mark[],
   { seen, news }: Pick<Observation, 'seen' | 'news'>,
 ): Promise<void> {
   for (const mark of marks) {
-    if (!seen.has(mark.vendorid)) await conclude(engine, mark, { kind: 'absent' });
-    else if (!news.has(mark.vendorid)) await conclude(engine, mark, { kind: 'nothing_new' });
+    if (!seen.has(mark.vendorid)) await finishAttempt(engine, mark, { kind: 'absent' });
+    else if (!news.has(mark.vendorid)) await finishAttempt(engine, mark, { kind: 'nothing_new' });
     else {
       const { length: deliveries } = await engine.mirror.queue.openDeliveries(mark);
-      await conclude(engine, mark, { kind: 'news', deliveries });
+      await finishAttempt(engine, mark, { kind: 'news', deliveries });
     }
   }
 }
 
 /** Reads again what is marked: now, or as soon as the guard allows. What is due later is the worker's, or the next run's. @returns what a person should know. */
-export async function readMarked(engine: Engine, attendance: Attendance): Promise<string[]> {
+export async function readMarked(engine: Engine, options: AttemptOptions): Promise<string[]> {
   const { mirror, accountId, sync, clock } = engine;
   for (let round = 0; round < rounds; round++) {
     const wait = await mirror.queue.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
-    await sleep(clock, wait, attendance.signal);
+    await sleep(clock, wait, options.signal);
     await eachBounded(await mirror.queue.dueMarks(accountId), engine.concurrency, (mark) =>
-      attend(engine, mark, attendance),
+      processMark(engine, mark, options),
     );
   }
   const left = await mirror.queue.countMarks(accountId);

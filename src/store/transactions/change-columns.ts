@@ -9,7 +9,7 @@ export interface ChangeContext extends Cause {
 }
 
 /** What a change leaves in a row beside its content. */
-export function traceOf(
+export function changeColumns(
   { at, moment, source }: ChangeContext,
   { readSeq }: ReadStamp,
 ): Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'> {

@@ -3,7 +3,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
 /** Those of the names that stand in a record of a vendor, or of an earlier version; looks through all of them. */
-export function fieldsHeld(sqlite: Sqlite, names: readonly string[]): string[] {
+export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {
   const inRecords = plainStatement<{ part: string }, { found: number }>(
     sqlite,
     `SELECT EXISTS (SELECT 1 FROM vendors WHERE instr(raw, :part)) OR

@@ -7,7 +7,7 @@ import type { Engine } from '../account/engine.ts';
 import { pull, type PullOptions } from '../run/run.ts';
 
 /** Reads a vendor by id, as soon as no copy of it can be older than the write, and applies what came. @throws MirrorError as `read`. */
-export async function readAgain(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+export async function readAfterLag(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
   const { mirror, accountId, vendors, clock, sync } = engine;
   await sleep(clock, sync.lag, signal);
   const reading = await vendors.read(vendorid, { signal });
@@ -26,19 +26,19 @@ export async function readAgain(engine: Engine, vendorid: number, signal: AbortS
  * answer: it may be older than the write.
  * @throws MirrorError where it cannot be seen, or not with the fields that the question is about.
  */
-export async function shownVendor(
+export async function currentVendor(
   engine: Engine,
   vendorid: number,
   fields: readonly string[],
   signal: AbortSignal,
 ): Promise<Vendor> {
   try {
-    return await readAgain(engine, vendorid, signal);
+    return await readAfterLag(engine, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError) || (error.code !== 'not_found' && error.code !== 'not_supported')) throw error;
   }
   let latest: VendorReading | undefined;
-  await sweep(engine, signal, (pages) => {
+  await sweepNow(engine, signal, (pages) => {
     for (const { stamp, rows } of pages)
       for (const row of rows)
         if (row.vendorid === vendorid && stamp.readSeq >= (latest?.stamp.readSeq ?? 0)) latest = { stamp, row };
@@ -51,7 +51,7 @@ export async function shownVendor(
 }
 
 /** A complete sweep that begins now. @throws MirrorError what kept it from being complete. */
-export async function sweep(
+export async function sweepNow(
   engine: Engine,
   signal: AbortSignal,
   onPages: PullOptions['onPages'] = () => undefined,

@@ -4,13 +4,13 @@ import type { Run } from '../records/run-record.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { SetBacks } from './reading-counter.ts';
+import type { ClockSetBackLog } from './reading-counter.ts';
 
-export class RunMoments {
-  readonly #setBacks: Pick<SetBacks, 'wasSince'>;
+export class RunStarts {
+  readonly #setBacks: Pick<ClockSetBackLog, 'wasSince'>;
   readonly #before: Statement<{ account_id: string; read_seq: number }, { began: string; seq: number | null }>;
 
-  constructor(sqlite: Sqlite, setBacks: Pick<SetBacks, 'wasSince'>) {
+  constructor(sqlite: Sqlite, setBacks: Pick<ClockSetBackLog, 'wasSince'>) {
     this.#setBacks = setBacks;
     this.#before = statement(sqlite, (at) =>
       mirrorSql
@@ -30,7 +30,7 @@ export class RunMoments {
    * milliseconds since 1970.
    * Undefined where the clock was set back since, by nobody knows how much.
    */
-  before(account_id: string, read_seq: number, now: number): number | undefined {
+  startBefore(account_id: string, read_seq: number, now: number): number | undefined {
     const found = this.#before.get({ account_id, read_seq });
     const moment = parseInstant(found?.began ?? '');
     // Nobody knows which number was the last when the account was added.
@@ -39,7 +39,7 @@ export class RunMoments {
   }
 
   /** When a run began, in the same way. */
-  began({ startedAt, beganSeq }: Pick<Run, 'startedAt' | 'beganSeq'>): number | undefined {
+  startOf({ startedAt, beganSeq }: Pick<Run, 'startedAt' | 'beganSeq'>): number | undefined {
     return this.#setBacks.wasSince(beganSeq) ? undefined : startedAt;
   }
 }

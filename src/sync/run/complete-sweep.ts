@@ -2,13 +2,13 @@
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Engine } from '../account/engine.ts';
-import { inFlightFor } from '../observe/classify-change.ts';
+import { inFlightTime } from '../observe/classify-change.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import type { Complete } from '../sweep/passes.ts';
 import type { Run } from '../../store/records/run-record.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
 
-export type WholeObservation = Observation & { readonly conclusion: Complete };
+export type CompleteObservation = Observation & { readonly conclusion: Complete };
 
 /** Sweeps the default list. The first list of all may be empty by a fault, and there is nothing to contradict it: it is swept twice. */
 export async function observeList(engine: Engine, options: ObservationOptions): Promise<Observation> {
@@ -26,7 +26,11 @@ export async function observeList(engine: Engine, options: ObservationOptions): 
 }
 
 /** @throws MirrorError `record_rejected`, which becomes a finding, and `sweep_incomplete`. */
-export async function requireWhole({ mirror }: Engine, run: Run, observation: Observation): Promise<WholeObservation> {
+export async function requireComplete(
+  { mirror }: Engine,
+  run: Run,
+  observation: Observation,
+): Promise<CompleteObservation> {
   const { conclusion } = observation;
   const rejected = [...observation.rejected, ...observation.unusable.values()];
   if (rejected.length > 0) {
@@ -48,11 +52,11 @@ export async function requireWhole({ mirror }: Engine, run: Run, observation: Ob
 export async function reportList(
   engine: Engine,
   run: Run,
-  { fields, conclusion }: WholeObservation,
+  { fields, conclusion }: CompleteObservation,
 ): Promise<string[]> {
   const { mirror, accountId, clock } = engine;
   await mirror.findings.reportFields(run, fields);
-  await mirror.findings.promoteFindings(accountId, clock.now() - inFlightFor);
+  await mirror.findings.promoteFindings(accountId, clock.now() - inFlightTime);
   const { unreadable, shown } = conclusion;
   if (unreadable === 0) return [];
   const finding: Finding =
@@ -68,8 +72,8 @@ export async function reportList(
 }
 
 /** @throws MirrorError where an empty list contradicts what is stored. */
-export async function refuseEmptiness({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
-  if (shown === 0 && (await mirror.vendors.someActive(accountId)).length > 0)
+export async function refuseEmptyList({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
+  if (shown === 0 && (await mirror.vendors.newestActive(accountId)).length > 0)
     throw new MirrorError(
       'sweep_incomplete',
       'The service returned an empty list, but the mirror holds active vendors.',
