@@ -1,11 +1,11 @@
-/** What the texts of amounts mean, exactly. */
+/** Amounts: from the service's text to exact numbers, and from minor units to text. */
 import { balanceFields, type Balance, type BalanceField, type Vendor } from './vendor.ts';
 
 const decimal = /^([+-]?)(\d+)(?:\.(\d+))?$/;
 
 /**
- * An amount in the minor unit of its currency (cents of USD, whole JPY), exactly; null where the text is not a decimal
- * number, needs more places than the currency has, or does not fit 64 bits.
+ * The amount in the minor unit of its currency (cents of USD, whole JPY); null where the text is not a decimal number, has more decimal
+ * places than the currency, or does not fit 64 bits.
  */
 export function minorUnits(balance: Balance): bigint | null {
   const match = decimal.exec(balance.amount.trim());
@@ -24,7 +24,7 @@ export function decimalAmount({ amount }: Balance): number | null {
   return decimal.test(text) ? Number(text) : null;
 }
 
-/** Balances of a vendor in which an amount is not a decimal number. */
+/** Names of the vendor's balance fields in which an amount is not a decimal number. */
 export function unreadableBalances(vendor: Vendor): BalanceField[] {
   return balanceFields.filter((field) => vendor[field]?.some((balance) => decimalAmount(balance) === null));
 }
@@ -38,7 +38,7 @@ const unusualDigits: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** How many digits a currency has after the point, as ISO 4217 says; two for codes that nobody knows. */
+/** The number of decimal places of a currency (ISO 4217); two for unknown codes. */
 export function currencyDigits(code: string): number {
   return unusualDigits.get(code.toUpperCase()) ?? 2;
 }
@@ -52,7 +52,7 @@ export function money(minor: bigint, code: string): string {
   return `${grouped(minor, code)} ${code}`;
 }
 
-/** The same where the currency stands beside it: `1,234.50`. */
+/** The same without the currency code: `1,234.50`. */
 export function grouped(minor: bigint, code: string): string {
   const places = currencyDigits(code);
   const digits = String(minor < 0n ? -minor : minor).padStart(places + 1, '0');

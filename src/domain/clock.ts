@@ -1,13 +1,13 @@
 /**
- * Time, waiting and chance, as values that are passed in: the only file that touches the machine's own.
- * A simulation hands over other ones and lives through a year in a second.
+ * Time, timers and randomness, passed in as values: the only file that touches the machine's own. The simulation passes in virtual ones and
+ * runs a year in seconds.
  */
 import { randomBytes } from 'node:crypto';
 
 export interface Clock {
-  /** Wall clock in milliseconds since 1970, UTC. For cron, display and records; it may jump, and orders nothing. */
+  /** Wall clock in milliseconds since 1970, UTC. For schedules, display and records only: it may jump, so nothing is ordered by it. */
   now(): number;
-  /** Milliseconds that never run backwards, the same for every process since the machine started. */
+  /** Milliseconds that never run backwards, with the same origin in every process since the machine started. */
   monotonic(): number;
   /** Calls `run` once after `ms` milliseconds; the returned function cancels it. */
   timer(ms: number, run: () => void): () => void;
@@ -43,7 +43,7 @@ export const systemRandom: Random = {
   fraction: () => Math.random(),
 };
 
-/** A delay that is not a number would make a timer fire at once, for ever. */
+/** A delay of NaN would make a timer fire at once, forever. */
 export function assertDelay(ms: number): void {
   if (!Number.isFinite(ms) || ms < 0)
     throw new RangeError(`A delay must be a finite number from 0 up, not ${String(ms)}.`);
@@ -87,12 +87,12 @@ export function httpDate(ms: number): string {
   return new Date(ms).toUTCString();
 }
 
-/** As the platform's own objects take it. */
+/** A `Date`, for platform functions that need one. */
 export function dateOf(ms: number): Date {
   return new Date(ms);
 }
 
-/** SQLite's own form, UTC: `2026-11-20 18:17:00.123`. */
+/** The timestamp form of SQLite, UTC: `2026-11-20 18:17:00.123`. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, 23);
 }

@@ -1,4 +1,4 @@
-/** Lengths of time, as people write and read them. Imports nothing, so that a browser can say them in the same words. */
+/** Durations in settings and in words. Imports nothing, because it also runs in the browser. */
 
 const parsed = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -16,19 +16,19 @@ const units = [
   { name: 's', one: 's', ms: 1_000 },
 ] as const;
 
-/** A length of time in its largest unit, rounded down: `3 min`. */
+/** A duration in its largest unit, rounded down: `3 min`. */
 export function inWords(ms: number): string {
   const unit = units.find(({ ms: size }) => ms >= size) ?? units[4];
   const count = Math.floor(ms / unit.ms);
   return `${count} ${count === 1 ? unit.one : unit.name}`;
 }
 
-/** Some seconds, with one digit after the point below ten. */
+/** A number of seconds, with one decimal place below ten. */
 export function seconds(count: number): string {
   return count < 10 ? `${count.toFixed(1)} s` : inWords(count * 1_000);
 }
 
-/** What lies so many milliseconds back: `3 min ago`; ahead, where that is negative: `in 3 min`. */
+/** A moment that many milliseconds ago: `3 min ago`; negative for the future: `in 3 min`. */
 export function agoInWords(past: number): string {
   if (Math.abs(past) < 1_000) return 'just now';
   return past > 0 ? `${inWords(past)} ago` : `in ${inWords(-past)}`;

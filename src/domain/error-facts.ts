@@ -1,20 +1,20 @@
-/** Errors as the log shows them. */
+/** What the log contains of an error. */
 
 export interface ErrorFacts {
   readonly type: string;
   readonly message: string;
   readonly code?: string;
   readonly stack?: string;
-  /** The errors behind it, nearest first, by name and code. */
+  /** Its causes, nearest first, by name and code. */
   readonly caused_by?: readonly string[];
 }
 
-/** Causes that are told of at most; a chain may be a circle. */
+/** The most causes that are logged; a chain of causes may be circular. */
 const mostCauses = 5;
 
 /**
- * An error's own words, and of the errors behind it only their names and codes: those carry what was under way, headers with
- * tokens included. The stack is that of the innermost one, for there the fault is.
+ * The error's message, and of its causes only names and codes: their messages and properties may contain the request, including headers
+ * with tokens. The stack is that of the innermost cause, where the fault is.
  */
 export function errorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) return { type: typeof error, message: 'Something was thrown that is no error.' };
@@ -37,7 +37,7 @@ function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The lines of a stack that say where, without those that repeat the message. */
+/** The frames of a stack, without the lines that repeat the message. */
 function framesOf({ stack = '' }: Error): string {
   return stack
     .split('\n')

@@ -1,9 +1,9 @@
-/** The events that the service lets anybody register for, `noun.verb` or a noun alone for all of its events. */
+/** The events that a callback can be registered for: `noun.verb`, or a noun alone for all of its events. */
 
 const written = ['create', 'update', 'delete'] as const;
 const mailed = [...written, 'sendByEmail'] as const;
 
-/** Each noun with its plural, by which the list of callbacks can be filtered too, and its verbs. */
+/** Each noun with its verbs and its plural, which also works as a filter of the callback list. */
 const nouns = {
   bill: { plural: 'bills', verbs: written },
   bill_vendor: { plural: 'bill_vendors', verbs: written },
@@ -22,13 +22,13 @@ const nouns = {
   time_entry: { plural: 'time_entries', verbs: written },
 } as const satisfies Record<string, { readonly plural: string; readonly verbs: readonly string[] }>;
 
-/** Everything that can be registered for: the nouns, each followed by its events. */
+/** All nouns and events that can be registered. */
 export const registrableEvents: readonly string[] = Object.entries(nouns).flatMap(([noun, { verbs }]) => [
   noun,
   ...verbs.map((verb) => `${noun}.${verb}`),
 ]);
 
-/** What there is in place of a name that nobody can register for, in words; undefined where it is an event. */
+/** The valid names to suggest instead of an unknown event, as text; undefined where the name is valid. */
 export function eventsInstead(name: string): string | undefined {
   if (registrableEvents.includes(name)) return undefined;
   const noun = name.split('.', 1)[0] ?? '';
@@ -38,14 +38,14 @@ export function eventsInstead(name: string): string | undefined {
   return known.join(', ') + rest;
 }
 
-/** Whether an event or noun tells of vendors. */
+/** Whether an event or noun is about vendors. */
 export function isAboutVendors(event: string): boolean {
   return event.split('.', 1)[0] === 'bill_vendor';
 }
 
 const nounOfPlural = new Map<string, string>(Object.entries(nouns).map(([noun, { plural }]) => [plural, noun]));
 
-/** Whether a list filter matches a registered event: an event matches itself, a noun or its plural all that begins with the noun. */
+/** Whether a filter matches a registered event: an event matches itself, a noun or its plural matches all of its events. */
 export function isMatchedBy(filter: string, registered: string): boolean {
   const noun = nounOfPlural.get(filter) ?? filter;
   return registered === noun || registered.startsWith(`${noun}.`);

@@ -1,9 +1,9 @@
-/** What runs has a start and a stop; many of them start in order and stop in reverse. */
+/** Services with start and stop: several are started in order and stopped in reverse. */
 
 export interface Service {
   readonly name: string;
   start(): Promise<void>;
-  /** Safe before start, and twice. */
+  /** May be called before start, and more than once. */
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function startAll(services: readonly Service[]): Promise<void> {
   }
 }
 
-/** Stops the services in reverse order, every one of them, and throws the first error after the last has stopped. */
+/** Stops all services in reverse order. @throws the first error, after the last service has stopped. */
 export async function stopAll(services: readonly Service[]): Promise<void> {
   let failure: { error: unknown } | undefined;
   for (const service of [...services].reverse()) {
@@ -57,7 +57,7 @@ export async function eachBounded<T>(
   if (broken) throw broken.reason;
 }
 
-/** The work's outcome, or the signal's reason as soon as it is aborted; the work then goes on unheard. */
+/** The work's result. @throws the signal's reason as soon as it is aborted; the work goes on, and its result is ignored. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   work.catch(() => undefined);

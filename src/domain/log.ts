@@ -1,4 +1,4 @@
-/** The log: structured, on standard error, pretty on a terminal; secrets are a type that cannot be printed. */
+/** The log: structured, on standard error, human-readable on a terminal. Secrets have a type that cannot be printed. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { errorFacts } from './error-facts.ts';
 
@@ -9,7 +9,7 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Keys whose values never reach a log line, at the top of an entry or one level down. */
+/** Keys whose values are redacted, at the top level of an entry or one level down. */
 const secretKeys = [
   'authorization',
   'accessToken',
@@ -34,7 +34,7 @@ export function createLog(level: LogLevel, stream: DestinationStream): Log {
   );
 }
 
-/** Makes entries readable for a person: an entry as parsed from its JSON line, to text with a line break at its end. */
+/** A formatter for terminals: takes an entry as parsed from its JSON line, returns text that ends with a line break. */
 export async function prettyEntries(colors: boolean): Promise<(entry: object) => string> {
   const { prettyFactory } = (await import('pino-pretty')).default;
   return prettyFactory({
@@ -45,5 +45,5 @@ export async function prettyEntries(colors: boolean): Promise<(entry: object) =>
   });
 }
 
-/** For where nothing shall be said. */
+/** Logs nothing. */
 export const silentLog: Log = pino({ level: 'silent' });

@@ -1,27 +1,27 @@
-/** One limit on requests for all processes of a mirror, carried over their ends: every request takes a turn before it leaves. */
+/** The rate limit that all processes of a mirror share, also across restarts: each request reserves a place before it is sent. */
 import type { ReadStamp } from './reading.ts';
 
-/** Which limit a request is under, and how much of it may be used. */
+/** The limit that a request counts against, and how much of it may be used. */
 export interface RateDemand {
   readonly accountId: string;
-  /** The families of paths that the service counts apart. */
+  /** Groups of paths that the service limits separately. */
   readonly family: 'accounting' | 'events';
-  /** So many requests at most in any stretch of `per` milliseconds. */
+  /** At most this many requests within any `per` milliseconds. */
   readonly requests: number;
   readonly per: number;
-  /** The longest that the request can be under way, in milliseconds. */
+  /** The longest time that the request can take, in milliseconds. */
   readonly longest: number;
 }
 
-/** A turn that was taken. It counts until `per` milliseconds after the last moment at which the service may see its request. */
+/** A reserved place. It counts until `per` milliseconds after the service may last have seen the request. */
 export interface Reservation {
   readonly stamp: ReadStamp;
-  /** The answer has come, or nobody waits for it any more: then the request may reach the service for another `late` milliseconds. */
+  /** The request has ended. `late` is how many more milliseconds it may still take to reach the service. */
   end(late: number): Promise<void>;
 }
 
-/** A turn, or in how many milliseconds to ask for it again. */
+/** A reservation, or the milliseconds after which to try again. */
 export type ReservationOrWait = Reservation | { readonly wait: number };
 
-/** Takes a turn. */
+/** Reserves a place for a request. */
 export type ReserveRequest = (demand: RateDemand) => Promise<ReservationOrWait>;

@@ -1,11 +1,11 @@
 /** A reading: one observation of vendors, numbered before its request left. */
 import type { Vendor } from './vendor.ts';
 
-/** What a request takes along before it leaves. */
+/** The number and time that a request gets before it is sent. */
 export interface ReadStamp {
   /** From the one counter of the mirror; orders readings. */
   readonly readSeq: number;
-  /** Mirror time in milliseconds at which the request began: never runs backwards, whatever the clocks do. */
+  /** Mirror time at which the request began, in milliseconds. Mirror time never runs backwards. */
   readonly begun: number;
 }
 
@@ -13,20 +13,20 @@ export interface ReadStamp {
 export const sources = ['pull', 'delivery', 'reconcile', 'write'] as const;
 export type Source = (typeof sources)[number];
 
-/** One vendor of an answer, parsed only when asked: most rows of a sweep are equal to the byte to what we hold. */
+/** One vendor of an answer. It is parsed on demand, because most rows of a sweep equal the stored text byte for byte. */
 export interface VendorRow {
   readonly vendorid: number;
-  /** The JSON as received, without what is excluded. */
+  /** The JSON as received, without excluded fields. */
   readonly raw: string;
-  /** The same in UTF-8, where that costs nothing. */
+  /** The same as UTF-8 bytes, where they are available at no cost. */
   readonly bytes?: Uint8Array | undefined;
-  /** Fields that are kept out of the mirror: the record stands here without them. */
+  /** Names of fields that are kept out of the mirror; they are already removed here. */
   readonly excluded?: ReadonlySet<string> | undefined;
   /** @throws MirrorError `answer_unreadable` if the record is no vendor. */
   vendor(): Vendor;
 }
 
-/** One vendor, read by its number or answered to a write. */
+/** One vendor, read by id or returned by a write. */
 export interface VendorReading {
   readonly stamp: ReadStamp;
   readonly row: VendorRow;
@@ -73,10 +73,10 @@ export interface VendorPage {
   readonly pages: number;
   readonly perPage: number;
   readonly total: number;
-  /** The service's clock when it answered (its Date header), milliseconds since 1970; undefined where it does not say. */
+  /** The time of the service's Date header, milliseconds since 1970; undefined where there is none. */
   readonly servedAt: number | undefined;
   readonly rows: readonly VendorRow[];
-  /** Why records of the page cannot be used, one reason each: they bear no usable id. */
+  /** One reason for each record of the page that has no usable id. */
   readonly rejected?: readonly string[];
   /** Undefined where nobody wants them, or the page is not to be known again. */
   readonly digests?: PageDigests | undefined;

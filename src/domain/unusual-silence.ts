@@ -1,21 +1,18 @@
-/** When it is unusual that no delivery comes: the callback may be dead without showing it. */
+/** Detects an unusually long time without deliveries: the callback may be disabled without showing it. */
 import { parseInstant } from './clock.ts';
 
-/** So many changes that no delivery announced, and no delivery for so long, in milliseconds. */
+/** The silence is unusual from this many unannounced changes, and this many milliseconds without a delivery. */
 const unusualMisses = 3;
 const unusualSilence = 15 * 60_000;
 
 export interface Received {
   /** When the last delivery came; null if none ever did. */
   readonly lastDelivery: string | null;
-  /** Changes that sweeps have found since, and that no delivery announced. */
+  /** Changes that sweeps have found since then and no delivery announced. */
   readonly missedSince: number;
 }
 
-/**
- * For how long no delivery has come, in milliseconds, where that is unusual; undefined where it is not. Where none ever came, the silence
- * counts from `since`.
- */
+/** For how long no delivery has come, in milliseconds; undefined where that is not unusual. Counted from `since` where none ever came. */
 export function unusuallySilentFor(
   { lastDelivery, missedSince }: Received,
   now: number,

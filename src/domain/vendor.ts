@@ -1,14 +1,14 @@
-/** What a bill vendor is, whatever spelling it came in. */
+/** A bill vendor: its fields, their kinds, and how two readings of it are compared. */
 
 /** 0 active, 1 deleted, 2 archived. */
 export type VisState = 0 | 1 | 2;
 
-/** What the value of a field is; from it follows how the field is read from an answer, kept, and compared. */
+/** The kind of a field decides how it is read from an answer, stored and compared. */
 type FieldKind = 'text' | 'flag' | 'state' | 'balances' | 'tax_defaults';
 
 /**
- * Every field of a vendor that has a name here, in the service's order. A field that is added fails to compile until the table of the
- * mirror has its column and the commands say whether it can be set; the tests ask for its migration.
+ * Every known field of a vendor, in the order of the service. A new field does not compile until the mirror's table has its column and the
+ * commands say whether it can be set; a test requires its migration.
  */
 const fieldKinds = {
   vendor_name: 'text',
@@ -41,8 +41,8 @@ export type VendorField = keyof typeof fieldKinds;
 export const vendorFields = Object.keys(fieldKinds) as VendorField[];
 
 /**
- * Fields without which no mirror could be kept true: the key; the name, by which a vendor is looked for whose creation was not answered; the
- * state; and the stamps, by which it is told in which order a list stands and what entered it.
+ * Fields that cannot be excluded: the key; the name, by which a lost creation is searched for; the state; and the timestamps, which show
+ * the order of a list and what entered it.
  */
 export const neededFields = ['vendorid', 'vendor_name', 'vis_state', 'created_at', 'updated_at'] as const;
 
@@ -58,20 +58,20 @@ function fieldsOf<Kind extends FieldKind>(kind: Kind): readonly FieldOf<Kind>[] 
 export type TextField = FieldOf<'text'>;
 export const textFields = fieldsOf('text');
 
-/** What stands in the vendor's own row. */
+/** Fields that are columns of the vendor's row. */
 export type ColumnField = FieldOf<'text' | 'flag' | 'state'>;
 export const columnFields: readonly ColumnField[] = [...textFields, ...fieldsOf('flag'), ...fieldsOf('state')];
 
 export type BalanceField = FieldOf<'balances'>;
 export const balanceFields = fieldsOf('balances');
 
-/** An amount of one currency: `amount` exactly as the service wrote it. */
+/** An amount in one currency; `amount` is exactly the service's text. */
 export interface Balance {
   readonly amount: string;
   readonly code: string;
 }
 
-/** A tax that the vendor's bills bear unless they say otherwise. */
+/** A tax that applies to the vendor's bills by default. */
 export interface TaxDefault {
   readonly taxid: number;
   readonly system_taxid: number | null;
@@ -83,7 +83,7 @@ export interface TaxDefault {
   readonly updated_at: string | null;
 }
 
-/** Fields that we have no name for, as the JSON text of their values. */
+/** Unknown fields, each as the JSON text of its value. */
 export type UnknownFields = ReadonlyMap<string, string>;
 
 /** What a field holds, by its kind. */
@@ -95,15 +95,15 @@ interface FieldValue {
   tax_defaults: readonly TaxDefault[];
 }
 
-/** One reading's view of a vendor. A field that the answer left out is absent here, and absent is not null. */
+/** A vendor as one reading shows it. A field that the answer left out is absent here, and absent is not null. */
 export type Vendor = { readonly [Field in VendorField]?: FieldValue[(typeof fieldKinds)[Field]] } & {
   readonly vendorid: number;
   readonly unknown: UnknownFields;
-  /** Lists in which the answer named a currency or a tax twice; the first of each counts. */
+  /** Fields in which the answer listed a currency or a tax twice; the first of each counts. */
   readonly repeated?: readonly VendorField[];
 };
 
-/** How each field's value is made, one way for each kind. */
+/** One value for each field, chosen by its kind. */
 export function byKind<Result>(ways: Readonly<Record<FieldKind, Result>>): ReadonlyMap<string, Result> {
   return new Map(vendorFields.map((field) => [field, ways[fieldKinds[field]]]));
 }
@@ -123,7 +123,7 @@ export interface Callback {
   readonly verified: boolean;
 }
 
-/** The vendor without some of its fields, of which nobody can tell any more what they were. */
+/** The vendor without these fields, as if no reading had ever shown them. */
 export function withoutFields(vendor: Vendor, names: ReadonlySet<string> | undefined): Vendor {
   if (!names || names.size === 0) return vendor;
   const unknown = new Map([...vendor.unknown].filter(([name]) => !names.has(name)));
@@ -131,14 +131,14 @@ export function withoutFields(vendor: Vendor, names: ReadonlySet<string> | undef
   return { ...left, vendorid: vendor.vendorid, unknown };
 }
 
-/** What a reading makes of what we hold: left-out fields keep their value, and `changed` names the fields that differ. */
+/** Merges a reading into the stored vendor: fields that the reading leaves out keep their value. `changed` names the fields that differ. */
 export function mergeReading(held: Vendor, reading: Vendor): { vendor: Vendor; changed: string[] } {
   const unknown = new Map([...held.unknown, ...reading.unknown]);
   const vendor: Vendor = { ...held, ...reading, unknown };
   return { vendor, changed: changedFields(held, vendor) };
 }
 
-/** Names of the fields in which two views of a vendor differ; a field that either leaves out does not. */
+/** Names of the fields in which two versions differ; a field that is absent from either does not count. */
 function changedFields(before: Vendor, after: Vendor): string[] {
   const known = vendorFields.filter((field) => {
     const [old, now] = [before[field], after[field]];

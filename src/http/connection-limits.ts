@@ -1,20 +1,20 @@
-/** Who may stay connected: where a server has too many connections, the one that has been quiet for longest goes. */
+/** Limits the connections of a server: where there are too many, the one that has been idle for longest is closed. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Of one remote address. This machine's own may have them all: a proxy there speaks for everybody. */
+  /** For one remote address. Addresses of this machine are exempt: a local proxy forwards for everybody. */
   readonly maxConnectionsPerAddress: number;
 }
 
 /**
- * Bounds the connections of a server. A connection is quiet while no whole request of its waits for an answer: it idles, or is slow.
- * A quiet one is closed for a newcomer, rather than the newcomer refused, so that no number of connections which sit and wait
- * keeps a caller out that has something to say. Where every other one is being answered, the newcomer goes.
+ * Limits the connections of a server. A connection is idle while no complete request of it waits for an answer. For a new connection an
+ * idle one is closed, so that connections which only wait cannot keep a caller out. Where all others are being answered, the new one is
+ * closed.
  */
 export function limitConnections(server: Server, { maxConnections, maxConnectionsPerAddress }: ConnectionLimits): void {
-  /** Every connection with its unanswered requests; whoever was answered last stands last. */
+  /** Each connection with its unanswered requests; the most recently answered last. */
   const connections = new Map<Socket, Set<IncomingMessage>>();
 
   const quietest = (among: readonly Socket[]): Socket | undefined =>

@@ -3,22 +3,22 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 
 export interface HttpRequest {
   readonly method: string;
-  /** As it was sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string;
-  /** What the `:name` parts of the route's path stand for, decoded. */
+  /** The values of the `:name` parts of the route's path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Every value of each header, for those that may come only once. */
+  /** All values of each header, for headers that may occur only once. */
   readonly headersDistinct: NodeJS.Dict<string[]>;
   readonly body: Uint8Array;
-  /** Aborted when the caller leaves before the answer. */
+  /** Aborted when the caller disconnects before the answer is sent. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A request that arrived whole. What few handlers ask for is only made when asked for; by a class, because getters of an object literal
- * are made anew for each object, and would cost more than the rest of the request.
+ * A complete request. Values that few handlers need are computed on demand. It is a class because the getters of an object literal are
+ * created for each object, which costs more than the rest of the request.
  */
 export class Arrived implements HttpRequest {
   readonly path: string;
@@ -65,13 +65,13 @@ export class Arrived implements HttpRequest {
   }
 }
 
-/** The path of an address as it was sent, without the query. */
+/** The path of a URL as sent, without the query. */
 export function pathOf(url = ''): string {
   const mark = url.indexOf('?');
   return mark < 0 ? url : url.slice(0, mark);
 }
 
-/** The target of a request as servers are usually sent it: proxies may send the whole address (RFC 9112, 3.2.2). */
+/** The request target in origin form; proxies may send the absolute URL (RFC 9112, 3.2.2). */
 export function originForm(target = ''): string {
   const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? [];
   if (rest === undefined) return target;

@@ -1,4 +1,4 @@
-/** How much of a server callers may use. */
+/** Limits of an HTTP server. */
 import type { ConnectionLimits } from './connection-limits.ts';
 
 export interface HttpLimits extends ConnectionLimits {
@@ -7,14 +7,14 @@ export interface HttpLimits extends ConnectionLimits {
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
   readonly maxHeaderSize: number;
-  /** A request with more is refused with 431; proxies add many of their own. */
+  /** Requests with more headers are refused with 431; proxies add many. */
   readonly maxHeadersCount: number;
   readonly maxRequestsPerSocket: number;
-  /** How long a stop waits for answers under way, in milliseconds, before their connections are cut. */
+  /** How long a stop waits for answers that are being sent, in milliseconds, before it closes their connections. */
   readonly stopGrace: number;
 }
 
-/** Held in a test of slow senders. Times are milliseconds; without the short checking interval no timeout closes anything for 15 s. */
+/** Times are in milliseconds. Without the short checking interval, Node would enforce no timeout for 15 s. */
 export const defaultLimits: HttpLimits = {
   connectionsCheckingInterval: 1_000,
   headersTimeout: 5_000,

@@ -1,4 +1,4 @@
-/** What a request gets that breaks the protocol: a bare status, written straight to its socket. */
+/** Answers requests that break the protocol: a bare status, written to the socket. */
 import type { Socket } from 'node:net';
 
 const statuses: Readonly<Record<string, string>> = {
@@ -7,8 +7,9 @@ const statuses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses the request and closes the connection for good: no timeout of the server's holds for it any more, and it would last for as
- * long as the caller keeps its own end open. @returns the status; undefined where nobody is there to be told.
+ * Answers with a status and closes the connection: no timeout of the server applies to it any more, so it would stay open as long as the
+ * caller keeps it.
+ * @returns the status; undefined where the caller is already gone.
  */
 export function refuseProtocol({ code = '' }: NodeJS.ErrnoException, socket: Socket): number | undefined {
   if (code === 'ECONNRESET' || !socket.writable) {

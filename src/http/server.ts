@@ -1,4 +1,4 @@
-/** An HTTP server with limits. The only file that knows fastify. */
+/** An HTTP server with limits. The only file that imports fastify. */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,16 +18,16 @@ export interface HttpAnswer {
   readonly body?: string | Uint8Array;
 }
 
-/** Answers by hand on the raw response: a stream of events, or an answer that is meant to go wrong. */
+/** Takes over the raw response: for a stream of events, or an answer that is broken on purpose. */
 export type HttpTakeover = (response: ServerResponse) => void;
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | '*';
   /** `/exact`, `/with/:param`, or `*` for everything. */
   readonly path: string;
-  /** Looks at a request before anything else does; a status refuses it, its body unread. */
+  /** Runs first; a returned status refuses the request without reading its body. */
   readonly admit?: (request: Pick<HttpRequest, 'path' | 'headers'>) => number | undefined;
-  /** Media types of bodies that are read; any when left out. Another one, or an encoded body, is refused with 415 unread. */
+  /** Media types of bodies that are accepted; any when left out. Others, and encoded bodies, are refused with 415. */
   readonly accepts?: readonly string[];
   /** Largest body in bytes; a larger one is refused with 413. */
   readonly bodyLimit?: number;
@@ -35,32 +35,32 @@ export interface HttpRoute {
 }
 
 export interface HttpServerOptions {
-  /** What the server is called in messages: 'the listener', 'the admin page'. */
+  /** The server's name in messages: 'the listener', 'the admin page'. */
   readonly name: string;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly routes: readonly HttpRoute[];
   readonly limits?: Partial<HttpLimits>;
   readonly clock: Clock;
-  /** Hears of a handler that threw; the caller gets a bare 500. */
+  /** Called with what a handler threw; the caller gets a 500 without a body. */
   readonly onFault: (error: unknown) => void;
-  /** Ends answers that would go on for ever, when a stop begins. */
+  /** Called when a stop begins, to end endless answers. */
   readonly onStop?: () => void;
-  /** Hears the status of every refusal that no handler made. */
+  /** Called with the status of each refusal that no handler made. */
   readonly onRefusal?: (status: number) => void;
 }
 
 export interface HttpServer extends Service {
-  /** Where it listens, once started. */
+  /** The address it listens on, once started. */
   readonly address: { readonly host: string; readonly port: number };
-  /** Whether it takes connections. */
+  /** Whether it accepts connections. */
   readonly listening: boolean;
 }
 
 /**
- * An HTTP server that refuses, without a body, unknown paths (404), other methods of a known path (405), other media types
- * (415), bodies too large (413) and requests that break the protocol (400, 408, 431). Starting throws `port_taken`.
+ * An HTTP server. It refuses, without a body, unknown paths (404), other methods of a known path (405), other media types (415), too large
+ * bodies (413) and requests that break the protocol (400, 408, 431). `start` throws MirrorError `port_taken`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const limits = { ...defaultLimits, ...options.limits };
@@ -109,9 +109,7 @@ function portError({ name, host, port }: HttpServerOptions, cause: unknown): unk
   return why ? new MirrorError('port_taken', `${name} cannot listen on ${host}:${port}: ${why}.`, { cause }) : cause;
 }
 
-/**
- * No route has a schema. Left to itself, fastify would load the packages that compile them at each start, which are a hundred files and more.
- */
+/** No route has a schema. Without this, fastify loads the packages that compile schemas at each start, more than a hundred files. */
 const withoutSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
 
 function refuseSchema(): never {
@@ -137,10 +135,10 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
     frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
   });
   limitConnections(app.server, limits);
-  // The server itself would cut those beyond a count, and leave the rest as if it were all.
+  // Node itself would drop the headers beyond the limit, and treat the rest as all.
   app.server.maxHeadersCount = 0;
 
-  // The parser takes HTTP/0.9 and HTTP/2.0 in the words of HTTP/1, and a proxy may read them otherwise.
+  // The parser accepts requests that claim HTTP/0.9 or HTTP/2.0, which a proxy may interpret differently.
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersionMajor, rawHeaders } = request.raw;
     if (httpVersionMajor !== 1) refuse(request, reply.header('connection', 'close'), 400);
@@ -148,7 +146,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
     else done();
   });
 
-  // A kept-alive connection would hold the stop up until it times out.
+  // A kept-alive connection would delay the stop until its timeout.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (isStopping()) reply.header('connection', 'close');
     done(null, payload);
@@ -175,7 +173,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether it came as far as a handler. */
+    /** Whether the request reached a handler. */
     handled: boolean;
   }
 }
@@ -227,7 +225,7 @@ function readable(headers: IncomingHttpHeaders, accepts: readonly string[] | und
   return accepts.includes(type) && headers['content-encoding'] === undefined;
 }
 
-/** Answers with nothing but the status; a body still on its way is not waited for. */
+/** Answers with the status alone; does not wait for a body that is still arriving. */
 function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
   const bodyComes = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (bodyComes) reply.header('connection', 'close');

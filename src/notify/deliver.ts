@@ -1,4 +1,4 @@
-/** One attempt to deliver a message: signed, sent, and what the answer means. */
+/** One attempt to deliver a message: signs it, sends it and interprets the answer. */
 import { Webhook } from 'standardwebhooks';
 import { networkCode, unreachable } from '../api/http/network-errors.ts';
 import { dateOf, type Clock } from '../domain/clock.ts';
@@ -9,7 +9,7 @@ import type { Message } from './message.ts';
 
 export type Outcome =
   | { readonly kind: 'accepted' }
-  /** The receiver wants no more messages (410). */
+  /** The receiver answered 410: it wants no more messages. */
   | { readonly kind: 'gone'; readonly error: MirrorError }
   | { readonly kind: 'failed'; readonly error: MirrorError };
 
@@ -18,7 +18,7 @@ export interface DeliveryDependencies {
   readonly clock: Clock;
 }
 
-/** @throws the signal's reason where it is aborted: nobody knows then whether the message arrived. */
+/** Sends a message to a target once. @throws the signal's reason where it is aborted; the message may have arrived then. */
 export async function deliver(
   target: NotifyTarget,
   { id, body }: Message,
@@ -69,7 +69,7 @@ function failed(message: string): Outcome {
   return { kind: 'failed', error: new MirrorError('receiver_failing', message) };
 }
 
-/** Why the address was refused; the request of the platform may carry it as its cause. */
+/** Why the address was refused; Node's request may wrap the error as its cause. */
 function addressRefused(error: unknown): string | undefined {
   if (error instanceof AddressRefused) return error.message;
   return networkCode(error) === '' && error instanceof Error && error.cause instanceof AddressRefused

@@ -1,4 +1,4 @@
-/** How a target follows the change feed: its place is noted outside of the mirror, then in it, and only then is anything sent. */
+/** The position of one target in the change feed. It is first saved outside the mirror, then in it, and only then is anything sent. */
 import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';
 import type { Outbox } from '../store/outbox/outbox.ts';
@@ -22,14 +22,17 @@ export class Feed {
     this.#dependencies = dependencies;
   }
 
-  /** Goes on, or begins at the end of the feed; where the mirror is not the one that was told of, with a notice. */
+  /**
+   * Continues at the saved position, or starts at the end of the feed; with a notice where the mirror's history is not the one that the
+   * target followed.
+   */
   async open(): Promise<void> {
     const { outbox, places } = this.#dependencies;
     const place = await outbox.open(this.#target, await places.find(this.#target), (gone) => this.#notice(gone));
     await places.note(this.#target, place);
   }
 
-  /** Takes in what came since. @returns whether anything did. */
+  /** Adds the vendors that changed since to the outbox. @returns whether there were any. */
   async takeIn(): Promise<boolean> {
     const { outbox, places } = this.#dependencies;
     const next = await outbox.nextPlace(this.#target);

@@ -1,17 +1,20 @@
-/** What is sent: one message for each change, and one where the history that a target followed is gone. Public interface. */
+/** The messages: one for each change, and one where the history that a target followed is gone. A public interface. */
 import { whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
 import type { PendingNotice } from '../store/records/outbox-record.ts';
 import type { FeedChange } from '../store/reports/change-page.ts';
 
-/** Of each message the id is the same in every attempt. */
+/** A message has the same id in every attempt. */
 export type Message = PendingNotice;
 
-/** A change as the feed tells it; its id is its cursor. */
+/** The message for a change of the feed; its id is the cursor. */
 export function changeMessage(change: FeedChange): Message {
   return message(change.cursor, `vendor.${change.kind}`, change.at, change);
 }
 
-/** The receiver may hold what never was, or lack what was: it should read all vendors anew. `at` is when that was found, UTC. */
+/**
+ * The message for a lost history: the receiver may have seen changes that do not exist here, or missed some, and should read all vendors
+ * again. `at` is when that was detected, UTC.
+ */
 export function goneMessage(gone: HistoryGone, at: string): Message {
   const { reason, oldest, latest } = gone;
   const goesOn = reason === 'removed' ? oldest : latest;

@@ -1,4 +1,7 @@
-/** All outgoing webhooks: a sender for each target of the settings. None waits for another, and nothing else of the program waits for them. */
+/**
+ * All outgoing webhooks: one sender for each target of the settings. No sender waits for another, and nothing else in the program waits for
+ * them.
+ */
 import { stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Settings } from '../settings/parse.ts';
 import { Feed, type FeedDependencies } from './feed.ts';
@@ -9,7 +12,7 @@ export interface NotifierOptions
   readonly settings: Pick<Settings, 'notify' | 'shutdownTimeout'>;
 }
 
-/** Of `shutdownTimeout`, what messages that are under way may take. */
+/** The part of `shutdownTimeout` for which messages under way may go on. */
 const shareOfShutdown = 1 / 4;
 
 export function createNotifier(options: NotifierOptions): Service {

@@ -1,11 +1,11 @@
 /**
- * Whether a receiver is down, or a few vendors' messages alone are refused. Where several vendors failed in a row and none came through, it is
- * down: it rests ever longer, then one message is tried, and its failures are no vendor's own.
+ * Tells a receiver that is down from one that refuses single vendors. Where several vendors failed in a row and none was accepted, the
+ * receiver is down: sending pauses, ever longer, then one message is tried, and its failures do not count against vendors.
  */
 import type { Clock } from '../domain/clock.ts';
 import { queueRest } from '../domain/async/backoff.ts';
 
-/** Vendors whose messages failed, without any other that came through, by which a receiver is known to be down. */
+/** A receiver is down when messages of this many vendors failed and none was accepted in between. */
 const vendorsUntilDown = 3;
 
 export class ReceiverHealth {
@@ -22,12 +22,12 @@ export class ReceiverHealth {
     return this.#failed.size >= vendorsUntilDown;
   }
 
-  /** Milliseconds until something may be sent. */
+  /** Milliseconds until sending may continue. */
   get rest(): number {
     return Math.max(0, this.#restsUntil - this.#clock.monotonic());
   }
 
-  /** Something came through. @returns whether it was down. */
+  /** A message was accepted. @returns whether the receiver was down. */
   accepted(): boolean {
     const wasDown = this.isDown;
     this.#failed.clear();
@@ -41,7 +41,7 @@ export class ReceiverHealth {
     if (this.isDown) this.restAWhile();
   }
 
-  /** Nothing is sent for a while: longer each time, until something comes through. */
+  /** Pauses sending: longer each time, until a message is accepted. */
   restAWhile(): void {
     this.#rests += 1;
     this.#restsUntil = this.#clock.monotonic() + queueRest(this.#rests);

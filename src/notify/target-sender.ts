@@ -1,6 +1,6 @@
 /**
- * Sends one target what its outbox holds: one message at a time for each vendor, in order, and a few vendors at once. What fails is tried again
- * after the delays of the queue of readings, and given up (parked) when they are used up.
+ * Sends the outbox of one target: for each vendor one message at a time, in order, and several vendors concurrently. Failures are retried
+ * with the delays of marked vendors, and parked when those are used up.
  */
 import type { Clock, Random } from '../domain/clock.ts';
 import { sleptThrough } from '../domain/clock.ts';
@@ -19,10 +19,10 @@ import type { Feed } from './feed.ts';
 import { changeMessage, type Message } from './message.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
-/** Messages of one target that are under way at once. */
+/** Concurrent messages to one target. */
 const atOnce = 4;
 
-/** How often the feed is looked at, in milliseconds. */
+/** How often the feed is polled, in milliseconds. */
 const lookEvery = 500;
 
 export interface TargetSenderOptions {
@@ -33,9 +33,9 @@ export interface TargetSenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** How long a stop waits for messages that are under way, in milliseconds; then they are cut, and sent again after the next start. */
+  /** How long a stop waits for messages under way, in milliseconds; then they are aborted, and sent again after the next start. */
   readonly grace: number;
-  /** Hears how each attempt ended. */
+  /** Called with the outcome of each attempt. */
   readonly observe: (target: string, outcome: Outcome['kind']) => void;
 }
 
@@ -89,7 +89,7 @@ export class TargetSender implements Service {
     }
   }
 
-  /** Begins what is due and has room. @returns milliseconds until there may be more to begin. */
+  /** Starts sending what is due, up to the limit. @returns milliseconds until there may be more to send. */
   async #begin(): Promise<number> {
     const { outbox, target } = this.#options;
     const room = this.#health.isDown ? 1 : atOnce;
@@ -104,7 +104,7 @@ export class TargetSender implements Service {
     }
     const free = due.filter((vendor) => !this.#active.has(keyOf(vendor))).slice(0, room - this.#active.size);
     for (const vendor of free) this.#track(keyOf(vendor), this.#sendNext(vendor));
-    // What is due and under way already ends with a signal.
+    // Vendors that are due but already being sent wake the loop when they end.
     return due.length > 0 ? lookEvery : untilNext;
   }
 
@@ -179,7 +179,7 @@ export class TargetSender implements Service {
     return outbox.disable(target.name, error.message);
   }
 
-  /** While the receiver is down the vendor goes to the end of the queue, and nothing counts against it. */
+  /** While the receiver is down, the vendor goes to the end of the queue and its attempts do not count. */
   #failed(vendor: DueVendor, error: string): Promise<void> {
     const { outbox, log, random, target } = this.#options;
     const wasDown = this.#health.isDown;

@@ -1,7 +1,7 @@
 /**
- * Schedules: runs that begin at the slots of a cron expression, whatever the machine's clock does. The only file that knows node-cron: it parses
- * and matches expressions. The waiting is ours, because node-cron waits by the machine's timers, where a simulation has a virtual clock, and
- * makes up no slot that was missed.
+ * Runs jobs at the slots of a cron expression, however the machine's clock changes. The only file that imports node-cron, which parses and
+ * matches the expressions. The waiting is ours: node-cron uses the machine's timers, where a simulation has a virtual clock, and does not
+ * make up missed slots.
  */
 import { hash } from 'node:crypto';
 import { createTask, parse, validateDetailed } from 'node-cron';
@@ -14,13 +14,13 @@ import { openTimezone } from './timezone.ts';
 
 const day = 86_400_000;
 
-/** Longer than any schedule pauses: 29 February comes on a given weekday at least every 40 years. */
+/** No schedule pauses for longer: 29 February falls on a given weekday at least every 40 years. */
 const horizon = 41 * 366 * day;
 
-/** What is wrong with a cron expression of five fields (or six, seconds first), in a person's words; undefined where all is well. */
+/** What is wrong with a cron expression of five fields, or six with seconds first, in words; undefined where it is valid. */
 export function checkCron(expression: string): string | undefined {
   const { valid, errors } = validateDetailed(expression);
-  // Told by its field alone: whoever writes in the wrong line of the settings may have written anything.
+  // Only the field is named: the value may be anything that was put on the wrong line of the settings, even a secret.
   if (!valid) return errors.map(({ field, message }) => reasonOf(field, message)).join('; ');
   return Number.isFinite(openSlots(expression, 'UTC').after(0)) ? undefined : 'no day of the calendar ever matches';
 }
@@ -32,26 +32,26 @@ function reasonOf(field: string, message: string): string {
     : `the ${field} is none of a cron schedule`;
 }
 
-/** So many slots are remembered. */
+/** Slots that are cached. */
 const mostKnown = 8;
 
-/** The moments at which a cron expression comes due. */
+/** The times at which a schedule is due. */
 export interface Slots {
-  /** The first slot after an instant, milliseconds since 1970; Infinity where none follows. */
+  /** The first slot after an instant; both in milliseconds since 1970. Infinity where none follows. */
   after(instant: number): number;
 }
 
 /**
- * The slots of a valid cron expression in a time zone. Where the clocks change, an expression that names its hours keeps each
- * of its local times once: a time that is skipped comes at the end of the skip, one that is shown twice comes the first
- * time. One that means every hour goes on through both hours that bear the same name.
+ * The slots of a valid cron expression in a time zone. Where the clocks change, an expression that names its hours keeps each local time
+ * once: a skipped time comes at the end of the gap, a repeated one the first time. An expression that runs every hour runs through both
+ * hours of the same name.
  */
 export function openSlots(expression: string, timezone: string): Slots {
   const { hour, minute, second } = parse(expression);
   const seconds = hour.flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 60 + m) * 60 + s)));
   const times = seconds.sort((a, b) => a - b).map((time) => time * 1_000);
   const zone = openTimezone(timezone);
-  // Stopped at once: it only says on which days the expression falls.
+  // Never started: only its `match` is used, which says on which days the expression falls.
   const task = createTask(expression, () => undefined, { timezone: 'UTC' });
   void task.destroy();
 
@@ -81,7 +81,10 @@ export function openSlots(expression: string, timezone: string): Slots {
   };
 
   const everyHourNamed = new Set(hour).size === 24;
-  /** Slots, each with an instant after which no other comes before it. Thousands of accounts may share them, and ask for the same few. */
+  /**
+   * Cached slots, each with the earliest instant that is known to have no other slot before it. Thousands of accounts may share them and
+   * ask for the same few.
+   */
   const known: { since: number; readonly slot: number }[] = [];
   return {
     after(instant) {
@@ -97,19 +100,20 @@ export function openSlots(expression: string, timezone: string): Slots {
   };
 }
 
-/** Accounts begin up to this long after a slot that they share. */
+/** Accounts are spread over at most this time after a shared slot, in milliseconds. */
 const longestOffset = 900_000;
 
 /**
- * The slots as one of several accounts has them: each later by the account's own share of 15 minutes, or of the time to the next slot where
- * that is shorter, so that not all begin at once. The share follows from the id: another account more or less moves no other.
+ * The slots of one of several accounts: each is delayed by the account's own share of 15 minutes, or of the time to the next slot where
+ * that is shorter, so that not all begin at once. The share is derived from the account id, so adding or removing an account does not move
+ * the others.
  */
 export function offsetSlots(slots: Slots, accountId: string): Slots {
   const share = Number.parseInt(hash('sha256', accountId).slice(0, 8), 16) / 2 ** 32;
   const moved = (slot: number): number =>
     Number.isFinite(slot) ? slot + Math.floor(share * Math.min(longestOffset, slots.after(slot) - slot)) : slot;
 
-  /** The last slot up to an instant; undefined where it is longer ago than any offset. */
+  /** The last slot up to an instant; undefined where it is further back than the longest offset. */
   const lastBefore = (instant: number): number | undefined => {
     for (let back = 1_000; ; back = Math.min(2 * back, longestOffset)) {
       let slot = slots.after(instant - back);
@@ -134,41 +138,41 @@ export function offsetSlots(slots: Slots, accountId: string): Slots {
 }
 
 export interface ScheduleOptions {
-  /** What runs, for the log: 'pull', 'reconcile'. */
+  /** The name of the job in the log: 'pull', 'reconcile'. */
   readonly name: string;
   readonly slots: Slots;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Wall time at which it last ran, in an earlier life; undefined if it never did. */
+  /** Wall time of the last run before this process started; undefined if there was none. */
   readonly lastRun: number | undefined;
-  /** Ends early when the signal is aborted. What it throws is logged, and the next slot tries again. */
+  /** The job. It ends early when the signal is aborted. Its errors are logged, and the next slot tries again. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface Schedule extends Service {
-  /** Wall time of the next run, milliseconds since 1970; undefined while one is under way or before the start. */
+  /** Wall time of the next run, milliseconds since 1970; undefined before the start and during a run. */
   readonly next: number | undefined;
 }
 
-/** The clock is read again at least this often, so that a jump or a suspended machine is noticed. */
+/** The clock is read at least this often, so that a jump or a suspended machine is noticed. */
 const longestSleep = 60_000;
 
-/** A run begins up to this long after its slot, at most a tenth of the time to the next, so that installations do not all call at once. */
+/** A run begins up to this long after its slot, at most a tenth of the interval, so that installations do not all call at once. */
 const longestJitter = 30_000;
 
 /**
- * Runs at each slot, one at a time.
+ * Runs the job at each slot, one at a time.
  *
- * A slot that was missed (never run, process down, machine suspended, clock set forward) is made up once, at once. A slot that passes during
- * a run is made up after a rest of one interval, so that runs longer than their interval leave room. After the clock was set
- * back, slots that ran already run again only if half their interval has truly gone by since.
+ * A missed slot (first start, process down, machine suspended, clock set forward) is made up once, immediately. A slot that passes during a
+ * run is made up after a pause of one interval, so that there is idle time even where runs take longer than their interval. After the clock
+ * was set back, slots that already ran run again only if half their interval has really passed.
  */
 export function createSchedule(options: ScheduleOptions): Schedule {
   const { name, slots, clock, random, log } = options;
   let next: number | undefined;
 
-  /** Slots up to this wall time are done with; what ran last, in wall time and in time that never jumps. */
+  /** Slots up to this wall time are done; the last run in wall time and in monotonic time. */
   let done = options.lastRun ?? -Infinity;
   let ran = { wall: -Infinity, monotonic: -Infinity };
   let restUntil = -Infinity;
@@ -186,11 +190,11 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     return slot;
   };
 
-  /** How long until the next run, in milliseconds; 0 when it is due. */
+  /** Milliseconds until the next run; 0 when it is due. */
   const wait = (): number => {
     const now = clock.now();
     const slot = nextSlot();
-    // A slot long past is made up, by this installation alone: nothing to spread.
+    // A missed slot is made up without jitter: only this installation missed it.
     if (slot !== jitter.slot)
       jitter = {
         slot,

@@ -1,14 +1,14 @@
-/** Local time: what the clocks of a time zone show, through every change to and from daylight saving. */
+/** Conversion between instants and the local time of a zone, across daylight saving changes. */
 
-/** Local times are milliseconds since 1970 as the zone's clocks show them, as if they were UTC. */
+/** Local times are milliseconds since 1970 as the zone's clocks show them, read as if they were UTC. */
 export interface Timezone {
-  /** How far the zone's clocks are ahead of UTC at an instant, in milliseconds. */
+  /** The zone's offset from UTC at an instant, in milliseconds. */
   offset(instant: number): number;
-  /** The first instant after `from`, up to `to`, at which the offset is no longer that of `from`; `to` where it never changes. */
+  /** The first instant after `from` and up to `to` at which the offset differs from that at `from`; `to` where it does not change. */
   change(from: number, to: number): number;
   /**
-   * The first instant at which the clocks show `local` or later: a time that they skip is reached where the skip ends, one
-   * that they show twice is reached the first time. Never falls as `local` rises.
+   * The first instant at which the clocks show `local` or later: for a skipped time, the end of the gap; for a repeated one, the first
+   * occurrence. Never falls as `local` rises.
    */
   reaches(local: number): number;
 }

@@ -1,11 +1,14 @@
-/** Ends the waits of those who wait for something to arrive; a wait that names an old count also ends for what came before it began. */
+/**
+ * Counts arrivals and wakes whoever waits for the next one. A caller reads `count` before it looks for work and passes it to the wait, so
+ * that an arrival in between is not lost.
+ */
 import { sleptThrough, type Clock } from '../clock.ts';
 
 export class ArrivalSignal {
   #count = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** How often it has rung. */
+  /** How many arrivals there were. */
   get count(): number {
     return this.#count;
   }
@@ -15,7 +18,11 @@ export class ArrivalSignal {
     for (const wake of this.#waiting) wake();
   }
 
-  /** True as soon as it has rung more than `since` times; false after `ms` milliseconds. Rejects when aborted. */
+  /**
+   * Waits until there were more than `since` arrivals.
+   * @returns true then, false after `ms` milliseconds.
+   * @throws the signal's reason when it is aborted.
+   */
   async waitForMore(since: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (this.#count > since) return true;
     const over = new AbortController();

@@ -1,8 +1,8 @@
-/** Work that goes on in the background from start to stop. */
+/** Work in the background, from start to stop. */
 import { sleptThrough, type Clock } from '../clock.ts';
 import type { Service } from '../lifecycle.ts';
 
-/** A service that begins `work` when it is started, once, and aborts it and waits for its end when it is stopped. */
+/** A service that starts `work` once, and on stop aborts its signal and waits for it to end. */
 export function background(name: string, work: (signal: AbortSignal) => Promise<unknown>): Service {
   const stop = new AbortController();
   let ended: Promise<unknown> | undefined;
@@ -19,7 +19,7 @@ export function background(name: string, work: (signal: AbortSignal) => Promise<
   };
 }
 
-/** Does something now and then again `ms` milliseconds after each time, until the signal is aborted. */
+/** Runs `work` now, and again `ms` milliseconds after each time it ended, until the signal is aborted. */
 export async function repeatedly(
   clock: Clock,
   ms: number,

@@ -1,4 +1,4 @@
-/** Pieces of work that take long, and everything else that waits in between. */
+/** Groups work items that arrive in one turn of the event loop. */
 import type { Clock } from '../clock.ts';
 
 interface Waiter<Piece, Result> {
@@ -8,8 +8,9 @@ interface Waiter<Piece, Result> {
 }
 
 /**
- * Pieces that came in one turn of the event loop are worked on together, in a turn of their own: what it costs to begin and to end
- * is paid once for all, and whoever else came in the meantime is heard first. A failure is that of all of them.
+ * Returns a function that queues an item and resolves with its result. All items that were queued in one turn of the event loop are handed
+ * to `work` together, in a later turn, so that the fixed cost of a batch is paid once and other events are handled first. `work` returns
+ * one result for each item, in order; where it fails, every item of the batch fails with its error.
  */
 export function inBatches<Piece, Result>(
   clock: Pick<Clock, 'yield'>,

@@ -1,4 +1,4 @@
-/** Equal requests that come while the work for the first is under way join it: the work is done once, and all get its outcome. */
+/** Joins concurrent calls: while the work of the first is under way, later calls wait for its result. */
 
 type Outcome = 'done' | 'failed';
 
@@ -6,12 +6,12 @@ export class SingleFlight<T> {
   readonly #keeps: (outcome: Outcome) => boolean;
   #last: { readonly result: Promise<T>; outcome?: Outcome } | undefined;
 
-  /** `keeps` tells whether an outcome that is there already still serves whoever asks now; it never does unless told. */
+  /** `keeps` decides whether a finished result is still used for later calls; by default never. */
   constructor(keeps: (outcome: Outcome) => boolean = () => false) {
     this.#keeps = keeps;
   }
 
-  /** Does the work, or joins what is under way or kept. @throws what the work throws, to all who joined. */
+  /** Starts the work, or returns the result that is under way or kept. @throws what the work throws, to every caller that joined it. */
   run(work: () => Promise<T>): Promise<T> {
     const last = this.#last;
     if (last && (last.outcome === undefined || this.#keeps(last.outcome))) return last.result;
@@ -24,7 +24,7 @@ export class SingleFlight<T> {
     return begun.result;
   }
 
-  /** Resolves when nothing is under way, whatever became of it. */
+  /** Resolves when no work is under way, whether it succeeded or failed. */
   async idle(): Promise<void> {
     await this.#last?.result.catch(() => undefined);
   }

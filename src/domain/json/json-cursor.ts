@@ -1,9 +1,7 @@
-/** A cursor over the bytes of a JSON text: steps into objects and arrays, steps over values, and builds nothing. */
+/** A cursor over the bytes of a JSON text: enters objects and arrays and skips values without building any. */
 import { MirrorError } from '../errors.ts';
 
-/**
- * Objects and arrays within each other at most. Deeper texts would parse, and overflow the stack of whoever walks them.
- */
+/** The deepest nesting that is accepted. Deeper texts would parse, but overflow the stack of code that walks them. */
 const deepest = 32;
 
 const quote = 0x22;
@@ -15,7 +13,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** What a byte outside of strings means to somebody who only counts brackets. */
+/** What a byte outside strings means where only brackets are counted. */
 const [nothing, text, opening, closing, afterKey] = [0, 1, 2, 3, 4];
 const meanings = new Uint8Array(256).fill(nothing);
 meanings[quote] = text;
@@ -26,8 +24,8 @@ meanings[colon] = afterKey;
 const nowhere: readonly number[] = [];
 
 /**
- * Only structure is checked: brackets in number, strings closed, members and elements separated where they are stepped
- * into. What is stepped over may still be no JSON inside, so whoever uses a stepped-over value parses it first.
+ * Only the structure is checked: balanced brackets, closed strings, separators where it enters. A skipped value may still be invalid JSON
+ * inside, so it must be parsed before it is used.
  */
 export class JsonCursor {
   readonly #bytes: Uint8Array;
@@ -39,12 +37,12 @@ export class JsonCursor {
     this.#at = start;
   }
 
-  /** Where the cursor stands: after a step, the end of the value that was stepped over. */
+  /** The byte offset of the cursor; after a step, the end of the skipped value. */
   get at(): number {
     return this.#at;
   }
 
-  /** Moves to where the next value begins, past white space. */
+  /** Skips white space. @returns the byte offset at which the next value begins. */
   settle(): number {
     this.#next();
     return this.#at;
@@ -59,8 +57,8 @@ export class JsonCursor {
   }
 
   /**
-   * Steps through the members of the object here. `visit` gets each key, one character a byte, and where it begins, and must step over or
-   * into its value.
+   * Steps through the members of the object here. `visit` gets each key (one character for each byte) and the offset of its quote, and must
+   * step over or into the value.
    */
   members(visit: (key: string, start: number) => void): void {
     this.#enter(openBrace);
@@ -85,14 +83,14 @@ export class JsonCursor {
     this.#leave();
   }
 
-  /** Steps over the value here and returns its bytes as they are, one character each. */
+  /** Steps over the value here. @returns its bytes, one character for each. */
   literal(): string {
     const start = this.settle();
     this.stepOver();
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, this.#at - start).toString('latin1');
   }
 
-  /** Steps over the value here. Of an object, tells where the values of its own members called `name` begin. */
+  /** Steps over the value here. @returns for an object, the offsets of the values of its own members named `name`; otherwise nothing. */
   stepOver(name?: Uint8Array): readonly number[] {
     const first = this.#next();
     if (first === openBrace || first === openBracket) return this.#stepOverNest(name);

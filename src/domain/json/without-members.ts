@@ -1,4 +1,4 @@
-/** A JSON object without some of its members, which are cut out of its text: all that stays is as it was received. */
+/** Removes members from the text of a JSON object; everything else stays byte for byte. */
 import { JsonCursor } from './json-cursor.ts';
 
 interface Member {
@@ -9,8 +9,9 @@ interface Member {
 }
 
 /**
- * The UTF-8 text of an object without its own members of these names, however their keys are spelled; the same bytes where it has none of them.
- * @throws MirrorError `answer_unreadable` where the text is no object, or broken where it is stepped through.
+ * The UTF-8 text of an object without its own members of these names, however their keys are escaped; the same bytes where it has none of
+ * them.
+ * @throws MirrorError `answer_unreadable` where the text is not an object, or is malformed.
  */
 export function withoutMembers(bytes: Uint8Array, names: ReadonlySet<string>): Uint8Array {
   const cursor = new JsonCursor(bytes, 0);
@@ -26,7 +27,7 @@ export function withoutMembers(bytes: Uint8Array, names: ReadonlySet<string>): U
   for (const [index, { isCut, start, end }] of members.entries()) {
     keptOne ||= !isCut;
     if (!isCut) continue;
-    // With a member goes the comma before it; with the first ones, the comma behind.
+    // A member is cut with the comma before it; the first ones, with the comma after them.
     const cutFrom = keptOne ? (members[index - 1]?.end ?? start) : start;
     const cutTo = keptOne ? end : (members[index + 1]?.start ?? end);
     if (cutFrom > from) kept.push(bytes.subarray(from, cutFrom));
@@ -35,14 +36,14 @@ export function withoutMembers(bytes: Uint8Array, names: ReadonlySet<string>): U
   return Buffer.concat([...kept, bytes.subarray(from)]);
 }
 
-/** The same of a text. */
+/** The same for a string. */
 export function textWithoutMembers(json: string, names: ReadonlySet<string>): string {
   const bytes = Buffer.from(json);
   const left = withoutMembers(bytes, names);
   return left === bytes ? json : Buffer.from(left).toString();
 }
 
-/** A key as a parser reads it, and as the mirror names it: without NUL. */
+/** The key as JSON.parse reads it, without NUL as in the mirror. */
 function nameOf(key: string): string {
   const text = Buffer.from(key, 'latin1').toString();
   if (!text.includes('\\')) return text;

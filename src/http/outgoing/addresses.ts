@@ -1,7 +1,7 @@
-/** Which addresses a request that a stranger's name leads to may reach: public ones, and never this machine or its network. */
+/** Which addresses an outgoing webhook may reach: public ones, never this machine or its network. */
 import { BlockList, isIP } from 'node:net';
 
-/** Networks of IPv4 that are not public: private, local, shared, for documentation, for many at once, or reserved. */
+/** IPv4 networks that are not public: private, local, shared, documentation, multicast, reserved. */
 const closedV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,7 +20,7 @@ const closedV4 = [
   '240.0.0.0/4',
 ];
 
-/** The public part of IPv6, and what in it is not public: protocols, documentation, and addresses that hold one of IPv4. */
+/** The public range of IPv6, and what in it is not public: protocol assignments, documentation, and addresses that embed IPv4. */
 const openV6 = ['2000::/3'];
 const closedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -37,13 +37,13 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether an address, without brackets, is one of the public internet. */
+/** Whether an IP address, without brackets, is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !closed.check(address, 'ipv4');
   return isIP(address) === 6 && open.check(address, 'ipv6') && !closed.check(address, 'ipv6');
 }
 
-/** Whether an address, without brackets, is this machine's own. */
+/** Whether an IP address, without brackets, is a loopback address. */
 export function isOwnAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && here.check(address, family === 4 ? 'ipv4' : 'ipv6');

@@ -1,6 +1,7 @@
 /**
- * One POST to a receiver of webhooks, whose name may lead anywhere. The name is resolved here and its addresses are checked as the connection is
- * made, so that a name that leads elsewhere a moment later reaches nothing else. Redirects are not followed, and little of an answer is read.
+ * POSTs to receivers of webhooks, whose names may resolve to anything. Names are resolved here and the addresses are checked when the
+ * connection is made, so that a name which changes in between cannot reach anything else. Redirects are not followed, and only the start of
+ * an answer is read.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import * as http from 'node:http';
@@ -10,7 +11,7 @@ import { isOwnAddress, isPublicAddress } from './addresses.ts';
 
 export interface PostRequest {
   readonly url: URL;
-  /** Where its name may lead: to this machine alone, or to the public internet alone. */
+  /** Which addresses the name may resolve to: only this machine, or only the public internet. */
   readonly reach: 'own' | 'public';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -18,29 +19,30 @@ export interface PostRequest {
 }
 
 /**
- * Sends, and returns the status of the answer.
- * @throws AddressRefused, or the error of the network, which is also how it ends when the signal is aborted.
+ * Sends a request.
+ * @returns the HTTP status of the answer.
+ * @throws AddressRefused, or the network error, which is also thrown when the signal is aborted.
  */
 export type Post = (request: PostRequest) => Promise<number>;
 
-/** The name leads to an address that may not be reached. */
+/** The name resolves to an address that may not be reached. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
-/** Finds all addresses of a name, as `dns.lookup` does. */
+/** Resolves all addresses of a name, like `dns.lookup`. */
 export type Resolve = (
   name: string,
   options: { readonly all: true },
   found: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Bytes of an answer that are read, so that its connection can be used again. */
+/** Bytes of an answer that are read at most, so that its connection can be reused. */
 const mostRead = 16 * 1024;
 
 export interface Poster {
   readonly post: Post;
-  /** Closes connections that are kept for the next request. */
+  /** Closes the kept connections. */
   close(): void;
 }
 
@@ -95,7 +97,7 @@ export function createPoster(resolve: Resolve = systemLookup): Poster {
 
 const isAllowed = { own: isOwnAddress, public: isPublicAddress };
 
-/** A host that is an address is never looked up. */
+/** A host that is an IP address is never looked up, so it is checked here. */
 function refuseLiteral({ url, reach }: PostRequest): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isAllowed[reach](host)) throw refused(host, reach);
@@ -120,7 +122,7 @@ function refused(name: string, reach: PostRequest['reach']): AddressRefused {
   );
 }
 
-/** The receiver closed a kept connection just as it was used again. */
+/** The receiver closed a kept connection just as it was reused. */
 function wasClosed(error: Error | undefined): boolean {
   return error !== undefined && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
