@@ -5,7 +5,7 @@ import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { rename, writePrivately } from '../files/durable.ts';
-import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
+import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from '../files/own-files.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
@@ -81,7 +81,7 @@ function refuseTarget(target: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(target, own);
   if (ours !== undefined) no(`is ${ours}`);
-  if (isNoFile(target)) no('is no regular file');
+  if (isNotRegularFile(target)) no('is no regular file');
   if (existsSync(target) && !isSealed(readFileSync(target, 'latin1')))
     no('is there already, and is no export of secrets');
 }
