@@ -1,4 +1,4 @@
-/** Webhook callbacks at the service. */
+/** The service's API of webhook callbacks. */
 import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/log.ts';
 import type { Callback } from '../domain/vendor.ts';
@@ -8,20 +8,20 @@ import type { Stoppable } from './vendors.ts';
 import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 
 export interface CallbackFilter {
-  /** An event (`bill_vendor.create`), or a noun or its plural for all of its events. */
+  /** An event (`bill_vendor.create`), or a noun or its plural for all its events. */
   readonly event?: string | undefined;
   readonly uri?: string | undefined;
   readonly verified?: boolean | undefined;
 }
 
 export interface CallbacksApi {
-  /** Registers for an event, unverified at first. A double is refused with `rejected`, or comes to be a second one. */
+  /** Registers an unverified callback for an event. The service may refuse a duplicate with `rejected`, or create a second one. */
   register(event: string, uri: string, options?: Stoppable): Promise<Callback>;
-  /** Sends the code back. Only an answer with `verified` true means that it was the right one. */
+  /** Sends a verification code. It was right only if the answer has `verified` true. */
   verify(callbackid: number, verifier: Secret, options?: Stoppable): Promise<Callback>;
-  /** Has a new code sent; until it is verified, nothing is delivered. */
+  /** Requests a new code; until it is verified, the service delivers nothing. */
   resend(callbackid: number, options?: Stoppable): Promise<Callback>;
-  /** All callbacks that obey the filter, whether or not the service heeds it. */
+  /** All callbacks that match the filter, even where the service ignores it. */
   list(filter?: CallbackFilter, options?: Stoppable): Promise<Callback[]>;
   remove(callbackid: number, options?: Stoppable): Promise<void>;
 }

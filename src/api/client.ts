@@ -13,14 +13,14 @@ export interface ServiceClient {
   readonly callbacks: CallbacksApi;
 }
 
-/** A tenth of the rate is not for sweeps: what deliveries and people ask for must not wait until one of them has ended. */
+/** A tenth of the rate is reserved for prompt calls, so that deliveries and people do not wait for sweeps. */
 function keptForPrompt({ requests }: Rate): number {
   return Math.floor(requests / 10);
 }
 
 /**
- * Everything the service offers to an account. Its rate gates live in the client: one for vendors and gateways, one for
- * callbacks, so keep one client an account.
+ * The API of one account. Its rate gates belong to the client, one for vendors and gateways and one for callbacks, so create one client for
+ * each account.
  */
 export function connect(service: Service, accountId: string, dependencies: ApiDependencies): ServiceClient {
   const account = encodeURIComponent(accountId);

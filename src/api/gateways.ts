@@ -1,4 +1,4 @@
-/** Payment gateways at the service: listed, and removed only at a person's word. */
+/** The service's API of payment gateways. */
 import type { Gateway } from '../domain/vendor.ts';
 import type { Caller, Service } from './call/call.ts';
 import { wholeList } from './call/whole-list.ts';
@@ -9,7 +9,7 @@ import { readGateways, readRemoval } from './wire/resources.ts';
 export interface GatewaysApi {
   /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */
   list(options?: Stoppable): Promise<Gateway[]>;
-  /** Only the service's own interface can enable it again. */
+  /** Removes a gateway. It can be enabled again only in the service's own user interface. */
   remove(sgid: number, options?: Stoppable): Promise<void>;
 }
 

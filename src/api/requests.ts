@@ -1,14 +1,14 @@
-/** The requests that change something at the service, as they are sent, and as `--dry-run` shows them. */
+/** The requests that write to the service, as they are sent and as `--dry-run` shows them. */
 import { MirrorError } from '../domain/errors.ts';
 import type { Call } from './call/call.ts';
 import type { TextField, VisState } from '../domain/vendor.ts';
 
-/** What of a call says what is asked of the service. */
+/** The parts of a call that define what it does. */
 export type Request = Pick<Call, 'family' | 'method' | 'path' | 'body' | 'once'>;
 
-/** A tax default as a create or an edit may set it, without what is read-only. */
+/** A tax default as a create or an edit may set it: without read-only fields. */
 export interface TaxDefaultFields {
-  /** The tax of the business that it stands for. */
+  /** The id of the business's tax. */
   readonly system_taxid: number;
   readonly taxid?: number;
   readonly vendorid?: number;
@@ -16,16 +16,16 @@ export interface TaxDefaultFields {
   readonly tax_authorityid?: string | null;
 }
 
-/** What a create or an edit may set: text fields, without what is read-only. */
+/** The fields that a create or an edit may set: without read-only ones. */
 export type VendorFields = Readonly<Partial<Record<Exclude<TextField, 'created_at' | 'updated_at'>, string | null>>> & {
   readonly is_1099?: boolean | null;
   readonly tax_defaults?: readonly TaxDefaultFields[];
 };
 
-/** The service wants these three of a new vendor. */
+/** A new vendor; the service requires these three fields. */
 export type NewVendor = VendorFields & Readonly<Record<'vendor_name' | 'language' | 'currency_code', string>>;
 
-/** Fields, or a state and nothing else: a body with `vis_state` has all its other keys dropped by the service. */
+/** Fields, or `vis_state` alone: the service drops all other keys of a body with `vis_state`. */
 export type VendorEdit = VendorFields & { readonly vis_state?: VisState };
 
 /** The path of an account's vendors, below the base URL. */

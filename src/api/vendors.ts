@@ -1,4 +1,4 @@
-/** Bill vendors at the service. */
+/** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
 import type { KnownPage, VendorPage, VendorReading } from '../domain/reading.ts';
 import type { Caller, Service } from './call/call.ts';
@@ -16,27 +16,30 @@ export interface ReadOptions extends Stoppable {
 }
 
 export interface ListOptions extends Stoppable {
-  /** Ask for vendors of this state only. The service may ignore it: check the rows. */
+  /** Only vendors of this state. The service may ignore it: check the rows. */
   readonly visState?: 1 | 2 | undefined;
-  /** Rows on a page; as many as the settings say unless told. The service may ignore it, or give fewer. */
+  /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
   /** What the page showed before: what of it stands there again is known by its digests. Without it, the page has none. */
   readonly known?: KnownPage | undefined;
 }
 
 export interface VendorsApi {
-  /** One page of the list, from 1. Never ask past the `pages` of an answer. */
+  /** One page of the list, from 1. Never request a page beyond the `pages` of an answer. */
   page(page: number, options?: ListOptions): Promise<VendorPage>;
-  /** All pages one after the other, for as many as the latest answer says there are. */
+  /** All pages in order, up to the `pages` of the latest answer. */
   pages(options?: ListOptions): AsyncGenerator<VendorPage>;
-  /** @throws MirrorError `not_found` for an unknown number, `not_supported` where the service reads none by number. */
+  /** Reads one vendor. @throws MirrorError `not_found` for an unknown id, `not_supported` where the service has no read by id. */
   read(vendorid: number, options?: ReadOptions): Promise<VendorReading>;
   create(fields: NewVendor, options?: Stoppable): Promise<VendorReading>;
-  /** @throws MirrorError `usage` for an edit of nothing, or of a state together with fields; with `mayBeDone` where it may have happened. */
+  /**
+   * Changes a vendor.
+   * @throws MirrorError `usage` for no fields, or for a state together with fields; with `mayBeDone` where it may have been carried out.
+   */
   edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
 }
 
-/** `exclude`: fields that are cut out of every answer. */
+/** `exclude`: fields to remove from every answer. */
 export function vendorsApi(
   call: Caller,
   accountId: string,
@@ -80,7 +83,7 @@ export function vendorsApi(
   };
 }
 
-/** An answer about another vendor would put one vendor's data under another's number. */
+/** Another vendor's answer would be stored under this vendor's id. */
 function about(vendorid: number, reading: VendorReading): VendorReading {
   if (reading.row.vendorid === vendorid) return reading;
   throw new MirrorError(

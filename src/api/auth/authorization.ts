@@ -1,4 +1,4 @@
-/** The authorization code flow, with PKCE: an address for a person to open, and a pair of tokens for the code that comes back. */
+/** The OAuth authorization code flow with PKCE: a URL for the user to open, and a token pair for the code that comes back. */
 import {
   AuthorizationResponseError,
   authorizationCodeGrantRequest,
@@ -20,22 +20,22 @@ import {
   type TokenPair,
 } from './token-request.ts';
 
-/** A question to a person, which one answer fits. */
+/** One login attempt; only the redirect with its `state` belongs to it. */
 export interface AuthorizationRequest {
-  /** What the person opens in a browser. */
+  /** The URL to open in a browser. */
   readonly address: URL;
   readonly state: string;
-  /** Proves to the token endpoint that whoever redeems the code is who asked for it. */
+  /** The PKCE verifier: proves to the token endpoint that the code is redeemed by the one who requested it. */
   readonly verifier: string;
 }
 
 export interface Authorized {
   readonly pair: TokenPair;
-  /** What the tokens may do; undefined where the service did not say. */
+  /** The granted scopes; undefined where the service did not list them. */
   readonly scopes: readonly string[] | undefined;
 }
 
-/** @throws MirrorError `settings_invalid` where the settings name no page to authorize at. */
+/** Starts a login. @throws MirrorError `settings_invalid` where the settings have no `authorizeUrl`. */
 export async function authorizationRequest(settings: OAuthSettings, random: Random): Promise<AuthorizationRequest> {
   const { authorizeUrl, clientId, redirectUri, scopes } = settings;
   if (authorizeUrl === undefined)
@@ -60,8 +60,8 @@ export async function authorizationRequest(settings: OAuthSettings, random: Rand
 }
 
 /**
- * Redeems what came back in the query of the redirect.
- * @throws MirrorError `token_refresh_failed` where the person or the service refused, `usage` where it is the answer to another question.
+ * Exchanges the query of the redirect for tokens.
+ * @throws MirrorError `token_refresh_failed` where the user or the service refused, `usage` where the answer does not belong to this login.
  */
 export async function redeem(
   settings: OAuthSettings,
@@ -71,7 +71,7 @@ export async function redeem(
 ): Promise<Authorized> {
   const [server, client] = [serverOf(settings), clientOf(settings)];
   const named = new URLSearchParams(answer);
-  // By what name the service calls itself, no setting says; the code is sent to the token endpoint of the settings alone.
+  // `iss` is not checked: no setting has the issuer, and the code is sent only to the configured token endpoint.
   named.delete('iss');
   const parameters = accepted(() => validateAuthResponse(server, client, named, request.state));
   const begun = dependencies.clock.now();

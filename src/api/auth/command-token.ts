@@ -1,4 +1,4 @@
-/** Access tokens that a command prints: a password manager's, or whatever else knows how to get one. */
+/** Access tokens from a command, such as a password manager's. */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
@@ -6,30 +6,30 @@ import type { Secret } from '../../domain/log.ts';
 import { SingleFlight } from '../../domain/async/single-flight.ts';
 import { usableToken, type TokenSource } from './token-source.ts';
 
-/** A text is run by the shell, a list by itself. */
+/** A string is run by the shell, a list directly. */
 export type TokenCommand = string | readonly string[];
 
 export interface CommandDependencies {
   readonly clock: Pick<Clock, 'now' | 'timer'>;
-  /** How long the command may take, in milliseconds. */
+  /** Time limit of the command, in milliseconds. */
   readonly timeout: number;
 }
 
 interface Printed {
   readonly token: Secret;
-  /** When it ends, milliseconds since 1970; Infinity where the command does not say. */
+  /** Expiry, milliseconds since 1970; Infinity where the command does not report one. */
   readonly expiresAt: number;
 }
 
-/** More than this is no token, in bytes. */
+/** The largest output that is read, in bytes. */
 const mostOutput = 2 ** 16;
 
-/** How long before its end a token is asked for anew, in milliseconds, where its lifetime leaves so much. */
+/** A token is renewed this long before it expires, in milliseconds, or after half its lifetime where that is shorter. */
 const margin = 60_000;
 
 const origin = 'The output of accessTokenCommand';
 
-/** The command is run when the first token is needed, again after every 401, and where it says how long a token lives, before that is over. */
+/** The command runs when the first token is needed, after every 401, and before a reported expiry. */
 export class CommandToken implements TokenSource {
   readonly #command: TokenCommand;
   readonly #dependencies: CommandDependencies;
@@ -48,7 +48,7 @@ export class CommandToken implements TokenSource {
   }
 
   async renew(rejected: Secret): Promise<Secret | undefined> {
-    // Whoever shares the connection may have run it since.
+    // Another account of the connection may have renewed it already.
     if (this.#printed && this.#printed.token.reveal() !== rejected.reveal()) return this.#printed.token;
     const token = await this.#run();
     return token.reveal() === rejected.reveal() ? undefined : token;
@@ -63,7 +63,7 @@ export class CommandToken implements TokenSource {
   }
 }
 
-/** A token alone, or what a token endpoint answers: JSON with `access_token`, and `expires_in` in seconds. */
+/** Accepts a token alone, or the JSON of a token endpoint: `access_token`, and `expires_in` in seconds. */
 function printedToken(output: string, begun: number): Printed {
   const text = output.trim();
   if (!text.startsWith('{')) return { token: usableToken(text, origin), expiresAt: Infinity };
@@ -78,19 +78,19 @@ function documentOf(text: string): { readonly access_token?: unknown; readonly e
   try {
     return JSON.parse(text) as { access_token?: unknown; expires_in?: unknown };
   } catch {
-    // The parser's own message quotes what it read.
+    // The parser's own message would quote the output.
     throw new MirrorError('unauthenticated', `${origin} begins with { and is no JSON.`);
   }
 }
 
 /**
- * What the command prints on standard output. Its standard error is thrown away: it may hold a secret too.
- * @throws MirrorError `unauthenticated` that holds nothing of what it printed.
+ * The standard output of the command. Its standard error is discarded, because it may contain a secret too.
+ * @throws MirrorError `unauthenticated`, with nothing of the output in its message.
  */
 function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies): Promise<string> {
   const [file = '', ...args] = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   return new Promise((resolve, reject) => {
-    // In a group of its own, so that what it started ends with it.
+    // In its own process group, so that its child processes can be ended with it.
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     const chunks: Buffer[] = [];
     let length = 0;

@@ -1,11 +1,11 @@
-/** The source of access tokens that the settings choose. */
+/** Chooses the token source by the settings. */
 import type { AuthSettings } from '../../settings/parse.ts';
 import { OAuthTokens, type TokenStore } from './oauth-tokens.ts';
 import { CommandToken } from './command-token.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import { fileToken, fixedToken, type TokenSource } from './token-source.ts';
 
-/** One source serves all accounts of a connection. The token store and the network are used for OAuth only. */
+/** The token source of a connection, shared by its accounts. The token store and the network are used for OAuth only. */
 export function tokenSource(
   auth: AuthSettings,
   tokenStore: TokenStore,

@@ -1,9 +1,9 @@
 /**
  * OAuth access tokens, renewed with refresh tokens that work once.
  *
- * So: one refresh at a time, in this process by sharing the promise and across processes by the token store's lock; the new
- * pair is kept before its first use; and before a refused refresh token counts as the end, a newer pair is looked for
- * in the token store and in the settings.
+ * Therefore only one refresh runs at a time, within the process through a shared promise and across processes through the lock of the token
+ * store; a new pair is saved before it is used; and when a refresh token is refused, the token store and the settings are checked for a
+ * newer one.
  */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
@@ -13,16 +13,16 @@ import type { OAuthSettings, TokenPair } from './token-request.ts';
 import type { ExchangeDependencies } from '../http/request.ts';
 import type { TokenSource } from './token-source.ts';
 
-/** Keeps the pair on disk, and lets one process at a time replace it. */
+/** Stores the token pair, and lets one process at a time replace it. */
 export interface TokenStore {
   load(): Promise<TokenPair | undefined>;
-  /** Runs `work` while no other process can, with the newest pair; `save` resolves once the new one is durable. */
+  /** Runs `work` under the lock, with the newest pair; `save` resolves when the new pair is on disk. */
   exclusively<T>(
     work: (pair: TokenPair | undefined, save: (pair: TokenPair) => Promise<void>) => Promise<T>,
   ): Promise<T>;
 }
 
-/** How long before its end a token is renewed, in milliseconds. */
+/** A token is renewed this long before it expires, in milliseconds. */
 const margin = 60_000;
 
 export class OAuthTokens implements TokenSource {
@@ -31,9 +31,9 @@ export class OAuthTokens implements TokenSource {
   readonly #dependencies: ExchangeDependencies;
   readonly #renewal = new SingleFlight<TokenPair>();
   #pair: TokenPair | undefined;
-  /** A new pair that could not be kept: its refresh token is the only one that still works. */
+  /** A new pair that could not be saved: its refresh token is the only one that still works. */
   #unkept: TokenPair | undefined;
-  /** Refresh tokens that were refused once are not offered again. */
+  /** Refused refresh tokens, which are not tried again. */
   readonly #refused = new Set<string>();
 
   constructor(settings: OAuthSettings, tokenStore: TokenStore, dependencies: ExchangeDependencies) {
@@ -48,7 +48,7 @@ export class OAuthTokens implements TokenSource {
   }
 
   async renew(rejected: Secret): Promise<Secret | undefined> {
-    // Somebody else of this process may have renewed it since.
+    // Another request may have renewed it already.
     if (this.#pair && this.#isFresh(this.#pair) && this.#pair.access.reveal() !== rejected.reveal())
       return this.#pair.access;
     const token = await this.#renewed(rejected);
@@ -74,7 +74,7 @@ export class OAuthTokens implements TokenSource {
     });
   }
 
-  /** Tries the stored refresh token, then the one of the settings: a person may have authorized anew. */
+  /** Tries the stored refresh token, then that of the settings, which a person may have replaced. */
   async #grant(pair: TokenPair | undefined): Promise<TokenPair> {
     let failure: MirrorError | undefined;
     for (const refresh of [pair?.refresh, this.#settings.refreshToken]) {

@@ -1,4 +1,4 @@
-/** One refresh at the token endpoint: a refresh token in, a new pair out. */
+/** Exchanges a refresh token for a new token pair. */
 import { processRefreshTokenResponse, refreshTokenGrantRequest } from 'oauth4webapi';
 import type { Secret } from '../../domain/log.ts';
 import type { ExchangeDependencies } from '../http/request.ts';

@@ -1,4 +1,4 @@
-/** The OAuth token endpoint: how it is asked, and what its answers mean. */
+/** Requests to the OAuth token endpoint, and their answers. */
 import {
   allowInsecureRequests,
   ClientSecretPost,
@@ -18,19 +18,16 @@ import { usableToken } from './token-source.ts';
 
 export type OAuthSettings = Extract<AuthSettings, { oauth: unknown }>['oauth'];
 
-/**
- * An access token, the refresh token that came with it and works once, and when the access token ends (milliseconds
- * since 1970).
- */
+/** A token pair: the refresh token works once; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface TokenPair {
   readonly access: Secret;
   readonly refresh: Secret;
   readonly expiresAt: number;
 }
 
-/** Life of an access token where the answer does not tell. */
+/** Lifetime of an access token, in seconds, where the answer has none. */
 const defaultLifetime = 43_200;
-/** A shorter life than this is not believed: it would mean a refresh before every request. A 401 still renews. */
+/** Shorter lifetimes are raised to this, in seconds: they would cause a refresh before every request. A 401 still renews. */
 const shortestLifetime = 120;
 
 export function serverOf({ tokenUrl }: OAuthSettings): AuthorizationServer {
@@ -45,7 +42,7 @@ export function clientAuth({ clientSecret }: OAuthSettings): ClientAuth {
   return ClientSecretPost(clientSecret.reveal());
 }
 
-/** Requests go through our own client, with its limits. */
+/** Sends the library's requests through our own client, with its limits. */
 export function requestOptions(
   { tokenUrl }: OAuthSettings,
   dependencies: ExchangeDependencies,
@@ -59,7 +56,7 @@ export function requestOptions(
   };
 }
 
-/** The headers of an answer that its reader looks at. */
+/** The headers that the library reads. */
 function readHeaders({ headers }: Answer): [string, string][] {
   return ['content-type', 'www-authenticate'].flatMap((name): [string, string][] => {
     const value = headers.get(name);
@@ -68,8 +65,8 @@ function readHeaders({ headers }: Answer): [string, string][] {
 }
 
 /**
- * The answer's tokens. Nothing of it is kept in an error: it may hold tokens.
- * @param what what was sent, for errors: 'the refresh token', 'the code'
+ * Reads the tokens of an answer. Errors contain nothing of the answer, which may hold tokens.
+ * @param what what was sent, for messages: 'the refresh token', 'the code'
  * @throws MirrorError `token_refresh_failed` where it was refused, `service_unavailable`, `answer_unreadable`.
  */
 export async function tokensOf(
@@ -99,9 +96,9 @@ export async function tokensOf(
 }
 
 /**
- * The pair of an answer.
- * @param begun when it was asked for, milliseconds since 1970
- * @param before the refresh token that stays where the answer brings none
+ * The token pair of an answer.
+ * @param begun when it was requested, milliseconds since 1970
+ * @param before the refresh token that stays valid where the answer has none
  */
 export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Secret): TokenPair {
   const refresh = tokens.refresh_token === undefined ? before : new Secret(tokens.refresh_token);
@@ -114,7 +111,7 @@ export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Se
   return {
     access: usableToken(tokens.access_token, 'The answer of the token endpoint'),
     refresh,
-    // Counted by this machine's clock: the pair is a moment old, and the service's created_at may be of another time.
+    // By this machine's clock: the service's created_at may be from another clock.
     expiresAt: begun + lifetime * 1_000,
   };
 }

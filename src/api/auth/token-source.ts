@@ -1,18 +1,18 @@
-/** Where access tokens come from: the settings, a file that somebody else keeps fresh, or OAuth (oauth-tokens.ts). */
+/** Sources of access tokens: the settings, a file, a command (command-token.ts) or OAuth (oauth-tokens.ts). */
 import { readFile, stat } from 'node:fs/promises';
 import { MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
 
 export interface TokenSource {
-  /** The token to send now. @throws MirrorError `unauthenticated` or `token_refresh_failed` where there is none. */
+  /** The token to send. @throws MirrorError `unauthenticated` or `token_refresh_failed` where there is none. */
   current(): Promise<Secret>;
-  /** A token other than `rejected`, which was answered with 401; undefined where there is no other. */
+  /** A token other than `rejected`, which was answered with 401; undefined where there is none. */
   renew(rejected: Secret): Promise<Secret | undefined>;
-  /** Hears that a request was answered with 401, and there is no other token. @returns the error to be reported. */
+  /** Called when a request was answered with 401 and there is no other token. @returns the error to report. */
   refused?(error: MirrorError): MirrorError;
 }
 
-/** The same token for ever. */
+/** A fixed token. */
 export function fixedToken(token: Secret): TokenSource {
   const usable = usableToken(token.reveal(), 'The access token of the settings');
   return {
@@ -21,10 +21,10 @@ export function fixedToken(token: Secret): TokenSource {
   };
 }
 
-/** A file that is larger is not one of a token, in bytes. */
+/** The largest token file, in bytes. */
 const mostToken = 2 ** 16;
 
-/** The contents of a file, read again whenever the file was changed, and after every 401. */
+/** The token in a file, read again whenever the file changes and after every 401. */
 export function fileToken(path: string): TokenSource {
   let held: { readonly token: Secret; readonly version: string } | undefined;
 
@@ -40,7 +40,7 @@ export function fileToken(path: string): TokenSource {
     return `${mtimeMs} ${size} ${ino}`;
   };
   const load = async (): Promise<Secret> => {
-    // The version first: a change between the two is then read again, not missed.
+    // The version is read first, so that a change in between is noticed next time.
     const seen = await version();
     held = { version: seen, token: await read() };
     return held.token;
@@ -60,14 +60,12 @@ async function fromFile<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    // Not by its name: somebody may have put the token itself where its file should be named.
+    // Without its name: the settings may contain the token itself in place of a file name.
     throw new MirrorError('unauthenticated', `Cannot read the file of accessTokenFile${code}.`);
   }
 }
 
-/**
- * A token that a header can carry. fetch would name the whole header in its complaint, so such a one never gets there.
- */
+/** A token that is valid in a header. Others are refused here, because fetch would quote the whole header in its error. */
 export function usableToken(text: string, origin: string): Secret {
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(

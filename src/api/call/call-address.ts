@@ -1,10 +1,8 @@
-/** Where a call goes. */
+/** The URL of a call. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Call } from './call.ts';
 
-/**
- * The address of a call, at the origin and below the path of the base URL whatever the call holds: it gets the token.
- */
+/** The URL of a call, always at the origin and below the path of the base URL, because it receives the token. */
 export function addressOf(call: Pick<Call, 'path' | 'query'>, baseUrl: string): URL {
   const base = new URL(baseUrl);
   const path = base.pathname.replace(/\/+$/, '') + call.path;

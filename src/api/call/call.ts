@@ -1,4 +1,4 @@
-/** The words of calling the service: what a call is, and what calling it needs. */
+/** The types of a call to the service. */
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
@@ -10,10 +10,10 @@ import type { Fetch } from '../http/request.ts';
 import type { TokenSource } from '../auth/token-source.ts';
 import type { Answered } from '../wire/document.ts';
 
-/** The kinds of path; each account's vendors and gateways share one gate, its callbacks have another. */
+/** Groups of paths. Vendors and gateways of an account share one rate gate, callbacks have their own. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
 
-/** What is known of one attempt after it ended: for metrics. `status` is 'error' where no answer came. */
+/** One attempt after it ended, for metrics. `status` is 'error' where no answer came. */
 export interface AttemptFacts {
   readonly family: Family;
   readonly method: string;
@@ -28,42 +28,42 @@ export interface ApiDependencies {
   readonly log: Log;
   readonly reserveRequest: ReserveRequest;
   readonly tokens: TokenSource;
-  /** Awaited after each answer of success, before anything is made of it. @throws MirrorError where nothing may be. */
+  /** Awaited after each successful answer, before its data is used. @throws MirrorError where it must not be used. */
   readonly onAnswer?: (accountId: string) => Promise<void>;
-  /** Told of every attempt that failed and may succeed a little later. */
+  /** Called for each failed attempt that may succeed later. */
   readonly onFailure?: (accountId: string, error: MirrorError) => void;
-  /** Told of every attempt that left. */
+  /** Called for each attempt that was sent. */
   readonly observe?: (facts: AttemptFacts) => void;
-  /** Other limits than the usual ones on trying again. */
+  /** Overrides of the default retry limits. */
   readonly retryLimits?: RetryLimits;
 }
 
 export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & {
   readonly baseUrl: string;
-  /** Fields of vendors that nothing above is to see. */
+  /** Vendor fields to remove from every answer. */
   readonly exclude?: readonly string[];
 };
 
 export interface Call {
   readonly family: Family;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the base URL, from its slash on, each part encoded. */
+  /** Path below the base URL, with its leading slash and each part encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** It is not sent again where it may have been carried out: the same again could undo what others did since. So is every creation. */
+  /** Not sent again where it may have been carried out: a repetition could undo what others did since. POSTs never are. */
   readonly once?: boolean;
-  /** Whether somebody waits for it: a part of the rate is kept for what is prompt, which most calls are. */
+  /** `prompt` (the default) where someone waits for it; a part of the rate is reserved for those. */
   readonly priority?: Priority;
-  /** What the answer might echo and no message may hold. */
+  /** A secret that the answer might repeat, to be removed from messages. */
   readonly secret?: Secret;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Sends a call and reads its answer of success with `read`, within the same attempt: an answer that cannot be read is
- * tried again, unless the call goes `once`. A removal that was tried again and then finds nothing has succeeded; `read` gets no bytes then.
- * @throws MirrorError of any code that requests, answers and tokens have, with `mayBeDone` where a call that goes once may have been
- * carried out; the reason of the call's signal, if that is aborted.
+ * Sends a call and reads its successful answer with `read`, within the same attempt: an unreadable answer is retried, unless the call goes
+ * `once`. A repeated removal that finds nothing counts as success; `read` gets no bytes then.
+ * @throws MirrorError of requests, answers and tokens, with `mayBeDone` where a call that goes once may have been carried out; the reason
+ * of the call's signal when it is aborted.
  */
 export type Caller = <T>(call: Call, read: (answered: Answered) => T) => Promise<T>;

@@ -1,4 +1,4 @@
-/** Calls with a token that is renewed when refused, tried again where that helps and cannot do a thing twice. */
+/** Sends calls: renews a refused token, and retries where that may help and cannot do something twice. */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { unlessAborted } from '../../domain/lifecycle.ts';
 import type { Secret } from '../../domain/log.ts';
@@ -52,7 +52,7 @@ export function caller(
           const { code, message, retryAfter } = error;
           dependencies.onFailure?.(accountId, error);
           const facts = { account: accountId, code, wait: Math.round(wait), method: call.method, family: call.family };
-          // Whoever waits at a terminal wants to know for what.
+          // A long wait is logged as a warning, so that a person at a terminal knows the reason.
           if (retryAfter !== undefined && wait >= noticeable)
             dependencies.log.warn(facts, `the service asks for a wait of ${Math.round(wait / 1_000)} s: ${message}`);
           else dependencies.log.info(facts, message);
@@ -71,10 +71,10 @@ function isMirrorError(error: unknown, code?: MirrorError['code']): error is Mir
   return error instanceof MirrorError && (code === undefined || error.code === code);
 }
 
-/** A wait that is long enough to be reported, in milliseconds. */
+/** Waits of at least this are logged as warnings, in milliseconds. */
 const noticeable = 2_000;
 
-/** Failures after which nobody knows whether the service did what it was asked. */
+/** Failures after which the request may have been carried out. */
 const openEnds: ReadonlySet<ErrorCode> = new Set([
   'service_unreachable',
   'service_timeout',

@@ -1,4 +1,4 @@
-/** A call sent once: its turn at the gate, its stamp, its request, and what its answer means. */
+/** One attempt of a call: rate limits, stamp, request and answer. */
 import { parseInstant, sleep, type Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/log.ts';
@@ -19,23 +19,20 @@ export interface Attempt {
   readonly service: Service;
   readonly gate: RateGate;
   readonly dependencies: ApiDependencies;
-  /** Whether the call was sent before: a removal that now finds nothing was carried out then. */
+  /** Whether this is a repetition: a removal that finds nothing then succeeded before. */
   readonly again: boolean;
-  /** Told when the request leaves: from then on it may reach the service. */
+  /** Called when the request is sent: from then on it may reach the service. */
   readonly onLeave: () => void;
 }
 
-/**
- * Sends the call with the token and reads the answer.
- * @throws MirrorError whose message holds neither the token nor the call's secret.
- */
+/** Sends the call once and reads its answer. @throws MirrorError whose message contains neither the token nor the call's secret. */
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
   const { call, gate, dependencies, token } = attempt;
   try {
     const { answer, stamp } = await gate.through(
       async () => {
         const reserved = await reservation(attempt);
-        // A request that nobody waits for any more may still be on its way.
+        // An aborted request may still reach the service.
         let late = attempt.service.timeout;
         try {
           const answer = await leave(attempt);
@@ -57,14 +54,14 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
   }
 }
 
-/** Waits for a place in the rate that all processes share. */
+/** Waits for a place in the rate limit that all processes share. */
 async function reservation({ accountId, call, gate, dependencies, service }: Attempt): Promise<Reservation> {
   const demand = {
     accountId,
     family: call.family === 'callbacks' ? 'events' : 'accounting',
     requests: gate.limitOf(call.priority),
     per: gate.rate.per,
-    // To the headers, and again to the end of the body.
+    // One timeout to the headers, and one to the end of the body.
     longest: 2 * service.timeout,
   } as const;
   for (;;) {
@@ -108,7 +105,7 @@ function exchangeOf({ call, service, token }: Attempt): Exchange {
   };
 }
 
-/** The bytes of an answer of success. @throws MirrorError for every other answer. */
+/** The body of a successful answer. @throws MirrorError for every other answer. */
 function accepted(answer: Answer, clock: Clock): Uint8Array {
   const { status, headers, bytes } = answer;
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'an unknown type';
@@ -135,7 +132,7 @@ function withRetryAfter(error: MirrorError, wait: number | undefined): MirrorErr
   return wait === undefined ? error : withMessage(error, error.message, wait);
 }
 
-/** Where the service says that nothing remains, all calls of the gate wait, not this one alone. */
+/** When the service reports that the limit is used up, all calls of the gate wait. */
 function slowDown({ status, headers }: Answer, gate: RateGate, clock: Clock): void {
   if (status === 429 && headers.get('x-ratelimit-remaining') === '0')
     gate.hold(retryAfter(headers, clock.now()) ?? Infinity);

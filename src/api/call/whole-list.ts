@@ -1,14 +1,14 @@
-/** Lists that are read whole before anybody looks at them: gateways and callbacks. */
+/** Lists that are always read completely: gateways and callbacks. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Listing } from '../wire/resources.ts';
 
-/** More pages than any account can have gateways or callbacks for. */
+/** More pages than any account has of gateways or callbacks. */
 const mostPages = 100;
 
 /**
- * All items of a list, page after page, each id once.
- * @throws MirrorError `paging_ignored` where another page than the asked one comes or a further page brings nothing
- * new; `answer_too_large` past a hundred pages.
+ * All items of a list, page by page, without duplicate ids.
+ * @throws MirrorError `paging_ignored` where another page is returned or a further page has nothing new; `answer_too_large` beyond a
+ * hundred pages.
  */
 export async function wholeList<T>(
   readPage: (page: number) => Promise<Listing<T>>,

@@ -1,7 +1,7 @@
-/** What a failed connection is called among people, and whether the request can have reached the service. */
+/** Network errors in words, and whether the request can have reached the service. */
 import { MirrorError } from '../../domain/errors.ts';
 
-/** Failures before a connection stood: the service has seen nothing of the request. */
+/** Errors before a connection existed: the service has seen nothing of the request. */
 const before: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'its name is unknown to the name server',
@@ -26,9 +26,7 @@ const under: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was closed early',
 };
 
-/**
- * `service_unreachable` in words, for whatever a fetch threw. The thrown thing itself is not kept: it may hold headers.
- */
+/** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
   const words = before[code] ?? under[code] ?? `the connection failed${code && ` (${code})`}`;
@@ -37,7 +35,7 @@ export function unreachable(host: string, error: unknown): MirrorError {
   });
 }
 
-/** The bare code of a failure (ECONNRESET, …), without what it was about. */
+/** The code of a network error (ECONNRESET, …) without any data of the request. */
 class NetworkFault extends Error {
   override readonly name = 'NetworkFault';
   readonly code: string;
@@ -48,12 +46,12 @@ class NetworkFault extends Error {
   }
 }
 
-/** Whether the failed request surely never reached the service, so that even a creation may be tried again. */
+/** Whether the failed request certainly did not reach the service, so that even a creation may be retried. */
 export function neverLeft(error: MirrorError): boolean {
   return error.cause instanceof NetworkFault && error.cause.code in before;
 }
 
-/** The code deepest in the chain of causes; fetch wraps its errors, and several addresses make a bundle of them. */
+/** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */
 export function networkCode(error: unknown): string {
   let code = '';
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {

@@ -1,15 +1,15 @@
 /**
- * The network, by node's own HTTP client on connections that are kept: as much of `fetch` as this program needs, at half its cost. Redirects
- * are answers like any other, and no proxy is asked.
+ * The subset of `fetch` that this program needs, with Node's HTTP client and kept connections, at half its cost. Redirects are returned
+ * like any answer, and no proxy is used.
  */
-// By default imports: their members are looked up when they are called, so that a test can stand in for the network.
+// Default imports: their members are looked up at each call, so that tests can replace the network.
 import http from 'node:http';
 import https from 'node:https';
 import { pipeline, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { Fetch, FetchedAnswer, FetchRequest } from './request.ts';
 
-/** Milliseconds for which a connection is kept without a request: less than servers keep theirs. */
+/** An unused connection is kept this long, in milliseconds: less than servers keep theirs. */
 const keptFor = 4_000;
 
 const decoders: Readonly<Record<string, () => Duplex>> = {
@@ -18,7 +18,10 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   br: createBrotliDecompress,
 };
 
-/** A network with connections of its own. It resolves with the head of an answer, and is stopped by the signal of the request until its end. */
+/**
+ * A `Fetch` with its own connections. It resolves when the headers have arrived; the signal of the request aborts it until the body has
+ * ended.
+ */
 export function nodeFetch(): Fetch {
   const pool = { keepAlive: true, maxFreeSockets: 8, timeout: keptFor };
   const agents = { 'http:': new http.Agent(pool), 'https:': new https.Agent(pool) };
@@ -27,7 +30,7 @@ export function nodeFetch(): Fetch {
     new Promise((resolve, reject) => {
       const { method, body, signal } = request;
       const isSecure = url.protocol === 'https:';
-      // What must not be sent twice gets a connection that nobody can have closed before.
+      // Requests that must not be sent twice get a new connection, which the service cannot have closed yet.
       const keeps = method === 'GET' && !isAgain;
       const outgoing = (isSecure ? https : http).request(url, {
         method,
@@ -57,7 +60,7 @@ function headersOf({ headers, body }: FetchRequest): Record<string, string> {
 
 function answerOf(incoming: http.IncomingMessage): FetchedAnswer {
   const { headers, statusCode = 0 } = incoming;
-  // Whoever reads the body hears of it; an answer whose body nobody reads may end as it likes.
+  // The reader of the body gets the error; where nobody reads it, it does not matter.
   incoming.on('error', () => undefined);
   return {
     status: statusCode,
@@ -68,7 +71,7 @@ function answerOf(incoming: http.IncomingMessage): FetchedAnswer {
 
 function decoded(incoming: http.IncomingMessage, encoding: string): AsyncIterable<Uint8Array> {
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined;
-  // A failure of either is a failure of the decoder, which is what is read.
+  // An error of either stream is passed on by the decoder, which is what is read.
   return decoder ? pipeline(incoming, decoder, () => undefined) : incoming;
 }
 
@@ -76,7 +79,7 @@ function joined(value: string | readonly string[] | undefined): string | null {
   return value === undefined ? null : [value].flat().join(', ');
 }
 
-/** The service closed a kept connection just as it was used again. */
+/** The service closed a kept connection just as it was reused. */
 function wasClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }

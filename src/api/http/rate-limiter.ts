@@ -1,15 +1,14 @@
 /**
- * A limiter that lets at most so many requests through in any stretch of time of the given length: what is prompt before what is patient,
- * and else first come, first served. A part of the rate is kept for what is prompt.
+ * Limits the requests in any period: prompt ones before patient ones, otherwise first come, first served. A part of the rate is reserved
+ * for prompt ones.
  *
- * A place is taken before a request leaves and is free again one full period after its answer came. The service sees a
- * request somewhere between the two, so no two requests that share a place can be closer than a period in its eyes,
- * however the network delays them.
+ * A place is taken before a request is sent and is free again one full period after its answer came. The service sees the request somewhere
+ * in between, so two requests that use the same place are at least one period apart for the service, whatever the network delays.
  */
 import type { Clock } from '../../domain/clock.ts';
 import type { Rate } from '../../settings/parse.ts';
 
-/** Whether somebody waits for a request: a delivery was acknowledged, or a person asked. */
+/** `prompt`: someone waits for the request, because a delivery was acknowledged or a person asked. */
 export type Priority = 'prompt' | 'patient';
 
 interface Waiter {
@@ -23,25 +22,25 @@ export class RateGate {
   readonly #clock: Clock;
   readonly #keptForPrompt: number;
   readonly #queues: Readonly<Record<Priority, Set<Waiter>>> = { prompt: new Set(), patient: new Set() };
-  /** When the places of ended requests are free again, soonest first: requests end in the order of time. */
+  /** When the places of ended requests become free, soonest first, because requests end in order of time. */
   readonly #resting: number[] = [];
   #under = 0;
   #heldUntil = 0;
   #cancelWake: (() => void) | undefined;
 
-  /** `keptForPrompt`: so many of the rate's requests are not for patient ones. */
+  /** `keptForPrompt`: how many requests of the rate are reserved for prompt ones. */
   constructor(rate: Rate, clock: Clock, keptForPrompt = 0) {
     this.rate = rate;
     this.#clock = clock;
     this.#keptForPrompt = keptForPrompt;
   }
 
-  /** So many requests may be within a period when one of that pace leaves, this one included. */
+  /** How many requests may be within a period when one of this priority is sent, including itself. */
   limitOf(priority: Priority = 'prompt'): number {
     return this.rate.requests - (priority === 'patient' ? this.#keptForPrompt : 0);
   }
 
-  /** Runs `send` as soon as its turn has come. Rejects with the signal's reason if aborted before that. */
+  /** Runs `send` as soon as the limit allows. @throws the signal's reason if it is aborted before that. */
   async through<T>(send: () => Promise<T>, priority: Priority = 'prompt', signal?: AbortSignal): Promise<T> {
     await this.#admission(priority, signal);
     try {
@@ -53,9 +52,7 @@ export class RateGate {
     }
   }
 
-  /**
-   * Lets nobody through for `ms` milliseconds, but not longer than one period: the service says that we are too many.
-   */
+  /** Stops all requests for `ms` milliseconds, at most one period: the service says that there are too many. */
   hold(ms: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, this.#clock.monotonic() + Math.min(ms, this.rate.per));
   }
@@ -101,8 +98,8 @@ export class RateGate {
   }
 
   /**
-   * Without a place that rests, the end of a request under way wakes us; without waiters no timer is left, which would keep the process
-   * from ending.
+   * Wakes when the next place becomes free. Without one, the end of a request wakes us; without waiters no timer is set, which would keep
+   * the process alive.
    */
   #wakeLater(now: number): void {
     const waiting = priorities.filter((priority) => this.#queues[priority].size > 0);

@@ -1,12 +1,9 @@
-/**
- * One HTTP exchange: bounded in time and size, never redirected, never logged. Every request of this program goes
- * through here.
- */
+/** One HTTP exchange, limited in time and size, without redirects and without logging. Every request to the service goes through here. */
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { networkCode, unreachable } from './network-errors.ts';
 
-/** The network: what of the global `fetch` is used. */
+/** The part of `fetch` that is used. */
 export type Fetch = (url: URL, request: FetchRequest) => Promise<FetchedAnswer>;
 
 export interface FetchRequest {
@@ -24,7 +21,7 @@ export interface FetchedAnswer {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** Decoded bytes of one answer at most. */
+/** The largest answer, in decoded bytes. */
 const largestBody = 8 * 1024 * 1024;
 
 export interface Exchange {
@@ -38,11 +35,11 @@ export interface Exchange {
 export interface ExchangeDependencies {
   readonly fetch: Fetch;
   readonly clock: Clock;
-  /** Milliseconds to the headers, and again to the end of the body. */
+  /** Time limit to the headers, and again to the end of the body, in milliseconds. */
   readonly timeout: number;
 }
 
-/** An answer of any status, its body decoded (gzip, brotli) but not interpreted. */
+/** An answer of any status, with its body decompressed (gzip, brotli) but not parsed. */
 export interface Answer {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;
@@ -50,9 +47,9 @@ export interface Answer {
 }
 
 /**
- * Sends one request and reads its whole answer.
- * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or
- * `answer_unreadable` where the body breaks off; the reason of the caller's `signal`, as it is, where that was aborted.
+ * Sends one request and reads its complete answer.
+ * @throws MirrorError `service_unreachable`, `service_timeout`, `redirected`, `answer_too_large`, or `answer_unreadable` where the body
+ * breaks off; the reason of `signal`, unchanged, when it is aborted.
  */
 export async function exchange(request: Exchange, dependencies: ExchangeDependencies): Promise<Answer> {
   const { url, signal } = request;
@@ -91,9 +88,7 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
   }
 }
 
-/**
- * The wait ends with the signal, whatever the network makes of it: a read may stay unsettled after a damaged body.
- */
+/** Rejects when the signal is aborted, whatever the network does: a read may never settle after a damaged body. */
 function rejectedOnAbort(signal: AbortSignal): Promise<never> {
   const rejected = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -106,7 +101,7 @@ function tooSlow(host: string, what: string, timeout: number): MirrorError {
   return new MirrorError('service_timeout', `${host} ${what} within ${timeout / 1_000} s.`);
 }
 
-/** A redirect is never followed: it would carry the token to wherever it points. */
+/** Redirects are not followed: they would send the token to another address. */
 function refuseRedirect(request: URL, response: FetchedAnswer): void {
   if (response.status < 300 || response.status > 399) return;
   const location = response.headers.get('location') ?? '';

@@ -1,14 +1,13 @@
-/** How long an answer asks to wait: seconds or an HTTP date, made safe for a timer. */
+/** Parses `Retry-After`: seconds or an HTTP date. */
 import { parseInstant } from '../../domain/clock.ts';
 
 const shortest = 1_000;
 const longest = 3_600_000;
 
 /**
- * Milliseconds asked for by a `Retry-After` header, from one second to one hour; undefined where the header is missing
- * or neither a number of seconds nor a date. A date is measured against the answer's own `Date` header where it has
- * one, so that a wrong clock on this machine makes no difference. It counts only on 429 and 503: the service sends it
- * on success too.
+ * Milliseconds of a `Retry-After` header, limited to between one second and one hour; undefined where it is missing or invalid. A date is
+ * compared with the answer's own `Date` header where there is one, so that a wrong clock of this machine does not matter. Use it only for
+ * 429 and 503: the service also sends it with success.
  */
 export function retryAfter(headers: Pick<Headers, 'get'>, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';

@@ -1,6 +1,6 @@
 /**
- * Trying again: how often, how long to wait, and what to say when the limits are reached. p-retry counts the attempts. The waiting is ours,
- * because p-retry waits by the machine's timers, where a simulation has a virtual clock, and knows no `Retry-After`.
+ * Retries one request. p-retry counts the attempts; the waiting is ours, because p-retry uses the machine's timers, where a simulation has
+ * a virtual clock, and does not know `Retry-After`.
  */
 import pRetry from 'p-retry';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
@@ -25,16 +25,16 @@ export interface RetryPolicy {
   readonly random: Random;
   readonly retryLimits: RetryLimits;
   readonly signal?: AbortSignal | undefined;
-  /** Whether this failure may pass if the same is tried again. */
+  /** Whether a retry may help after this error. */
   readonly mayRetry: (error: MirrorError) => boolean;
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onWait: (error: MirrorError, wait: number) => void;
 }
 
 /**
- * What `attempt` resolves with, tried again while `mayRetry` allows and the limits are not reached. Waits as long as the service
- * asks, else exponentially with full jitter.
- * @throws the last failure; where it was tried more than once, its message says how often and over how long.
+ * Runs `attempt`, and again while `mayRetry` allows it and the limits are not reached. Waits as long as the service asks, otherwise
+ * exponentially with full jitter.
+ * @throws the last error; after several attempts its message says how many and over how long.
  */
 export async function retried<T>(attempt: (number: number) => Promise<T>, policy: RetryPolicy): Promise<T> {
   const { clock, retryLimits, signal } = policy;
@@ -64,7 +64,7 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
         retries: retryLimits.attempts - 1,
         shouldRetry: ({ error }) => waitAndRetry(error),
         signal,
-        // None is left out: those that it adds itself cost it ten times the rest of its work.
+        // All options are given: filling in the defaults costs p-retry ten times the rest of its work.
         factor: 1,
         minTimeout: 0,
         maxTimeout: 0,

@@ -1,10 +1,8 @@
-/**
- * Refusals in words: the service's three error forms, the OAuth form, and statuses without any form.
- */
+/** The service's three error forms, the OAuth form, and statuses without a form, as MirrorErrors. */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { list, member, wholeNumber } from './json.ts';
 
-/** What the service says is wrong, as far as it says so. */
+/** The parts of an error form. */
 interface RefusalForm {
   readonly errno?: number;
   readonly field?: string;
@@ -13,15 +11,14 @@ interface RefusalForm {
 
 const longestMessage = 300;
 
-/** errno values that mean "you may not", whatever the status. */
+/** errno values that mean missing access, whatever the status. */
 const accessNumbers = new Set([1003, 1038, 1042, 12001, 31001]);
-/** errno values that mean "these values are wrong". */
+/** errno values that mean invalid values. */
 const valueNumbers = new Set([1001, 1004, 1013, 1014, 1017]);
 
 /**
- * The refusal that a parsed answer holds; undefined if it holds none. Errors are looked for before any result, because
- * the service sends some of them with status 200. Without a recognised form, any status from 400 is a refusal all the
- * same.
+ * The error in a parsed answer; undefined if there is none. Errors are checked before results, because the service sends some with status
+ * 200. Any status from 400 is an error even without a known form.
  */
 export function refusal(status: number, document: unknown): MirrorError | undefined {
   const form = readForm(document);
@@ -96,7 +93,7 @@ function form(errno: unknown, field: unknown, messages: readonly unknown[]): Ref
 }
 
 function codeFor(status: number, errno: number | undefined): ErrorCode {
-  // The events form repeats a status as its errno; inside a 200 that is the better one.
+  // The events form repeats the status as errno; inside a 200, that is the real status.
   const told = status < 400 && errno !== undefined && errno >= 400 && errno < 600 ? errno : status;
   if (told === 401) return 'unauthenticated';
   if (told === 429) return 'rate_limited';
@@ -107,11 +104,11 @@ function codeFor(status: number, errno: number | undefined): ErrorCode {
   if (errno !== undefined && valueNumbers.has(errno)) return 'rejected';
   if (told === 403) return 'access_denied';
   if (told === 404) return 'not_found';
-  // An unknown complaint inside a 200 was always a missing right where it was seen live; it is never an empty result.
+  // An unknown error inside a 200 was always missing access where it was observed; it is never an empty result.
   return told < 400 ? 'access_denied' : 'rejected';
 }
 
-/** One short line without control characters: it came from outside and goes to terminals and logs. */
+/** One short line without control characters, because the service's text goes to terminals and logs. */
 function presentable(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')

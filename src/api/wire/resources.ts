@@ -1,4 +1,4 @@
-/** Gateways and callbacks as they stand in answers. */
+/** Reads gateways and callbacks from answers. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
 import { parseSuccess, type Answered } from './document.ts';
@@ -24,7 +24,7 @@ export function readCallback({ bytes }: Answered): Callback {
   return callback(member(resultOf(bytes), 'callback'));
 }
 
-/** What a removal answers: an empty object, or nothing at all. @throws MirrorError the refusal that hides in it. */
+/** Checks the answer to a removal: an empty object, or no body. @throws MirrorError the error that it may contain. */
 export function readRemoval({ bytes }: Answered): void {
   if (bytes.length > 0) parseSuccess(bytes);
 }
@@ -57,7 +57,7 @@ function callback(item: unknown): Callback {
   };
 }
 
-/** Both kinds repeat their id as `id`. */
+/** Both resources repeat their id as `id`. */
 function idOf(item: unknown, name: string): number {
   const id = identifier(member(item, name)) ?? identifier(member(item, 'id'));
   if (id === undefined) throw new MirrorError('row_unusable', `The answer holds a record without a usable ${name}.`);

@@ -1,14 +1,12 @@
-/**
- * One vendor's record: from the service's spelling, in all the variants known and feared, to a `Vendor`.
- */
+/** Converts a vendor record from the service's JSON, in all its known variants, to a `Vendor`. */
 import { MirrorError } from '../../domain/errors.ts';
 import { byKind, textFields, type Balance, type TaxDefault, type Vendor, type VisState } from '../../domain/vendor.ts';
 import { canonical, identifier, isMap, list, member, text, truth } from './json.ts';
 import { parseJson } from './document.ts';
 
 /**
- * The vendor in a record. A known field whose value is of no known spelling counts as left out and joins the unknown
- * ones, so that it shows, overwrites nothing, and stays in `raw`.
+ * The vendor of a record. A known field with an unreadable value counts as left out and is kept among the unknown fields, so that it is
+ * visible, overwrites nothing and stays in `raw`.
  * @throws MirrorError `answer_unreadable` if the text is no JSON object.
  */
 export function vendorOf(vendorid: number, raw: string): Vendor {
@@ -28,7 +26,7 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   return vendor as Vendor;
 }
 
-/** How each known field is read; undefined from a reader means that the value is of no known spelling. */
+/** A reader for each known field; it returns undefined for an unreadable value. */
 const readers = byKind<(value: unknown) => unknown>({
   text,
   flag: (value) => (value === null ? null : truth(value)),
@@ -37,7 +35,7 @@ const readers = byKind<(value: unknown) => unknown>({
   tax_defaults: taxDefaults,
 });
 
-/** The children of a record by what tells them apart; a list in which one came twice, without the second. */
+/** A list without repeated currencies or taxes: the first of each is kept. */
 function uniqueIn(name: string, value: unknown): unknown {
   if (!Array.isArray(value) || value.length < 2) return value;
   const key = name === 'tax_defaults' ? 'taxid' : 'code';
@@ -56,7 +54,7 @@ const states = new Map<unknown, VisState>([
   ['2', 2],
 ]);
 
-/** Seen as `[{amount: {amount, code}}]`, described as `{amount, code}`; one currency each, so sorted by it. */
+/** Observed as `[{amount: {amount, code}}]`, documented as `{amount, code}`. Each currency occurs once, so they are sorted by it. */
 function balances(value: unknown): Balance[] | undefined {
   const read = (value === null ? [] : (list(value) ?? [value])).map(balance);
   return read.every((one) => one !== undefined)
@@ -70,7 +68,7 @@ function balance(value: unknown): Balance | undefined {
   return typeof amount === 'string' && typeof code === 'string' ? { amount, code } : undefined;
 }
 
-/** One without a usable taxid makes the whole list unusable: a part of it would read as a removal of the rest. */
+/** One entry without a valid taxid makes the list unreadable: a partial list would look as if the others were removed. */
 function taxDefaults(value: unknown): TaxDefault[] | undefined {
   const read = value === null ? [] : list(value)?.map(taxDefault);
   return read?.every((one) => one !== undefined) ? read.sort((a, b) => a.taxid - b.taxid) : undefined;
@@ -98,7 +96,7 @@ function order(a: string, b: string): number {
 
 const textNames: ReadonlySet<string> = new Set(textFields);
 
-/** JSON.parse makes 0.1 of 0.10: where a number stands for text, its digits are needed as they came. */
+/** JSON.parse turns 0.10 into 0.1: where a number is used as text, its digits must stay as received. */
 function hasNumberForText(record: Readonly<Record<string, unknown>>, raw: string): boolean {
   return (
     Object.keys(record).some((name) => typeof record[name] === 'number' && textNames.has(name)) ||

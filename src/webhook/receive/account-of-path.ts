@@ -1,13 +1,13 @@
-/** Which account a path belongs to: each account is behind a path that nobody can guess. */
+/** Finds the account of a request path, which contains an unguessable token. */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../domain/log.ts';
 
-/** Accounts by id, with their path tokens. */
+/** Path tokens by account id. */
 export type PathTokens = ReadonlyMap<string, Secret>;
 
 /**
- * The account that a request's path leads to, compared as it was sent, escapes and all; undefined where it leads nowhere. An account
- * that is not served costs the same time as a token that is wrong.
+ * The account of a request path, compared as sent, including escapes; undefined where it matches none. An unknown account takes as long as
+ * a wrong token.
  */
 export function accountBehind(path: string, tokens: PathTokens): string | undefined {
   const [start, webhooks, accountId = '', given = '', ...more] = path.split('/');
@@ -17,7 +17,7 @@ export function accountBehind(path: string, tokens: PathTokens): string | undefi
   return right && served && whole ? accountId : undefined;
 }
 
-/** Compares in a time that tells nothing of where two texts differ, nor of how long the secret is. */
+/** Compares in a time that depends neither on where the texts differ nor on the length of the secret. */
 function equalSecretly(given: string, secret: string): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', secret, 'buffer'));
 }

@@ -1,4 +1,4 @@
-/** Notices that an account hears nothing genuine any more: several wrong signatures and no right one within an hour. */
+/** Reports an account that gets only wrongly signed deliveries: several within an hour, and no correct one in between. */
 import type { Clock } from '../../domain/clock.ts';
 
 const window = 3_600_000;
@@ -7,7 +7,7 @@ const tooMany = 5;
 export class DeliveryMonitor {
   readonly #clock: Clock;
   readonly #onSilence: (accountId: string) => void;
-  /** When the wrong signatures since the last right one came, by account, as far as they matter. */
+  /** Times of wrong signatures since the last correct one, by account; at most `tooMany` within the window. */
   readonly #wrong = new Map<string, number[]>();
 
   /** `onSilence` is called at most once an hour for each account. */
@@ -24,7 +24,7 @@ export class DeliveryMonitor {
     const now = this.#clock.monotonic();
     const recent = (this.#wrong.get(accountId) ?? []).filter((at) => now - at < window);
     this.#wrong.set(accountId, recent);
-    // Past the number that tells, no more are remembered until it has told its hour.
+    // No more are kept until the first of them is an hour old, so that the next report is due then.
     if (recent.length >= tooMany) return;
     recent.push(now);
     if (recent.length === tooMany) this.#onSilence(accountId);

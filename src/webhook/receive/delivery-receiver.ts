@@ -1,4 +1,7 @@
-/** Receives what came to an account's address: reads it, proves it, and has it written down. Nothing here waits for the network. */
+/**
+ * Receives the POSTs to an account's callback address: parses them, verifies the signature and journals deliveries. Never waits for the
+ * network.
+ */
 import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { HttpRequest } from '../../http/server.ts';
@@ -22,15 +25,15 @@ export interface DeliveryReceiverOptions {
   readonly verifiers: Pick<Verifiers, 'usable' | 'offer'>;
   /** `service.signatureHeader` of the settings. */
   readonly signatureHeader: string;
-  /** Deliveries are on disk. */
+  /** Called when a delivery is on disk. */
   readonly onDelivery: (accountId: string) => void;
-  /** A code is on disk, and waits to be proven. */
+  /** Called when a verification code is on disk and can be tried. */
   readonly onCode: (accountId: string) => void;
-  /** Deliveries come, and none is signed with a key that we hold. */
+  /** Called when an account gets deliveries and none is signed with a stored key. */
   readonly onSilence: (accountId: string) => void;
 }
 
-/** How many deliveries may wait for a commit. */
+/** The most deliveries that may wait for a commit. */
 const capacity = 1_000;
 
 export class DeliveryReceiver {
@@ -48,7 +51,7 @@ export class DeliveryReceiver {
     this.#monitor = new DeliveryMonitor(clock, onSilence);
   }
 
-  /** Never throws: what goes wrong on our side is `unavailable`, so that the service sends it again. */
+  /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
   async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
     try {
       const outcome = await this.#read(accountId, request);
@@ -68,7 +71,7 @@ export class DeliveryReceiver {
     const handshake = readHandshake({ query: [...request.query], form, body: request.body });
     if (handshake === 'malformed') return handshake;
     if (handshake) return this.#keep(accountId, handshake);
-    // Only a verification may come as JSON: a delivery is a form.
+    // Only verifications may be JSON: deliveries are forms.
     if (request.headers['content-type']?.includes('json')) return 'wrong_type';
     const delivery = readDelivery(form);
     if (delivery?.accountId !== accountId) return 'malformed';
@@ -109,7 +112,7 @@ export class DeliveryReceiver {
     return 'accepted';
   }
 
-  /** One line when trouble begins and one when it ends, not one for each delivery. */
+  /** Logs once when deliveries begin to be refused and once when they are accepted again. */
   #report(problem: MirrorError | undefined): void {
     if (this.#ailing === (problem !== undefined)) return;
     this.#ailing = problem !== undefined;

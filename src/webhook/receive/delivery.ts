@@ -1,10 +1,10 @@
-/** A delivery's parameters, read. */
+/** The parameters of a delivery. */
 import type { Pairs } from './form.ts';
 
 export interface Delivery {
   readonly name: string;
   readonly accountId: string;
-  /** null where it is no number that a resource can have, as the three after it. */
+  /** Null where it is not a valid id; the same for the next three. */
   readonly objectId: number | null;
   readonly businessId: number | null;
   readonly identityId: number | null;
@@ -14,9 +14,8 @@ export interface Delivery {
 const mostKeys = 32;
 
 /**
- * Reads a delivery. Only the name, the account and the object are needed; parameters that nobody knows are part of the signature, and of
- * nothing else.
- * @returns undefined where it is malformed: too many keys, doubled ones, or one of those three missing.
+ * Parses a delivery. Name, account and object are required; unknown parameters only count for the signature.
+ * @returns undefined where it is malformed: too many keys, a repeated key, or a required one missing.
  */
 export function readDelivery(pairs: Pairs): Delivery | undefined {
   const values = new Map(pairs);
@@ -38,7 +37,7 @@ function idIn(text: string | undefined): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
-/** The vendor that a delivery says to look at again; null where it is about something else, or names no vendor's number. */
+/** The vendor to read again; null where the delivery is not about a vendor, or has no valid id. */
 export function vendorOf({ name, objectId }: Delivery): number | null {
   return name.split('.', 1)[0] === 'bill_vendor' ? objectId : null;
 }

@@ -1,18 +1,15 @@
-/**
- * A form body as ordered pairs, from the raw bytes (WHATWG URL, urlencoded parsing): the signature is over the values in the order in
- * which they came.
- */
+/** Parses a form body (WHATWG URL, urlencoded) into ordered pairs, because the signature depends on the order of the values. */
 
 export type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Strict: what is not UTF-8 is refused; a byte order mark is a character like others. */
+/** Strict: invalid UTF-8 throws; a byte order mark is kept as a character. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const escaped = /[%+\x80-\xff]/;
 
-/** The pairs of a body in order of arrival; undefined where a name or value is not UTF-8. An escape that is none stands for itself. */
+/** The pairs of a body in order; undefined where a name or value is not UTF-8. An invalid escape is kept as it is. */
 export function parseForm(body: Uint8Array): Pairs | undefined {
-  // One character a byte, until the escapes are undone.
+  // One character for each byte, until escapes are decoded.
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
   try {
     return bytes
@@ -28,7 +25,7 @@ export function parseForm(body: Uint8Array): Pairs | undefined {
 }
 
 function decode(text: string): string {
-  // Most names and values are plain ASCII, and stand for themselves.
+  // Most names and values are plain ASCII and need no decoding.
   if (!escaped.test(text)) return text;
   const bytes = text
     .replaceAll('+', ' ')

@@ -1,6 +1,6 @@
 /**
- * Deliveries that arrive together share one commit: it costs as much for a hundred as for one, because waiting for the disk is all of it.
- * Nobody is told before the commit that holds their delivery is on disk.
+ * Deliveries that arrive together share one commit, because waiting for the disk costs as much for one as for a hundred. None is
+ * acknowledged before its commit is on disk.
  */
 import type { Clock } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   /** Writes deliveries in one commit. */
   readonly commit: (deliveries: readonly NewDelivery[]) => Promise<void>;
-  /** How many may be unanswered; more are refused at once. */
+  /** The most deliveries that may wait; more are refused at once. */
   readonly capacity: number;
 }
 
@@ -28,10 +28,7 @@ export class GroupCommit {
     });
   }
 
-  /**
-   * Resolves once the delivery is on disk.
-   * @throws MirrorError `rate_limited` where too many wait; whatever the commit throws.
-   */
+  /** Journals a delivery; resolves when it is on disk. @throws MirrorError `rate_limited` where too many wait; whatever `commit` throws. */
   async add(delivery: NewDelivery): Promise<void> {
     if (this.#unanswered >= this.#capacity)
       throw new MirrorError('rate_limited', 'Too many deliveries wait to be written.');

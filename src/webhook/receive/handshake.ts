@@ -1,19 +1,19 @@
 /**
- * Finds the code in a verification POST, whose form is not shown: a form (as captured), JSON, a query, flat or
- * nested, `callback[verifier]` or `callback.verifier`, JSON inside a form field. What counts are the names of the fields, wherever they are.
+ * Finds the code in a verification POST. The service does not document its form, so it may be a form (as captured), JSON or a query, flat
+ * or nested: `callback[verifier]`, `callback.verifier`, JSON in a form field. Only the names of the fields count, not where they are.
  */
 import { Secret } from '../../domain/log.ts';
 import type { Pairs } from './form.ts';
 
 export interface Code {
   readonly verifier: Secret;
-  /** The callback that it is for; null where the request does not say. */
+  /** The callback of the code; null where the request does not name one. */
   readonly callbackid: number | null;
-  /** The account that it names, if it names one. */
+  /** The account that the request names, if any. */
   readonly accountId: string | undefined;
 }
 
-/** A verification POST without a usable code is `malformed`; what is no verification POST is undefined. */
+/** `malformed`: a verification without a usable code; undefined: not a verification. */
 export type Handshake = Code | 'malformed' | undefined;
 
 const verifyEvent = 'callback.verify';
@@ -25,7 +25,7 @@ const mostFields = 64;
 
 type Field = readonly [name: string, value: string];
 
-/** Looks for a code in the query, and in the body as JSON or form, whatever its type says it is. */
+/** Searches the query and the body, as form and as JSON, whatever the content type says. */
 export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8Array }): Handshake {
   const parts = [request.query, request.form, jsonIn(Buffer.from(request.body).toString())];
   const fields = parts.flatMap((part) => [...fieldsOf(part)]);
@@ -45,7 +45,7 @@ export function readHandshake(request: { query: Pairs; form: Pairs; body: Uint8A
   };
 }
 
-/** Every plain value in a parsed body, by the last part of its name. */
+/** All plain values of a parsed body, by the last part of their names. */
 function* fieldsOf(value: unknown, name = '', depth = 0): Generator<Field> {
   if (depth > deepest || value === null || value === undefined) return;
   if (typeof value === 'string') {
@@ -57,7 +57,7 @@ function* fieldsOf(value: unknown, name = '', depth = 0): Generator<Field> {
   } else if (typeof value === 'number') yield [name, String(value)];
 }
 
-/** Entries of an object; a list of pairs is one too. */
+/** The entries of an object, or of a list of pairs. */
 function entriesOf(value: object): Iterable<readonly [string, unknown]> {
   const isPairs = Array.isArray(value) && value.every((item) => Array.isArray(item) && typeof item[0] === 'string');
   return isPairs ? (value as [string, unknown][]) : Object.entries(value);
@@ -73,7 +73,7 @@ function lastPart(name: string): string {
   );
 }
 
-/** The object or list that a text holds as JSON; undefined if it holds none. */
+/** The object or list in a JSON text; undefined where there is none. */
 function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** The public HTTP listener: where the service's webhooks arrive. It refuses in order, the cheapest first, each refusal with its own status. */
+/** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
 import { createHttpServer, type HttpLimits, type HttpServer } from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
 import { answerTo, challengeHeader, proofHeader } from './installation-proof.ts';
@@ -7,12 +7,12 @@ import { DeliveryReceiver, type DeliveryReceiverOptions } from './delivery-recei
 
 export interface ListenerOptions extends DeliveryReceiverOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly tokens: PathTokens;
-  /** Other limits than the usual ones on what callers may use. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<HttpLimits>;
-  /** Hears of each request: what became of it, and how long that took in milliseconds once its body was there. */
+  /** Called for each request with its outcome, and the milliseconds it took after its body had arrived. */
   readonly observe: (outcome: Outcome, ms: number) => void;
 }
 
@@ -40,7 +40,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         bodyLimit: largestBody,
         async handle(request) {
           const begun = clock.monotonic();
-          // Admitted, so its account is one of ours and stands in the path as it is.
+          // `admit` has checked the account, which is in the path unescaped.
           const outcome = await receiver.receive(request.params['account'] ?? '', request);
           observe(outcome, clock.monotonic() - begun);
           const status = statusOf[outcome];

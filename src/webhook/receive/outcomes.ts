@@ -1,27 +1,27 @@
-/** What can become of a request to the listener, and the status that says so. */
+/** The outcomes of requests to the listener, each with its HTTP status. */
 
 export const statusOf = {
-  /** A delivery, journalled, its vendor marked. */
+  /** A delivery: journalled, and its vendor marked. */
   accepted: 200,
-  /** A genuine delivery about something else, journalled. */
+  /** A correctly signed delivery that is not about a vendor: journalled. */
   ignored: 200,
-  /** A code, kept until the service has said whether it is right. */
+  /** A verification code: kept until the service confirms it. */
   verification: 200,
   malformed: 400,
-  /** Without a signature, or with several. */
+  /** No signature, or several. */
   unsigned: 400,
-  /** It broke the protocol, or was too slow (400, 408, 431). */
+  /** Broke the protocol, or was too slow (400, 408, 431). */
   broken: 400,
   wrong_signature: 401,
-  /** A code that nobody asked for. */
+  /** A code that was not awaited. */
   unexpected_code: 403,
   unknown_path: 404,
   wrong_method: 405,
   too_large: 413,
   wrong_type: 415,
-  /** Too much waits already. */
+  /** Too many deliveries wait. */
   overloaded: 503,
-  /** The file is locked or full, or a fault of ours. */
+  /** The database is locked or the disk full, or an error of our own. */
   unavailable: 503,
 } as const;
 
@@ -34,7 +34,7 @@ const refusals: Readonly<Record<number, Outcome>> = {
   415: 'wrong_type',
 };
 
-/** What a refusal means that was made before the body was looked at. */
+/** The outcome of a refusal by the server, before the body was read. */
 export function outcomeOfRefusal(status: number): Outcome {
   return refusals[status] ?? 'broken';
 }

@@ -1,9 +1,9 @@
-/** JSON as Python's `json.dumps` writes it, with which the service's own sample signs. */
+/** JSON as Python's `json.dumps` writes it: the service's sample signs that form. */
 import type { Pairs } from './form.ts';
 
-/** How characters are written where JSON leaves a choice. */
+/** Escapes that JSON leaves open. */
 export interface Escaping {
-  /** Everything outside of space to tilde as `\uXXXX`, one for each UTF-16 unit; otherwise as itself. */
+  /** Characters outside space to tilde as `\uXXXX` for each UTF-16 unit; otherwise unescaped. */
   readonly ascii: boolean;
   /** `/` as `\/`. */
   readonly slash: boolean;

@@ -1,10 +1,10 @@
-/** Which header holds the signature: the service's name stands in the middle of its own. */
+/** Finds the signature header: its name contains the name of the service. */
 
 const pattern = /^x-.+-hmac-sha256$/;
 
 /**
- * The signature's text; undefined unless there is exactly one.
- * @param setting `service.signatureHeader`: the name of the header, or `auto` for the one that looks like it.
+ * The value of the signature header; undefined unless there is exactly one.
+ * @param setting `service.signatureHeader`: the name of the header, or `auto` to detect it
  */
 export function signatureIn(headers: NodeJS.Dict<string[]>, setting: string): string | undefined {
   const names =

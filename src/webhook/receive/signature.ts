@@ -1,14 +1,13 @@
 /**
- * Whether a delivery is signed by one of the account's verifiers. The reference leaves open in which order the keys stand
- * and how characters are escaped, so every plausible form is tried. None of them can be forged without the verifier,
- * and without doubled keys no two deliveries share a form.
+ * Verifies the signature of a delivery. The reference does not define the order of the keys and the escaping of characters, so every
+ * plausible form is tried. None can be forged without the verifier, and because keys are unique, no two deliveries have a form in common.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../domain/log.ts';
 import type { Pairs } from './form.ts';
 import { pythonJson } from './python-json.ts';
 
-/** The order in which the service documents them. */
+/** The order of the keys in the service's documentation. */
 const documented = ['name', 'object_id', 'account_id', 'business_id', 'identity_id', 'user_id'];
 
 const escapings = [
@@ -20,7 +19,7 @@ const escapings = [
 
 const digestLength = 32;
 
-/** Whether `signature`, the header's text, is the base64 HMAC-SHA256 of the pairs under one of the verifiers. */
+/** Whether `signature`, the header's value, is the base64 HMAC-SHA256 of the pairs with one of the verifiers. */
 export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Secret[]): boolean {
   const given = digestOf(signature);
   if (!given) return false;
@@ -30,7 +29,7 @@ export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Se
   return false;
 }
 
-/** The texts that may have been signed, each once and the likeliest first: most genuine deliveries need no second one. */
+/** The texts that may have been signed, without duplicates, the most likely first: most correct deliveries need no second one. */
 export function* signedForms(pairs: Pairs): Generator<string> {
   const told = new Set<string>();
   for (const escaping of escapings)
@@ -44,7 +43,7 @@ export function* signedForms(pairs: Pairs): Generator<string> {
 
 const orders = [(pairs: Pairs) => pairs, sorted, inDocumentedOrder];
 
-/** By code point, as Python sorts; JavaScript would by UTF-16 unit. */
+/** By code point, like Python; JavaScript sorts by UTF-16 unit. */
 function sorted(pairs: Pairs): Pairs {
   return [...pairs].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
@@ -57,7 +56,7 @@ function inDocumentedOrder(pairs: Pairs): Pairs {
   return [...pairs].sort((a, b) => rank(a) - rank(b));
 }
 
-/** The bytes of a signature; undefined unless it is canonical base64 of exactly one digest. */
+/** The bytes of a signature; undefined unless it is the canonical base64 of exactly one digest. */
 function digestOf(signature: string): Buffer | undefined {
   const bytes = Buffer.from(signature, 'base64');
   return bytes.length === digestLength && bytes.toString('base64') === signature ? bytes : undefined;

@@ -1,4 +1,4 @@
-/** The keys of accounts, looked up once for all deliveries that arrive in one turn of the event loop, and never kept for longer. */
+/** Caches verifiers within one turn of the event loop: one lookup for all deliveries that arrive together. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 
@@ -7,7 +7,7 @@ type Keys = ReturnType<Verifiers['usable']>;
 export class VerifierCache {
   readonly #clock: Clock;
   readonly #verifiers: Pick<Verifiers, 'usable'>;
-  /** What was looked up in this turn, by account. */
+  /** Lookups of this turn, by account. */
   readonly #found = new Map<string, Keys>();
 
   constructor(clock: Clock, verifiers: Pick<Verifiers, 'usable'>) {
@@ -15,7 +15,7 @@ export class VerifierCache {
     this.#verifiers = verifiers;
   }
 
-  /** The keys that a genuine signature may have now. A key that becomes right in this very turn may be missing until the next. */
+  /** The verifiers that are valid now. One that becomes valid during this turn may be missing until the next. */
   usable(accountId: string): Keys {
     const found = this.#found.get(accountId);
     if (found) return found;

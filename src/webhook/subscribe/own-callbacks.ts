@@ -1,6 +1,6 @@
 /**
- * Which of an account's callbacks are ours: those whose address holds our path token, and those that we remember having registered
- * below our public address. Nothing else is ever touched (P9): another installation may have its own.
+ * Decides which callbacks of an account are ours: those whose address contains our path token, and those that we recorded as registered
+ * below our public address. No other callback is ever changed: another installation may own it.
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
 import type { Secret } from '../../domain/log.ts';
@@ -19,7 +19,7 @@ export interface OwnCallbacksOptions {
 }
 
 export class OwnCallbacks {
-  /** What our callbacks are registered for. It holds a secret. */
+  /** The address that our callbacks are registered with. It contains the path token, which is secret. */
   readonly address: string;
   readonly #options: OwnCallbacksOptions;
   #listed = new Map<number, Callback>();
@@ -30,7 +30,7 @@ export class OwnCallbacks {
     this.address = callbackAddress(options.publicUrl, options.accountId, options.pathToken);
   }
 
-  /** Asks the service for all callbacks, and picks ours. */
+  /** Lists all callbacks at the service and keeps ours. */
   async refresh(signal: AbortSignal): Promise<void> {
     const { accountId, callbacks, mirror } = this.#options;
     this.#remembered ??= await mirror.callbacks.knownCallbacks(accountId);
@@ -40,12 +40,12 @@ export class OwnCallbacks {
     );
   }
 
-  /** Ours as listed, wherever they lead. */
+  /** Our listed callbacks, including those with other addresses. */
   all(): Callback[] {
     return [...this.#listed.values()];
   }
 
-  /** Ours for an event that lead here: the one with a known key first, then verified ones, then the oldest. */
+  /** Our callbacks for an event with the current address: first those with a known key, then verified ones, then the oldest. */
   async for(event: string): Promise<Callback[]> {
     const { accountId, verifiers } = this.#options;
     const ranked = await Promise.all(
@@ -60,7 +60,7 @@ export class OwnCallbacks {
     return ranked.map(({ callback }) => callback);
   }
 
-  /** Ours that are not listed any more: deleted, or disabled. */
+  /** Our recorded callbacks that are no longer listed: deleted, or disabled. */
   vanished(): Callback[] {
     return (this.#remembered ?? []).filter(({ callbackid }) => !this.#listed.has(callbackid));
   }
@@ -69,7 +69,7 @@ export class OwnCallbacks {
     return uri === this.address || (URL.canParse(uri) && new URL(uri).href === new URL(this.address).href);
   }
 
-  /** A callback as the service has just shown it. It is remembered from now on, whatever the next list shows. */
+  /** Records a callback that the service has just returned, even if the next list does not show it. */
   see(callback: Callback): void {
     const { callbackid, uri } = callback;
     this.#listed.set(callbackid, callback);
@@ -77,14 +77,14 @@ export class OwnCallbacks {
     this.#remembered = [...others, { ...callback, uri: withoutToken(uri) }];
   }
 
-  /** The callback is no more; deliveries that it sent may still be on their way. */
+  /** Removes a callback that no longer exists. Its key stays valid for a while, because deliveries may still be on their way. */
   async lose(callbackid: number): Promise<void> {
     this.#listed.delete(callbackid);
     this.#remembered = this.#remembered?.filter((callback) => callback.callbackid !== callbackid);
     await this.#options.verifiers.retire(this.#options.accountId, callbackid);
   }
 
-  /** Writes down what is ours, for readers of the mirror and for the next look. */
+  /** Saves our callbacks to the mirror, for its readers and for the next check. */
   async record(): Promise<void> {
     const ours = [...this.all(), ...this.vanished().map((callback) => ({ ...callback, verified: false }))];
     this.#remembered = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));

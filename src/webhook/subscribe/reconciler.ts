@@ -1,4 +1,4 @@
-/** One look at an account's callbacks, and whatever it takes so that every event reaches us through exactly one verified callback. */
+/** Brings an account's callbacks into the wanted state: each event has exactly one verified callback that leads here. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { isAboutVendors } from '../../domain/events.ts';
 import type { Log } from '../../domain/log.ts';
@@ -8,33 +8,34 @@ import type { Prover } from './verification.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
-  /** Events or nouns to be told of. */
+  /** Events or nouns to subscribe to. */
   readonly events: readonly string[];
   readonly prover: Prover;
   readonly signal: AbortSignal;
-  /** Has a new code sent even for what looks right. */
+  /** Requests new codes even for verified callbacks. */
   readonly renew: boolean;
   readonly log: Log;
-  /** What the service has refused to register, for whoever asks how it stands. */
+  /** Stores the events that the service refuses to register, for status reports. */
   readonly mirror: Pick<Store, 'callbacks'>;
-  /** What tells of vendors was verified just now: what happened before was told to nobody. */
+  /** Called when a callback for vendors has just been verified: earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
-  /** What tells of vendors has been seen to, verified or not. */
+  /** Called when the callbacks for vendors were processed, verified or not. */
   readonly onVendorsCovered: () => void;
 }
 
 const verbs = ['create', 'update', 'delete'];
-/** Refused for this event, while the next one may be let in. */
+/** Whether the service refused this event; it may accept others. */
 function isRefusal({ code }: MirrorError): boolean {
   return code === 'rejected' || code === 'access_denied';
 }
 
-/** So many wrong codes, and the service may have locked the callback: a new one is registered in its place. */
+/** After this many wrong codes the service may have locked the callback: a new one is registered in its place. */
 const mostWrongCodes = 6;
 
 /**
- * @returns whether every event has its verified callback, whose key we hold.
- * @throws MirrorError of the service; what had been done by then is written down.
+ * Checks the callbacks of an account once, and registers, verifies and removes what is needed.
+ * @returns whether every event has a verified callback whose key is stored.
+ * @throws MirrorError of the service; what was done until then is saved.
  */
 export async function reconcileCallbacks(options: CallbackReconcilerOptions): Promise<boolean> {
   return new CallbackReconciler(options).run();
@@ -44,9 +45,9 @@ class CallbackReconciler {
   readonly #options: CallbackReconcilerOptions;
   readonly #ownCallbacks: OwnCallbacks;
   readonly #kept = new Set<number>();
-  /** Why an event could not be registered. */
+  /** Errors of events that could not be registered. */
   readonly #refusals = new Map<string, MirrorError>();
-  /** How many callbacks were verified just now. */
+  /** Callbacks that were verified in this check. */
   #anew = 0;
 
   constructor(options: CallbackReconcilerOptions) {
@@ -71,7 +72,7 @@ class CallbackReconciler {
     }
   }
 
-  /** Sees to these events, and to the others of them too where the service refuses one. @returns whether all are verified. */
+  /** Processes each of the events, even where the service refuses one. @returns whether all are verified. */
   async #coverAll(events: readonly string[]): Promise<boolean> {
     const { accountId, log, onVerified, signal } = this.#options;
     let verified = true;
@@ -93,7 +94,7 @@ class CallbackReconciler {
         }
       } finally {
         if (this.#anew > before && isAboutVendors(event)) {
-          // Readers of the mirror need not wait for the rest, and neither does the sweep.
+          // Saved at once, so that neither readers of the mirror nor the next sweep wait for the other events.
           await this.#ownCallbacks.record();
           onVerified(accountId);
         }
@@ -102,7 +103,7 @@ class CallbackReconciler {
     return verified;
   }
 
-  /** Writes down what could not be registered, without the secret that the service may have repeated. */
+  /** Saves the refused events, without the path token, which the service's message may repeat. */
   async #recordRefusals(): Promise<void> {
     const { accountId, mirror, pathToken } = this.#options;
     const refusals = [...this.#refusals].map(([event, { code, message }]) => ({
@@ -113,7 +114,7 @@ class CallbackReconciler {
     await mirror.callbacks.replaceRefusals(accountId, refusals);
   }
 
-  /** Sees to it that an event is told: by a callback of its own, or where its noun is refused, by one for each verb. */
+  /** Makes sure that an event has a verified callback: one for the event, or, where the service refuses the noun, one for each verb. */
   async #cover(event: string): Promise<boolean> {
     const byVerb = event.includes('.') ? [] : verbs.map((verb) => `${event}.${verb}`);
     const ours = new Set(this.#ownCallbacks.all().map((callback) => callback.event));
@@ -126,7 +127,7 @@ class CallbackReconciler {
     return verified;
   }
 
-  /** @returns whether its callback is verified, or how the service refused the event. */
+  /** Finds, revives or registers the callback of an event. @returns whether it is verified, or the service's refusal. */
   async #subscribe(event: string): Promise<boolean | MirrorError> {
     const [listed] = await this.#ownCallbacks.for(event);
     if (listed) return this.#settle(listed);
@@ -135,7 +136,7 @@ class CallbackReconciler {
     return this.#register(event);
   }
 
-  /** Makes a listed callback right where it is not. */
+  /** Verifies a listed callback where needed. */
   async #settle(callback: Callback): Promise<boolean> {
     const { accountId, prover, renew, signal, verifiers } = this.#options;
     const { callbackid, event } = callback;
@@ -156,7 +157,7 @@ class CallbackReconciler {
     return this.#prove(callback);
   }
 
-  /** A callback that is not listed any more may be a disabled one, which a new code wakes. */
+  /** A callback that is no longer listed may be disabled; requesting a new code enables it again. */
   async #revive(event: string): Promise<Callback | undefined> {
     const vanished = this.#ownCallbacks.vanished().find((callback) => callback.event === event);
     if (!vanished) return undefined;
@@ -179,7 +180,7 @@ class CallbackReconciler {
     if (!(await verifiers.mayRegister(accountId, event)))
       throw new MirrorError('rate_limited', `${event} was registered several times today; the next try is tomorrow.`);
     if (instead) await this.#remove(instead);
-    // Before the request leaves: the code may come before the answer, and the answer may never come.
+    // Saved before the request is sent: the code may arrive before the answer, and the answer may be lost.
     await verifiers.expect(accountId, event, null);
     let callback: Callback;
     try {
@@ -194,7 +195,7 @@ class CallbackReconciler {
     return this.#prove(callback);
   }
 
-  /** It may exist already, or have been carried out although the answer was lost: the list knows. */
+  /** The callback may exist already, or have been registered although the answer was lost: the list shows it. */
   async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
     const { accountId, signal, verifiers } = this.#options;
     await this.#ownCallbacks.refresh(signal);
@@ -216,7 +217,7 @@ class CallbackReconciler {
     return true;
   }
 
-  /** Doubles, what leads to an address that we had before, and the memory of what vanished. */
+  /** Removes duplicates, callbacks with earlier addresses, and records of vanished ones. */
   async #removeOthers(): Promise<void> {
     for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.lose(callbackid);
     for (const callback of this.#ownCallbacks.all())

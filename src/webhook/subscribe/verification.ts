@@ -1,6 +1,5 @@
 /**
- * Proves a callback: has a code sent where none is there, waits for it, sends it back, and believes that it is right only
- * when both the answer and the list say `verified`.
+ * Verifies callbacks: requests a code, waits for it, sends it back, and accepts it only when both the answer and the list say `verified`.
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -16,34 +15,34 @@ export interface ProverOptions {
   readonly callbacks: CallbacksApi;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
-  /** Rings when a code has come. */
+  /** Notified when a code arrives. */
   readonly arrivals: ArrivalSignal;
 }
 
-/** A code comes within seconds or minutes: one that takes longer than this wait is proven when it comes. */
+/** Codes arrive within seconds or minutes. After this wait, in milliseconds, a code is tried when it arrives. */
 const codeWait = 30_000;
-/** A code asked for anew makes the last one useless, so that one gets its time first. */
+/** A new code invalidates the previous one, so that gets this much time first, in milliseconds. */
 const resendAfter = 600_000;
 
 export class Prover {
   readonly #options: ProverOptions;
-  /** When a code was last asked for, by callback: monotonic milliseconds. */
+  /** When a code was last requested, by callback: monotonic milliseconds. */
   readonly #requested = new Map<number, number>();
-  /** How many wrong codes a callback was sent since it was last verified. */
+  /** Wrong codes that were tried for a callback since it was last verified. */
   readonly #wrong = new Map<number, number>();
-  /** The count of arrivals when codes were last looked for. */
+  /** The number of arrivals when codes were last looked up. */
   seenArrivals = 0;
 
   constructor(options: ProverOptions) {
     this.#options = options;
   }
 
-  /** Wrong codes sent for this callback so far: after several, the service may have locked it. */
+  /** Wrong codes that were tried for this callback; after several, the service may have locked it. */
   wrongCodes(callbackid: number): number {
     return this.#wrong.get(callbackid) ?? 0;
   }
 
-  /** A code for this callback is on its way, because it was just registered. */
+  /** Notes that a code for this callback is on its way. */
   asked(callbackid: number): void {
     this.#requested.set(callbackid, this.#options.clock.monotonic());
   }
@@ -53,7 +52,7 @@ export class Prover {
     return asked === undefined || this.#options.clock.monotonic() - asked >= resendAfter;
   }
 
-  /** Has a new code sent. Until it is verified, nothing is delivered. */
+  /** Requests a new code. Until it is verified, the service delivers nothing. */
   async resend({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
     const { accountId, callbacks, verifiers } = this.#options;
     await verifiers.expect(accountId, event, callbackid);
@@ -61,7 +60,7 @@ export class Prover {
     return callbacks.resend(callbackid, { signal });
   }
 
-  /** Waits a while for the code that was asked for. @returns whether the callback is verified. */
+  /** Waits for the requested code and tries it. @returns whether the callback is verified; false after `codeWait`. */
   async await(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
     const { arrivals, clock } = this.#options;
     const deadline = clock.monotonic() + codeWait;
@@ -72,7 +71,7 @@ export class Prover {
     }
   }
 
-  /** Tries the codes that are there. @returns whether one was right. */
+  /** Tries the codes that have arrived. @returns whether one was right. */
   async tryCodes(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
     const { accountId, arrivals, verifiers } = this.#options;
     const { callbackid, event } = callback;
@@ -97,7 +96,7 @@ export class Prover {
     try {
       return (await this.#options.callbacks.verify(callbackid, code, { signal })).verified;
     } catch (error) {
-      // What the service answers to a wrong code is not shown: any refusal of this request is taken for one.
+      // The answer to a wrong code is not documented: any refusal is taken for one.
       const refused = error instanceof MirrorError && refusals.has(error.code);
       if (!refused) throw error;
       return false;
