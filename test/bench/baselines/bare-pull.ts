@@ -4,7 +4,7 @@
  * the event loop.
  */
 import type Driver from 'better-sqlite3';
-import { inOrder } from '../../../src/store/sqlite/driver.ts';
+import { withoutSync } from '../../../src/store/sqlite/driver.ts';
 import { textFields } from '../../../src/domain/vendor.ts';
 import { eachPage, type WireVendor } from './bare-get.ts';
 import { bareMirror, timed } from './bare-mirror.ts';
@@ -39,7 +39,7 @@ async function pull(place: Place): Promise<void> {
   };
   await eachPage(
     place,
-    () => inOrder(sqlite, () => takeNumber.immediate()),
+    () => withoutSync(sqlite, () => takeNumber.immediate()),
     ({ response }, readSeq) => {
       if (waiting.length === 0) setImmediate(takeWaiting);
       waiting.push({ vendors: response.result.bill_vendors, readSeq });

@@ -2,7 +2,7 @@
 import Driver from 'better-sqlite3';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ask, boundLimit, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
+import { runQuery, boundLimit, mirrorSql, statement } from '../../../../src/store/sqlite/statement.ts';
 import { collect, sourceTree } from '../../../support/source/source-tree.ts';
 
 function deliveries(): Driver.Database {
@@ -60,7 +60,7 @@ describe('a statement', () => {
 describe('a question', () => {
   it('H9 binds whatever people look for', () => {
     const named = (name: string): unknown[] =>
-      ask(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
+      runQuery(deliveries(), mirrorSql.selectFrom('deliveries').select('id').where('account_id', '=', name));
     expect(named("o'b")).toEqual([{ id: 3 }]);
     expect(named("' OR '1' = '1")).toEqual([]);
   });
