@@ -1,17 +1,17 @@
-/** Absences that have their second proof: by a reading, which says gone, or by a second complete sweep, which says missing. */
+/** Absences with a second proof: a read by id proves `gone`, a second complete sweep proves `missing`. */
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Absence } from '../../store/decide/verdict.ts';
 import type { SweepAttemptOptions } from '../queue/attempt.ts';
 import type { Engine } from '../account/engine.ts';
 
-/** An absence, and the reading that gave it its second proof. */
+/** An absence, and the reading that proved it. */
 export interface ProvenAbsence {
   readonly vendorid: number;
   readonly absence: Absence;
   readonly stamp: ReadStamp;
 }
 
-/** Those of the vendors that the service does not know, by readings that prove it. */
+/** Marks as gone the vendors for which a read by id proved that the service does not know them. */
 export function goneByReading(
   vendorids: readonly number[],
   { absent }: { readonly absent: ReadonlyMap<number, ReadStamp> },
@@ -22,12 +22,12 @@ export function goneByReading(
   });
 }
 
-/** Vendors that two complete sweeps did not show, of which the later one began with that reading. */
+/** Marks as missing vendors that two complete sweeps did not show; `stamp` was taken when the later one began. */
 export function missingBySweep(stamp: ReadStamp, vendorids: Iterable<number>): ProvenAbsence[] {
   return Array.from(vendorids, (vendorid) => ({ vendorid, absence: 'missing', stamp }));
 }
 
-/** Writes down what was proven. */
+/** Stores the proven absences. */
 export async function applyAbsences(
   { mirror }: Engine,
   absences: Iterable<ProvenAbsence>,

@@ -1,4 +1,4 @@
-/** The breaker: many absences at once, and lists that may be blank by a fault, wait for a person's word. */
+/** The circuit breaker: many absences at once, and lists that may be empty by a fault, wait for a person's approval. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Engine } from '../account/engine.ts';
 import type { Complete } from '../sweep/passes.ts';
@@ -10,7 +10,7 @@ export interface BreakerSettings {
   readonly percent: number;
 }
 
-/** What absences are measured against. */
+/** What the number of absences is compared with. */
 export interface BreakerScale {
   /** Vendors of the account that were present before. */
   readonly present: number;
@@ -30,25 +30,25 @@ export class Breaker {
     this.#scale = scale;
   }
 
-  /** @throws MirrorError where so many absences may not be applied. */
+  /** @throws MirrorError `breaker_tripped` where there are too many absences. */
   async check(absences: number): Promise<void> {
     if (trips(absences, this.#scale, this.#engine.sync.breaker)) throw await this.trip(absences);
   }
 
-  /** @throws MirrorError where the list may be blank by a fault. */
+  /** @throws MirrorError `breaker_tripped` where the list may be blank by a fault. */
   async checkBlank(list: Complete): Promise<void> {
     const { present, approved } = this.#scale;
     if (!isBlank(list, Math.max(present, approved))) return;
     throw await this.#waitForPerson({ suspects: list.unreadable, present }, `The service ${describeBlank(list)}.`);
   }
 
-  /** @returns the error of so many absences. */
+  /** Records the tripped breaker. @returns the error to throw. */
   trip(absences: number): Promise<MirrorError> {
     const { present } = this.#scale;
     return this.#waitForPerson({ suspects: absences, present }, `${absences} of ${present} vendors were not listed.`);
   }
 
-  /** What waits for a person's word becomes a finding. */
+  /** Stores a finding for what waits for approval. */
   async #waitForPerson(fields: Finding['fields'], what: string): Promise<MirrorError> {
     await this.#engine.mirror.findings.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
     return new MirrorError(
@@ -58,25 +58,28 @@ export class Breaker {
   }
 }
 
-/** Whether so many suspects may not be acted on. */
+/** Whether there are too many suspects to act on. */
 export function trips(suspects: number, { present, approved }: BreakerScale, settings: BreakerSettings): boolean {
   const limit = Math.max(settings.vendors, Math.floor((present * settings.percent) / 100), approved);
   return suspects > limit;
 }
 
-/** Whether all pages of a list are empty that counts more vendors than the mirror knows: its first page may be all that it ever answers. */
+/**
+ * Whether all pages of a list are empty although it counts more vendors than the mirror knows: the service may answer every page as the
+ * first.
+ */
 export function isBlank({ pages, shown, unreadable }: Complete, known: number): boolean {
   return shown === 0 && pages > 1 && unreadable > known;
 }
 
-/** What such a list does, in words. */
+/** Describes a blank list. */
 export function describeBlank({ pages, unreadable }: Complete): string {
   return `counts ${unreadable} vendors on ${pages} pages and shows none: all are hidden, or every page is answered as the first`;
 }
 
 /**
- * Whether a list is believed that does not show so many suspects. An empty one is no proof of anything: it needs a person's word even for a
- * single vendor, and even to be the first of two.
+ * Whether a list that omits these suspects is accepted as proof. An empty list proves nothing: it needs approval even for a single vendor,
+ * and even as the first of two sweeps.
  */
 export function isBelieved({ shown }: Complete, suspects: number, approved: number): boolean {
   return shown > 0 || approved >= suspects;

@@ -1,9 +1,9 @@
 /**
- * Reads by id what a complete sweep did not show: suspects first, then a few of those that lists hide and of those that are absent.
+ * Reads by id what a complete sweep did not show: suspects first, then some of the hidden and of the absent vendors.
  *
- * A 404 in the service's own error form proves that a vendor is gone. Without that form it may come from a proxy in front of the service:
- * then it counts only between two answered reads of vendors that the list has just shown, or that were just answered. Whatever is
- * found absent is held against the breaker together, and applied afterwards.
+ * A 404 in the service's own error form proves that a vendor is gone. Another 404 may come from a proxy: it counts only between two
+ * successful reads of vendors that the list has just shown or that were just read. Absences are checked against the breaker together, and
+ * applied afterwards.
  */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
@@ -14,28 +14,28 @@ import type { Run } from '../../store/records/run-record.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
 
 interface ReadAbsences {
-  /** Vendors that the service does not know, by readings that prove it. */
+  /** Vendors that do not exist at the service, each with the reading that proved it. */
   readonly absent: ReadonlyMap<number, ReadStamp>;
-  /** Vendors that were answered with a 404 that proves nothing. */
+  /** Vendors whose 404 proves nothing. */
   readonly unproven: ReadonlySet<number>;
-  /** Vendors whose reading was refused, and by which error. */
+  /** Vendors whose read was refused, with the error code. */
   readonly refused: ReadonlyMap<number, string>;
 }
 
-/** Vendors that were just answered, of which one must be answered again. */
+/** How many of the vendors that were just read are tried again to confirm an unproven 404. */
 const mostKnown = 3;
 
-/** What readings by id said of vendors that no list showed. */
+/** The results of reading unlisted vendors by id. */
 export interface UnseenById extends ReadAbsences {
-  /** Hidden vendors that were not read: the highest number of a reading that none of them has passed; undefined for none. */
+  /** For hidden vendors that were not read: the lowest `read_seq` among them; undefined where all were read. */
   readonly unreadSeq: number | undefined;
 }
 
-/** Vendors that lists hide, and vendors that are absent, are read again a few at a time, so that a change of theirs is found too. */
+/** Hidden and absent vendors are read again in portions, so that their changes are found too. */
 const hiddenPerRun = 200;
 const absentPerRun = 50;
 
-/** Reads each suspect, and some of the hidden and the absent; a suspect whose reading is refused becomes a finding. @throws MirrorError of the service. */
+/** Reads all suspects, and some hidden and absent vendors. Refused suspects become findings. @throws MirrorError of the service. */
 export async function readUnseen(
   engine: Engine,
   run: Run,
@@ -54,7 +54,7 @@ export async function readUnseen(
   return { ...read, unreadSeq: hidden[hiddenPerRun]?.read_seq };
 }
 
-/** Reads the vendors, applies what is answered, and tells which are not there. `listed` are vendors that the list has just shown. */
+/** Reads the vendors, applies the answers and collects the absent ones. `listed` are vendors that the list has just shown. */
 async function readById(
   engine: Engine,
   vendorids: Iterable<number>,

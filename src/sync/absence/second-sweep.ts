@@ -1,4 +1,4 @@
-/** A second sweep in one run, which agrees with the first about vendors that neither shows, or says why it agrees to nothing. */
+/** A second sweep within a run: it confirms that vendors are not listed, or says why it confirms nothing. */
 import { sleep } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Engine } from '../account/engine.ts';
@@ -6,16 +6,16 @@ import { observe, type Observation, type ObservationOptions } from '../observe/o
 import type { Mark } from '../../store/records/mark-record.ts';
 
 export interface SecondSweep {
-  /** Numbered before it began. */
+  /** Taken before the sweep began. */
   readonly began: ReadStamp;
-  /** Marks that were due then: it answers them where it agrees. */
+  /** Marks that were due then; a confirming sweep settles them. */
   readonly marks: readonly Mark[];
   readonly observation: Observation;
-  /** Why it agrees to nothing; undefined where it does. */
+  /** Why it confirms nothing; undefined where it does. */
   readonly disagreement: string | undefined;
 }
 
-/** Sweeps once more, as soon as no copy of the list can be as old as `first`. */
+/** Sweeps again after `sync.lag`, when no copy of the list can be as old as the first sweep. */
 export async function sweepAgain(
   engine: Engine,
   first: Observation,
@@ -31,11 +31,11 @@ export async function sweepAgain(
 
 function disagreementOf({ conclusion }: Observation, first: Observation): string | undefined {
   if (!conclusion.complete) return 'the second sweep could not be proven complete';
-  // An empty list agrees to nothing, except to an empty one that a person has believed.
+  // An empty list confirms nothing, except another empty list that a person approved.
   return conclusion.shown === 0 && first.seen.size > 0 ? 'the second list was empty' : undefined;
 }
 
-/** Those of the vendors of which it agrees that they are not listed. */
+/** The vendors that the second sweep did not list either. */
 export function alsoUnlisted(
   { observation, disagreement: refusal }: SecondSweep,
   vendorids: readonly number[],
@@ -43,7 +43,7 @@ export function alsoUnlisted(
   return refusal === undefined ? vendorids.filter((vendorid) => !observation.seen.has(vendorid)) : [];
 }
 
-/** What a person should know of as many suspects of which it decides nothing. */
+/** A note about the suspects that stay undecided. */
 export function describeUnresolved(open: number, { disagreement: refusal }: SecondSweep): string[] {
   if (refusal === undefined) return [];
   return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} open: ${refusal}.`];

@@ -2,21 +2,22 @@ import type { IdSet } from '../sweep/id-set.ts';
 import type { ScannedVendor } from '../../store/records/scanned-vendor.ts';
 
 export interface Unseen {
-  /** Vendors that should have been listed. */
+  /** Vendors that should have been listed and were not. */
   readonly suspects: number[];
-  /** Suspects that an earlier complete sweep had already missed. */
+  /** Suspects that an earlier complete sweep did not show either. */
   readonly missedBefore: ReadonlySet<number>;
-  /** Deleted vendors of a service whose lists hide them, with the reading that showed each last; the one not read for longest first. */
+  /** Deleted vendors where lists hide those; the one not read for longest first. */
   readonly hidden: readonly UnlistedVendor[];
-  /** Vendors that are missing or gone, in the same order: an absence that was concluded wrongly heals when they are read. */
+  /** Missing and gone vendors, in the same order. They are read again, so that a wrong absence is corrected. */
   readonly absent: readonly UnlistedVendor[];
-  /** A few vendors that no list showed, and another reading did moments ago: they ought to be answered by id. */
+  /** A few unlisted vendors that another reading showed moments ago: a read by id should find them. */
   readonly recent: readonly number[];
-  /** Vendors that were present before. */
+  /** Number of vendors that were present. */
   readonly present: number;
   /**
-   * The lowest number of a reading that the sweep could not contradict yet, because what it brought is too young. Its request may have begun
-   * long ago: answers take their time, and mirror time does not pass while the machine is off. Of what happened since, the sweep knows nothing.
+   * The lowest `read_seq` of vendors that are too recently stored for the sweep to contradict; undefined for none. Their reading may have
+   * begun long ago, because answers take time and mirror time stands still while the machine is off, so the run's freshness is limited by
+   * it.
    */
   readonly guardedSeq: number | undefined;
 }
@@ -25,25 +26,25 @@ export type UnlistedVendor = Pick<ScannedVendor, 'vendorid' | 'read_seq'>;
 
 export interface SeenBySweep {
   readonly seen: IdSet;
-  /** Vendors that the sweep saw otherwise than they are held, and did not believe. */
+  /** Vendors that the sweep saw with other values, which were not accepted. */
   readonly guarded: ReadonlySet<number>;
-  /** Whether the sweep's own lists show deleted vendors. */
+  /** Whether the lists of this sweep show deleted vendors. */
   readonly showsDeleted: boolean;
-  /** The counter at the start of the sweep: a vendor with a higher number was seen since. */
+  /** The reading counter when the sweep began: a vendor with a higher number was read since. */
   readonly beganSeq: number;
-  /** Mirror time at which the sweep began, and how long the service may answer from an old copy, in milliseconds. */
+  /** Mirror time when the sweep began, and how long the service may answer from an old copy, in milliseconds. */
   readonly began: number;
   readonly lag: number;
 }
 
 const mostRecent = 3;
 
-/** What `sortUnseen` finds where a sweep showed every vendor that is stored, present and as it is stored. */
+/** The result of `sortUnseen` where the sweep showed all stored vendors as they are stored. */
 export function allSeen(present: number): Unseen {
   return { suspects: [], missedBefore: new Set(), hidden: [], absent: [], recent: [], present, guardedSeq: undefined };
 }
 
-/** Sorts those stored vendors that a sweep did not show. */
+/** Sorts the stored vendors that a sweep did not show. @param scannedVendors the stored vendors of the account, in chunks */
 export async function sortUnseen(
   scannedVendors: AsyncIterable<readonly ScannedVendor[]>,
   { seen, guarded, showsDeleted, beganSeq, began, lag }: SeenBySweep,

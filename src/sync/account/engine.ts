@@ -1,4 +1,4 @@
-/** What every job on one account works with. */
+/** What all sync code of one account works with. */
 import type { VendorsApi } from '../../api/vendors.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { ServiceSettings, SyncSettings } from '../../settings/parse.ts';

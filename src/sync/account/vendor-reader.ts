@@ -1,4 +1,4 @@
-/** One vendor read by its id and applied; and whether the service offers that at all. */
+/** Reads single vendors by id and applies them; finds out whether the service offers that. */
 import type { VendorsApi } from '../../api/vendors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
@@ -8,31 +8,33 @@ import type { Verdict } from '../../store/decide/verdict.ts';
 import type { ReadingContext } from '../../store/records/reading-record.ts';
 import type { Store } from '../../store/store.ts';
 
-/** What a read by id taught. */
+/** The result of a read by id. */
 export type ReadResult =
   | { readonly kind: 'record'; readonly verdict: Verdict }
-  /** The service knows no such vendor. It is proven where the answer is in the service's own error form: a proxy answers 404, too. */
+  /** The service does not know the vendor. `isProven` where the answer has the service's own error form; a proxy may answer 404 too. */
   | { readonly kind: 'absent'; readonly stamp: ReadStamp; readonly isProven: boolean }
-  /** No access, or no answer, says nothing about the vendor. */
+  /** No access or no answer: says nothing about the vendor. */
   | { readonly kind: 'refused'; readonly error: MirrorError };
 
 export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  /** Patient reads leave a part of the rate to prompt ones, which most are. */
+  /** Patient reads leave a part of the rate to prompt ones, the default. */
   readonly priority?: 'patient';
   readonly onRequest?: () => void;
 }
 
-/** Listed vendors that are asked for to find out whether the service reads vendors by id. */
+/** How many listed vendors are read to find out whether the service offers reads by id. */
 const attempts = 3;
 
-/** A service that does not must say so twice, this long apart; what was learned is doubted after a pause that doubles, in milliseconds. */
+/**
+ * That reads are not offered must be found twice, with this time between, in milliseconds. It is checked again after a pause that doubles.
+ */
 const timeBetweenAnswers = 60_000;
 const firstRecheck = 300_000;
 const longestRecheck = 24 * 3_600_000;
 
-/** A service that once answered is believed for a day. */
+/** That reads are offered is checked again after a day. */
 const offeredFor = 24 * 3_600_000;
 
 export class VendorReader {
@@ -41,7 +43,7 @@ export class VendorReader {
   readonly #clock: Clock;
   readonly #setting: ServiceSettings['readOne'];
   #learned: { readonly offered: boolean; readonly until: number } | undefined;
-  /** When it was found first that no listed vendor is answered by id, since one was; and how long that will be believed. */
+  /** When reads were first found not to be offered, and the pause before the next check. */
   notOffered: { readonly since: number; readonly pause: number } | undefined;
 
   constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; setting: ServiceSettings['readOne'] }) {
@@ -52,9 +54,9 @@ export class VendorReader {
   }
 
   /**
-   * Whether the service reads vendors by id. Where that is to be found out, `listed` are ids that a list has just shown: if one of
-   * them is answered, the service offers it; if three are not, it does not for now, and it is asked again next time, until
-   * it has said so twice a minute apart. A refusal teaches nothing.
+   * Whether the service offers reads by id. To find out, up to three of the `listed` ids, which a list has just shown, are read: one
+   * success means yes. Three failures mean no for now; the next call checks again, until it was no twice with a minute between. A refusal
+   * decides nothing.
    */
   async isOffered(listed: Iterable<number>, options: ReadOptions): Promise<boolean> {
     if (this.#setting !== 'auto') return this.#setting === 'get';
@@ -71,11 +73,14 @@ export class VendorReader {
     return false;
   }
 
-  /** Reads a vendor and applies what came. @throws MirrorError where the service cannot be reached or refuses the token. */
+  /**
+   * Reads a vendor and applies the answer.
+   * @throws MirrorError where the service cannot be reached, refuses the token, or offers no reads by id (`not_supported`).
+   */
   async read(vendorid: number, options: ReadOptions): Promise<ReadResult> {
     const sighting = await this.#attempt(vendorid, options);
     if (sighting !== 'not_supported') return sighting;
-    // One answer does not tell whether it is the service's or a proxy's: listed vendors are asked for before the next reading.
+    // A single answer may be a proxy's, so listed vendors are tried before the next read.
     this.#learned = undefined;
     throw new MirrorError('not_supported', 'The service does not read vendors by id.');
   }
@@ -98,7 +103,7 @@ export class VendorReader {
     vendorid: number,
     { context, signal, priority, onRequest }: ReadOptions,
   ): Promise<ReadResult | 'not_supported'> {
-    // A refusal carries no number of its own; this one is lower than that of the request, and so claims less.
+    // An answer without a vendor has no stamp, so this one is used. It is lower than that of the request, and so claims less.
     const stamp = await this.#mirror.takeStamp();
     onRequest?.();
     try {

@@ -17,10 +17,7 @@ export async function sweepContext(engine: Engine, run: Sweeping): Promise<Sweep
   };
 }
 
-/**
- * Whether somebody should have told us: there is a callback, it was not verified just now, and what is held was complete
- * before.
- */
+/** Whether deliveries should have announced changes: a callback exists, it was not verified just now, and a complete sweep came before. */
 async function expectsDeliveries({ mirror, accountId }: Engine, trigger: RunTrigger): Promise<boolean> {
   if (trigger === 'verification') return false;
   return (

@@ -1,4 +1,4 @@
-/** Who should have told us: whether a change that a sweep met had been announced, may still be, or was missed. */
+/** Classifies a change that a sweep met: announced by a delivery, possibly still in flight, or missed. */
 import { parseInstant } from '../../domain/clock.ts';
 import type { Difference, Verdict } from '../../store/decide/verdict.ts';
 import type { FindingKind } from '../../store/tables/mirror-tables.ts';
@@ -6,15 +6,15 @@ import { balanceFields } from '../../domain/vendor.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
 import type { ChangeClassifier, Evidence } from '../../store/records/reading-record.ts';
 
-/** A delivery may take several minutes; in milliseconds. */
+/** How long a delivery may be under way, in milliseconds. */
 export const inFlightTime = 5 * 60_000;
 
-/** The service tells the second in which a vendor changed, in milliseconds. */
+/** `updated_at` has a resolution of one second, in milliseconds. */
 const grain = 1_000;
 
 const balances: ReadonlySet<string> = new Set(balanceFields);
 
-/** Accounts for what a sweep meets at the time `now`, milliseconds since 1970. */
+/** A classifier for the changes of a sweep. @param now wall time, milliseconds since 1970 */
 export function changeClassifier(now: () => number): ChangeClassifier {
   return (vendorid, verdict, evidence) => {
     if (verdict.kind !== 'created' && verdict.kind !== 'updated') return undefined;
@@ -33,12 +33,12 @@ export function changeClassifier(now: () => number): ChangeClassifier {
 
 type Change = Extract<Verdict, { kind: 'created' | 'updated' }>;
 
-/** What moves whenever somebody edits a vendor, or may move alone. */
+/** Fields that change with every edit, or may change alone. */
 const edited: ReadonlySet<string> = new Set(['updated_at', 'tax_defaults', 'presence']);
 
 /**
- * Whether a reading shows something that an event may have told of. A field that lists leave out, and that a reading by number fills in, is
- * no such thing; nor is a balance.
+ * Whether a reading shows a change that an event may have announced: not a balance, and not a field that lists leave out and a read by id
+ * fills in.
  */
 export function isNews(verdict: Verdict): boolean {
   if (verdict.kind !== 'updated') return verdict.kind === 'created';
@@ -51,7 +51,7 @@ function kindOf(verdict: Change): FindingKind | undefined {
   if (after.presence !== 'present') return 'vanished';
   const known = changedValues(verdict);
   if (known.length === 0) return undefined;
-  // A bill moves a balance, and no vendor event tells of it.
+  // A bill changes a balance without a vendor event.
   if (known.every((field) => balances.has(field))) return 'balance_only';
   if (!isNews(verdict)) return undefined;
   if (after.vis_state === 1 && before.vis_state !== 1) return 'missed_delete';
@@ -59,7 +59,7 @@ function kindOf(verdict: Change): FindingKind | undefined {
   return 'missed_update';
 }
 
-/** Fields that are otherwise than a reading had shown them. */
+/** Changed fields that had a value before. */
 function changedValues({ changed, filledIn = [] }: Pick<Difference, 'changed' | 'filledIn'>): readonly string[] {
   return filledIn.length === 0 ? changed : changed.filter((field) => !filledIn.includes(field));
 }

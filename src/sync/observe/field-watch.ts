@@ -1,4 +1,4 @@
-/** Which fields the records of a sweep show, so that one that appears or disappears is noticed. */
+/** Collects the names of the fields that the records of a sweep contain, to detect new and vanished fields. */
 import type { VendorRow } from '../../domain/reading.ts';
 import { vendorFields, type Vendor } from '../../domain/vendor.ts';
 import type { ObservedFields } from '../../store/records/finding-record.ts';
@@ -9,7 +9,7 @@ export class FieldWatch {
   #parsed = 0;
   #rows = 0;
 
-  /** The same rows; what is parsed of them is noticed. */
+  /** Wraps rows so that their fields are recorded when they are parsed. */
   watch(rows: readonly VendorRow[]): VendorRow[] {
     this.#rows += rows.length;
     this.#excluded ??= rows[0]?.excluded;
@@ -22,14 +22,14 @@ export class FieldWatch {
     for (const name of vendor.unknown.keys()) this.#names.add(name);
   }
 
-  /** What was noticed by now. */
+  /** The fields recorded so far. */
   get observed(): ObservedFields {
     const whole = this.#rows > 0 && this.#parsed >= this.#rows;
     return { names: [...this.#names], whole, excluded: [...(this.#excluded ?? [])] };
   }
 }
 
-/** A row that tells when it is parsed. */
+/** A row that reports when it is parsed. */
 class WatchedRow implements VendorRow {
   readonly vendorid: number;
   readonly #row: VendorRow;

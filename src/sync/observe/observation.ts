@@ -1,4 +1,4 @@
-/** What one sweep of the default list showed of an account, besides what it changed in the mirror. */
+/** What a sweep of the default list observed, besides the changes it made to the mirror. */
 import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
@@ -12,26 +12,26 @@ import { inBatches } from '../../domain/async/in-batches.ts';
 import type { SweepContext } from '../../store/records/reading-record.ts';
 
 export interface Observation extends SweepResult {
-  /** Vendors that were seen otherwise than they are stored, and not believed yet. */
+  /** Vendors that were seen with other values than stored, which are not accepted yet. */
   readonly guarded: ReadonlySet<number>;
-  /** Vendors of which a page showed something that an event tells of, believed or not. */
+  /** Vendors with a change that an event announces, accepted or not. */
   readonly news: Pick<ReadonlySet<number>, 'has'>;
-  /** Whether a page of this list showed a deleted vendor. What is stored of a vendor by now says nothing about that. */
+  /** Whether this list showed a deleted vendor. The stored state does not say that. */
   readonly showsDeleted: boolean;
-  /** Records that could not be applied, and why, by vendor. */
+  /** Reasons why records could not be applied, by vendor. */
   readonly unusable: ReadonlyMap<number, string>;
   readonly fields: ObservedFields;
-  /** Whether each vendor that a page showed is stored as it was shown there, and present. */
+  /** Whether all vendors of the list are stored as they were shown, and present. */
   readonly allStored: boolean;
 }
 
 export interface ObservationOptions {
   readonly context: SweepContext;
-  /** Counts while the sweep goes on, for those who watch it. */
+  /** Counts the progress of the run. */
   readonly counter: RunCounter;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
-  /** Told of the pages as they came, after they were applied. */
+  /** Called with pages after they were applied. */
   readonly onPages?: ((pages: readonly VendorPage[]) => void) | undefined;
 }
 
@@ -44,7 +44,10 @@ export async function observe(engine: Engine, options: ObservationOptions): Prom
   return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
 }
 
-/** Sweeps the lists of deleted and archived vendors, where the service has them. @returns whom they showed, and whether the first was whole. */
+/**
+ * Sweeps the lists of deleted and archived vendors, where the service has them.
+ * @returns the vendors that they showed, and whether the list of deleted ones was complete.
+ */
 export async function observeHidden(
   engine: Engine,
   options: ObservationOptions,
@@ -54,7 +57,7 @@ export async function observeHidden(
   return { ...walked, allStored: observer.allStored };
 }
 
-/** What the pages of one sweep have shown so far. */
+/** Collects what the pages of one sweep show. */
 class PageObserver {
   readonly guarded = new Set<number>();
   readonly news = new IdSet();
@@ -68,7 +71,7 @@ class PageObserver {
     for (const [vendorid, verdict] of verdicts) {
       const isGuarded = verdict.kind === 'guarded';
       if (isGuarded) this.guarded.add(vendorid);
-      // What came too late to be believed, and what no event tells of, answers no delivery.
+      // A guarded change counts as news; a change without an event answers no delivery.
       if (isGuarded || isNews(verdict)) news.push(vendorid);
       if (verdict.kind === 'rejected') this.unusable.set(vendorid, verdict.reason);
       const state = stateSeen(verdict);
@@ -105,14 +108,14 @@ function sweepPlan(
   };
 }
 
-/** Windows cost about a fifth more requests than a plain walk, and save those of a walk that a moving list spoils. */
+/** Windows cost about a fifth more requests than a plain walk, but save a walk that a moving list spoils. */
 const costOfWindows = 0.2;
 
 function movesOften(moved: number, walked: number): boolean {
   return walked > 0 && moved / walked > costOfWindows;
 }
 
-/** The state in which a reading showed a vendor; undefined where it does not tell. */
+/** The `vis_state` in a reading; undefined where the verdict does not contain it. */
 export function stateSeen(verdict: Verdict): number | null | undefined {
   switch (verdict.kind) {
     case 'created':

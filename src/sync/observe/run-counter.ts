@@ -1,11 +1,11 @@
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { noCounts, type RunCounts } from '../../store/records/run-record.ts';
 
-/** Counts of one run, which grow. */
+/** The counts of one run. */
 export class RunCounter {
   counts: RunCounts = noCounts;
 
-  /** The counts as they would be with these pages too; a page counts once it is applied. */
+  /** The counts including these pages; a page counts once it is applied. */
   withPages(pages: readonly ReadonlyMap<number, Verdict>[]): RunCounts {
     const counts = { ...this.counts, pages: this.counts.pages + pages.length };
     return pages.reduce((sum, verdicts) => withVerdicts(sum, verdicts.values()), counts);
@@ -20,7 +20,7 @@ export class RunCounter {
     this.counts = { ...this.counts, requests: this.counts.requests + 1 };
   }
 
-  /** What the sweeps of a run showed, all together: a vendor that several walks showed counts once. */
+  /** Sets the number of vendors that all sweeps of the run showed; a vendor of several walks counts once. */
   setSeen(seen: number): void {
     const { created, updated } = this.counts;
     this.set({ seen, unchanged: Math.max(0, seen - created - updated) });

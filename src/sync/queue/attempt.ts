@@ -1,4 +1,4 @@
-/** One attempt at one mark: its vendor is read, and done with the mark what the retry policy says. */
+/** One attempt at one mark: reads its vendor, and does with the mark what the retry policy says. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Engine } from '../account/engine.ts';
@@ -18,13 +18,13 @@ export interface AttemptOptions {
   readonly onVerdict?: (verdict: Verdict) => void;
 }
 
-/** How a sweep's run attends to marks and reads by id. */
+/** Options of attempts within a run that sweeps. */
 export interface SweepAttemptOptions extends AttemptOptions {
   readonly context: SweepContext;
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
-/** Readings by id of a run leave a part of the rate to prompt ones, and count as the run's. */
+/** The options for reads by id within a run: patient, and counted for the run. */
 export function attemptOptionsOf({ context, counter, signal }: ObservationOptions): SweepAttemptOptions {
   return {
     context,
@@ -35,7 +35,10 @@ export function attemptOptionsOf({ context, counter, signal }: ObservationOption
   };
 }
 
-/** Attends to a mark. @throws whatever the signal says when it is aborted, and MirrorError `not_supported`. */
+/**
+ * Reads the vendor of a mark, and settles, defers or parks the mark.
+ * @throws the signal's reason when it is aborted, and MirrorError `not_supported`.
+ */
 export async function processMark(engine: Engine, mark: Mark, options: AttemptOptions): Promise<void> {
   const openDeliveries = await engine.mirror.queue.openDeliveries(mark);
   const found = await tryRead(engine, mark.vendorid, options);
@@ -43,7 +46,7 @@ export async function processMark(engine: Engine, mark: Mark, options: AttemptOp
   await finishAttempt(engine, mark, resultOf(engine, found, openDeliveries), openDeliveries);
 }
 
-/** Reads a vendor; a failure refuses it. @throws as `attend`. */
+/** Reads a vendor; an error becomes a `refused` result. @throws as `processMark`. */
 export async function tryRead({ reader }: Engine, vendorid: number, options: AttemptOptions): Promise<ReadResult> {
   try {
     return await reader.read(vendorid, options);
@@ -53,7 +56,7 @@ export async function tryRead({ reader }: Engine, vendorid: number, options: Att
   }
 }
 
-/** Does with a mark what the retry policy says. `told` are the deliveries that had come before the reading. */
+/** Settles, defers or parks a mark by the retry policy. @param openDeliveries deliveries that had come before the reading */
 export async function finishAttempt(
   { mirror, sync }: Engine,
   mark: Mark,
@@ -71,7 +74,7 @@ export async function finishAttempt(
       const changed = await (step.kind === 'settle'
         ? mirror.queue.settle(mark, step.outcome)
         : mirror.queue.defer(mark, step.deferral, step.outcome));
-      // The newer mark stands, and what had come before the reading is answered all the same.
+      // The vendor was marked again: the new mark stays, but the deliveries before the reading are settled.
       if (!changed && step.outcome === 'applied') await mirror.queue.settleDeliveries(mark, openDeliveries);
     }
   }

@@ -1,4 +1,4 @@
-/** What the log says of a vendor that a delivery brought: its id and names of fields, never its data. */
+/** The log message for a change that a delivery announced: id and field names, never vendor data. */
 import type { VisState } from '../../domain/vendor.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 

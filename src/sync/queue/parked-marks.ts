@@ -1,11 +1,11 @@
-/** What was given up: a reconciliation wakes it, and ends those deliveries whose vendor it does not find either. */
+/** Parked marks: a reconciliation retries them, and settles deliveries whose vendor it does not find either. */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { Engine } from '../account/engine.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { ParkedDeliveries } from '../../store/records/delivery-record.ts';
 
-/** What was parked is marked again. @returns the deliveries that were given up before now. */
+/** Marks parked vendors again. @returns the deliveries that were parked before. */
 export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedDeliveries[]> {
   const parked = await mirror.queue.parkedMarks(accountId);
   await mirror.queue.markVendors(
@@ -18,14 +18,14 @@ export async function wakeParked({ mirror, accountId }: Engine): Promise<ParkedD
 }
 
 /**
- * Ends the deliveries that were parked before the sweep began, and whose vendor neither the list nor a reading shows. Marks alone would
- * not end them: each further delivery about the same number puts its mark off.
+ * Settles deliveries that were parked before the sweep began and whose vendor neither the list nor a read shows. The marks alone would not
+ * end them, because each further delivery for the same id defers the mark.
  */
 export async function settleParked(
   engine: Engine,
   parked: readonly ParkedDeliveries[],
   seen: IdSet,
-  /** Undefined where vendors cannot be read by id. */
+  /** Undefined where there are no reads by id. */
   options: AttemptOptions | undefined,
 ): Promise<void> {
   if (parked.length === 0) return;

@@ -1,4 +1,4 @@
-/** What a run does about open marks: it reads their vendors, or, where none can be read by id, its complete sweep answers them. */
+/** What a run does with open marks: it reads their vendors, or, where there are no reads by id, its complete sweep settles them. */
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import { processMark, finishAttempt, type AttemptOptions } from './attempt.ts';
@@ -6,10 +6,10 @@ import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
-/** Rounds of reading again what was too young to be contradicted; what still moves then waits in the queue. */
+/** Rounds of reading vendors that were guarded; those that still change stay in the queue. */
 const rounds = 3;
 
-/** A complete sweep answers the marks that were made before it began. */
+/** Settles marks that were made before a complete sweep began, by what it showed. */
 export async function settleMarks(
   engine: Engine,
   marks: readonly Mark[],
@@ -25,7 +25,10 @@ export async function settleMarks(
   }
 }
 
-/** Reads again what is marked: now, or as soon as the guard allows. What is due later is the worker's, or the next run's. @returns what a person should know. */
+/**
+ * Reads marked vendors that are due now or within `sync.lag`. Later ones are left to the worker or the next run.
+ * @returns notes for the run report.
+ */
 export async function readMarked(engine: Engine, options: AttemptOptions): Promise<string[]> {
   const { mirror, accountId, sync, clock } = engine;
   for (let round = 0; round < rounds; round++) {

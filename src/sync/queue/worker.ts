@@ -1,6 +1,6 @@
 /**
- * The worker drains the queue of one account: marks that are due are attended to, several at a time; where the service reads
- * no vendor by number, one sweep answers all of them. It wakes when a delivery came, and when a mark falls due.
+ * Drains the queue of one account: processes due marks, several at a time; where there are no reads by id, one sweep settles all of them.
+ * Woken by deliveries, and when a mark becomes due.
  */
 import { sleptThrough } from '../../domain/clock.ts';
 import type { Service } from '../../domain/lifecycle.ts';
@@ -16,10 +16,10 @@ import type { Engine } from '../account/engine.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
-/** The longest nap, in milliseconds: clocks may jump, and another process may mark vendors too. */
+/** The longest wait, in milliseconds: clocks may jump, and other processes may mark vendors too. */
 const longestWait = 30_000;
 
-/** Marks taken at once. */
+/** The most marks of one round. */
 const batch = 200;
 
 export class Worker implements Service {
@@ -45,7 +45,7 @@ export class Worker implements Service {
     return this.#life.stop();
   }
 
-  /** There may be something to do. */
+  /** A vendor may have been marked. */
   wake(): void {
     this.wakeUps.notify();
   }
@@ -61,14 +61,14 @@ export class Worker implements Service {
       } catch (error) {
         if (isStopped()) return;
         this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
-        // What is due stays due: without a rest, which nothing that comes cuts short, the same would fail again at once, and again.
+        // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
         failures += 1;
         await sleptThrough(this.#engine.clock, queueRest(failures), signal);
       }
     }
   }
 
-  /** @returns whether anything was due. @throws whatever keeps the marks from being answered. */
+  /** Processes the due marks. @returns whether there were any. @throws what keeps marks from being processed. */
   async #drain(signal: AbortSignal): Promise<boolean> {
     const { mirror, accountId, concurrency } = this.#engine;
     const marks = await mirror.queue.dueMarks(accountId, batch);
@@ -96,7 +96,7 @@ export class Worker implements Service {
     if (message !== undefined) this.#engine.log.info({ account: account_id, vendorid }, message);
   }
 
-  /** What a sweep met, and could not believe yet, is the sweep's to account for; everything else goes back to the delivery. */
+  /** A guarded mark without a delivery belongs to the sweep that met the change; all others belong to their delivery. */
   async #contextOf(mark: Mark): Promise<AttemptOptions['context']> {
     const { mirror, accountId } = this.#engine;
     const delivery = (await mirror.queue.openDeliveries(mark)).at(-1);
@@ -109,7 +109,7 @@ export class Worker implements Service {
     return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
-  /** Waits for the next mark that falls due, or for a nudge since `heard` of them had come. */
+  /** Waits until the next mark is due, or until there were more wake-ups than before. */
   async waitForMarks(heard: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
     const next = await mirror.queue.untilNextMark(accountId);

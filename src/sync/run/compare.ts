@@ -1,4 +1,4 @@
-/** Walks the source and compares it with the mirror, field by field; writes no vendor. */
+/** Compares the service with the mirror, field by field; changes no vendor. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { VendorRow } from '../../domain/reading.ts';
@@ -29,7 +29,7 @@ export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
   readonly onProgress?: ((progress: SweepProgress) => void) | undefined;
 }
 
-/** Compares an account. Expected failures stand in the report. */
+/** Compares an account. Expected errors are in the report. */
 export async function verify(engine: Engine, options: VerifyOptions): Promise<VerifyReport> {
   const { mirror, accountId } = engine;
   const run = await mirror.runs.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
@@ -107,7 +107,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });
-  // Lists may lag: what seems to differ is read by its number, where the service offers that.
+  // Lists may lag: differences are checked by reading the vendor, where the service offers that.
   await eachBounded([...found.keys()], engine.concurrency, async (vendorid) => {
     const row = await record(engine, vendorid, options.signal, counter);
     if (row) await check([row]);
@@ -116,7 +116,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
   return {
     outcome: differences.length === 0 ? 'equal' : 'different',
     sourceTotal: seen.size,
-    // Deleted ones that no list shows cannot be compared.
+    // Deleted vendors that lists hide cannot be compared.
     mirrorTotal: unseen.present - unseen.hidden.length,
     differences,
     error: undefined,

@@ -1,4 +1,4 @@
-/** A sweep on which a run may rely: its list is proven complete, and every record of it could be used. */
+/** A sweep that a run may rely on: proven complete, and with only usable records. */
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Engine } from '../account/engine.ts';
@@ -10,7 +10,7 @@ import type { Finding } from '../../store/records/finding-record.ts';
 
 export type CompleteObservation = Observation & { readonly conclusion: Complete };
 
-/** Sweeps the default list. The first list of all may be empty by a fault, and there is nothing to contradict it: it is swept twice. */
+/** Sweeps the default list. The very first list of an account may be empty by a fault, and nothing contradicts it: it is swept twice. */
 export async function observeList(engine: Engine, options: ObservationOptions): Promise<Observation> {
   const { mirror, accountId, clock, sync } = engine;
   const observation = await observe(engine, options);
@@ -25,7 +25,7 @@ export async function observeList(engine: Engine, options: ObservationOptions): 
   return observe(engine, options);
 }
 
-/** @throws MirrorError `record_rejected`, which becomes a finding, and `sweep_incomplete`. */
+/** Checks that a sweep is complete. @throws MirrorError `record_rejected`, after storing findings, and `sweep_incomplete`. */
 export async function requireComplete(
   { mirror }: Engine,
   run: Run,
@@ -48,7 +48,10 @@ export async function requireComplete(
   return { ...observation, conclusion };
 }
 
-/** Findings about the list as a whole: its fields, its count, and changes that no delivery told of in time. @returns what a person should know. */
+/**
+ * Stores findings about the list as a whole: its fields, its count, and changes that no delivery announced in time.
+ * @returns notes for the run report.
+ */
 export async function reportList(
   engine: Engine,
   run: Run,
@@ -71,7 +74,7 @@ export async function reportList(
   ];
 }
 
-/** @throws MirrorError where an empty list contradicts what is stored. */
+/** @throws MirrorError `sweep_incomplete` where the list is empty but the mirror holds active vendors. */
 export async function refuseEmptyList({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
   if (shown === 0 && (await mirror.vendors.newestActive(accountId)).length > 0)
     throw new MirrorError(

@@ -1,19 +1,19 @@
-/** What a complete run may claim. */
+/** How fresh the mirror is after a complete run. */
 import type { Engine } from '../account/engine.ts';
 import type { Run } from '../../store/records/run-record.ts';
 
-/** What is known to be in the mirror after a complete run, as moments: Unix ms; null where the clock of today tells none. */
+/** Moments, Unix ms, up to which the mirror is complete; null where the current clock cannot say. */
 export interface Freshness {
-  /** Everything that had happened by then, and everything of what lists show. */
+  /** `safeAsOf`: for all vendors; `listedAsOf`: for those that lists show. */
   readonly safeAsOf: number | null;
   readonly listedAsOf: number | null;
 }
 
-/** Readings that the run has not passed, by their numbers; undefined for none. */
+/** Numbers of the oldest readings that the run could not replace; undefined for none. */
 export interface FreshnessLimits {
-  /** Of vendors that were too young to be contradicted. */
+  /** Of vendors that were stored too recently to be contradicted. */
   readonly guardedSeq: number | undefined;
-  /** Of vendors that lists hide and nobody read. */
+  /** Of hidden vendors that were not read. */
   readonly unreadSeq: number | undefined;
 }
 

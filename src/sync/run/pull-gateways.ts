@@ -1,4 +1,4 @@
-/** Gateways of an account: the whole list, stored in one transaction. */
+/** Mirrors the gateways of an account, in one transaction. */
 import type { GatewaysApi } from '../../api/gateways.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -7,7 +7,7 @@ export interface GatewayCount {
   readonly removed: number;
 }
 
-/** Mirrors the gateways. A gateway is only called removed when a second list, asked for at once, does not show it either. */
+/** Mirrors the gateways. One counts as removed only when a second list, requested at once, does not show it either. */
 export async function pullGateways(
   { gateways, mirror, accountId }: { gateways: GatewaysApi; mirror: Store; accountId: string },
   signal: AbortSignal,

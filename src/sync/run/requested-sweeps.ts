@@ -1,4 +1,4 @@
-/** Runs the sweeps that deliveries ask for, each as soon as it may begin. It wakes when a delivery came, and when a request falls due. */
+/** Runs the sweeps that deliveries request, as soon as each is due. Woken by deliveries. */
 import { asMirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
@@ -6,7 +6,7 @@ import { background } from '../../domain/async/background.ts';
 import type { Engine } from '../account/engine.ts';
 import { untilDue } from './sweep-request.ts';
 
-/** The longest nap, in milliseconds: clocks may jump, and another process may ask too. */
+/** The longest wait, in milliseconds: clocks may jump, and other processes may request sweeps too. */
 const longestWait = 30_000;
 
 export class RequestedSweeps implements Service {
@@ -32,7 +32,7 @@ export class RequestedSweeps implements Service {
     return this.#life.stop();
   }
 
-  /** A sweep may have been asked for. */
+  /** A sweep may have been requested. */
   wake(): void {
     this.wakeUps.notify();
   }
@@ -52,12 +52,12 @@ export class RequestedSweeps implements Service {
       const request = await mirror.sweepRequests.sweepRequest(accountId);
       return request ? untilDue(this.#engine, request, mirror.moment()) : longestWait;
     } catch {
-      // The file is locked, or was taken away: whoever else needs it says so.
+      // The file is locked or gone; other users of it report that.
       return longestWait;
     }
   }
 
-  /** @returns whether it could be carried out. */
+  /** @returns whether the sweep ran. */
   async #sweepOnce(signal: AbortSignal): Promise<boolean> {
     const { log, accountId } = this.#engine;
     try {
@@ -70,7 +70,7 @@ export class RequestedSweeps implements Service {
     }
   }
 
-  /** Waits, or until a nudge since `heard` of them had come. */
+  /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
   async wait(heard: number, ms: number, signal: AbortSignal): Promise<void> {
     await this.wakeUps.waitForMore(heard, Math.min(longestWait, ms), this.#engine.clock, signal).catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-/** What becomes of the vendors that a run's lists did not show, and of what was marked: read by id, or a second sweep must agree. */
+/** Decides about unlisted vendors and open marks of a run: by reads by id, or by a second sweep that agrees. */
 import type { ReadStamp } from '../../domain/reading.ts';
 import { applyAbsences, goneByReading, missingBySweep, type ProvenAbsence } from '../absence/absences.ts';
 import { readUnseen, type UnseenById } from '../absence/by-id.ts';
@@ -14,36 +14,36 @@ import type { CompleteObservation } from './complete-sweep.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 import type { Run } from '../../store/records/run-record.ts';
 
-/** What the lists of an account showed, and what was known when their sweep began. */
+/** What the sweep of a run showed, and the state when it began. */
 export interface SweepOutcome {
   readonly began: ReadStamp;
-  /** Marks that were due. */
+  /** Marks that were due when the sweep began. */
   readonly marks: readonly Mark[];
-  /** The default list, and whom it or another one showed. */
+  /** The default list, and the vendors that any list showed. */
   readonly list: CompleteObservation;
   readonly seen: IdSet;
   readonly unseen: Unseen;
-  /** Whether the list is believed when it does not show somebody: an empty one needs a person's word. */
+  /** Whether the list counts as proof of absence: an empty one needs approval. */
   readonly isBelieved: boolean;
 }
 
 export interface Resolution {
-  /** Suspects that no reading has shown, where absences are not believed. */
+  /** Suspects that no reading showed, where the list does not count as proof. */
   readonly unconfirmed: number;
-  /** Hidden vendors that were not read in this run: the highest number of a reading that none of them has passed; undefined for none. */
+  /** For hidden vendors that were not read: the lowest `read_seq` among them; undefined where all were read. */
   readonly unreadSeq: number | undefined;
-  /** What a person should know, in sentences. */
+  /** Notes for the run report, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** Some vendors that lists have just shown, or another reading. */
+/** A sample of vendors that lists or other readings have just shown. */
 export function sampleListed({ seen, unseen }: SweepOutcome): number[] {
   return [...sampleMiddle(seen), ...unseen.recent];
 }
 
 /**
- * Reads by id those whom no list showed, and what is marked. Where a 404 proves nothing, a second complete sweep must agree: an earlier
- * run's, or one more now.
+ * Reads unlisted and marked vendors by id. Where a 404 proves nothing, a second complete sweep must agree: an earlier run's, or one more
+ * now.
  * @throws MirrorError `breaker_tripped`, and of the service.
  */
 export async function resolveById(
@@ -61,7 +61,7 @@ export async function resolveById(
     const hidden = unseen.hidden.map(({ vendorid }) => vendorid);
     const gone = goneByReading([...unseen.suspects, ...hidden], read);
     await breaker.check(gone.length + missing.length);
-    // Those that were absent before count no more: the newer reading says that they still are.
+    // Vendors that were absent before are not counted again: the new reading only confirms it.
     const stillGone = goneByReading(
       unseen.absent.map(({ vendorid }) => vendorid),
       read,
@@ -84,7 +84,7 @@ interface Missing {
 
 const noneMissing: Missing = { missing: [], notes: [] };
 
-/** Whether sweeps agree about suspects that were answered with a 404 which proves nothing. */
+/** Absences of suspects whose 404 proves nothing, where two sweeps agree. */
 async function proveMissing(
   engine: Engine,
   { list, unseen }: SweepOutcome,
@@ -103,7 +103,7 @@ async function proveMissing(
   return { missing: missingBySweep(await engine.mirror.takeStamp(), again), notes: [] };
 }
 
-/** Where none can be read by id, an earlier complete sweep or one more now must agree, and the sweeps answer what is marked. */
+/** Without reads by id: an earlier complete sweep, or one more now, must agree, and the sweeps settle the marks. */
 export async function resolveBySweep(
   engine: Engine,
   swept: SweepOutcome,
@@ -135,7 +135,7 @@ function describeUnproven(count: number): string[] {
   ];
 }
 
-/** Some ids from the middle of a list: the ends are where rows come and go. */
+/** A few ids from the middle of a list, because rows come and go at its ends. */
 function sampleMiddle(seen: IdSet): number[] {
   const ids = [...seen];
   return [0.5, 0.25, 0.75].map((part) => ids[Math.floor(ids.length * part)]).filter((id) => id !== undefined);

@@ -1,6 +1,6 @@
 /**
- * One run at a time on each account. A request joins a run that has not begun; one that comes while a run is under way gets a
- * run of its own afterwards, because nobody may join a sweep that has begun.
+ * Runs one job at a time for an account. A request joins a run that has not begun; one that comes during a run gets its own run afterwards,
+ * because a sweep that has begun may have missed what the request is about.
  */
 import type { RunReport } from './run.ts';
 
@@ -10,7 +10,7 @@ export type RunRequest = Parameters<RunJob>[0];
 export type RunJob = (request: {
   readonly kind: 'pull' | 'reconcile';
   readonly trigger: RunReport['trigger'];
-  /** How many absences a person has allowed. */
+  /** How many absences a person approved. */
   readonly approved?: number;
   readonly signal: AbortSignal;
 }) => Promise<RunReport>;
@@ -27,7 +27,7 @@ export class RunService {
     this.#job = job;
   }
 
-  /** A run that begins after this call. A reconciliation does all that a pull does, and so takes its place. */
+  /** Requests a run that begins after this call. A reconciliation includes a pull, so it replaces a waiting one. */
   request(requested: RequestedRun): Promise<RunReport> {
     const waiting = this.#waiting;
     if (waiting) {
@@ -45,7 +45,7 @@ export class RunService {
     return report;
   }
 
-  /** Ends the run under way, refuses those that wait, and resolves when nothing runs any more. */
+  /** Aborts the run under way, rejects waiting ones, and resolves when none runs. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Stopping.'));
     await this.#last;

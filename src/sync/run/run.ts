@@ -1,4 +1,4 @@
-/** A run, and how it ended: what went wrong is told, and never thrown. */
+/** One pull or reconciliation, recorded from start to end; errors are in its report. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProofKind, RunOutcome, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { Engine } from '../account/engine.ts';
@@ -17,11 +17,11 @@ export interface RunReport {
   readonly proof: ProofKind | null;
   readonly counts: RunCounts;
   readonly error: MirrorError | undefined;
-  /** What else a person should know, in sentences. */
+  /** Notes for a person, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** Runs one pull or reconciliation of an account. Expected failures end the run and stand in the report. */
+/** Runs one pull or reconciliation of an account. Expected errors end the run and are in the report. */
 export async function pull(engine: Engine, options: PullOptions): Promise<RunReport> {
   const { mirror, accountId } = engine;
   const { kind, trigger } = options;

@@ -1,21 +1,21 @@
-/** Sweeps that deliveries ask for: when they begin, and which deliveries they answer. */
+/** Sweeps that deliveries request: when they are due, and which deliveries they settle. */
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
 import { secondLookDelay } from '../queue/retry-policy.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { SweepAnswer, SweepRequest } from '../../store/records/sweep-record.ts';
 
-/** The shortest rest between two sweeps that were asked for, in milliseconds; a longer sweep rests as long as it took. */
+/** The shortest pause between two requested sweeps, in milliseconds; at least as long as the sweep took. */
 const shortestPause = 60_000;
 
-/** How old a request must be when a sweep begins that answers it: before, lists may not show yet what it is about. */
+/** How old a request must be when its sweep begins, in milliseconds: before, lists may not show the change yet. */
 function settlingTime({ sync }: Pick<Engine, 'sync'>): number {
   return secondLookDelay(sync);
 }
 
 /**
- * Milliseconds until a sweep shall begin for this request, at that moment of mirror time: when the last one that asked is old enough, so
- * that one sweep answers a burst; where they never end, when the first one is twice as old.
+ * Milliseconds until the sweep for this request is due, at this moment of mirror time: when the last request is old enough, so that one
+ * sweep answers a burst; where requests never stop, when the first is twice as old.
  */
 export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, moment: number): number {
   const { askedMs, lastMs, restUntilMs } = request;
@@ -23,7 +23,7 @@ export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, mo
   return Math.max(0, due - moment, restUntilMs - moment);
 }
 
-/** An open request, as a sweep finds it when it begins. */
+/** A request that was open when a sweep began. */
 export interface OpenRequest {
   readonly request: SweepRequest;
   /** Mirror time. */
@@ -35,7 +35,7 @@ export async function openRequest({ mirror, accountId }: Engine): Promise<OpenRe
   return request && { request, moment: mirror.moment() };
 }
 
-/** Answers the request that was open when a sweep began, which was complete and showed these. */
+/** Finishes the request that was open when a complete sweep began, and settles its deliveries by what the sweep showed. */
 export async function finishRequest(
   engine: Engine,
   { request, moment }: OpenRequest,
@@ -43,7 +43,7 @@ export async function finishRequest(
 ): Promise<void> {
   const { mirror, accountId } = engine;
   const upToMs = moment - settlingTime(engine);
-  // Counted from the request: our clock may have been set since, mirror time was not.
+  // Relative to the request: our clock may have been set since, mirror time was not.
   const upTo = request.askedAt + upToMs - request.askedMs;
   const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(engine, moment) };
   const { lastDelivery } = request;
@@ -57,11 +57,11 @@ export async function finishRequest(
       vendors.map((vendor) => ({ ...vendor, outcome: outcomeOf(vendor.vendorid, seen, news) })),
     );
   }
-  // What no list shows, and the queue cannot hold yet, is asked for again.
+  // Vendors that no list showed and that do not fit into the queue: the request stays open.
   await mirror.sweepRequests.postponeSweepRequest(accountId, answer.restUntilMs);
 }
 
-/** Puts off the next sweep for a request, after one that came to nothing. */
+/** Postpones the next sweep for a request whose sweep failed. */
 export async function postponeRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
   await engine.mirror.sweepRequests.postponeSweepRequest(engine.accountId, restUntil(engine, moment));
 }

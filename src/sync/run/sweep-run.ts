@@ -1,4 +1,4 @@
-/** What a run does: sweep the list, prove it, ask after those it did not show, and claim no more than that. */
+/** The steps of a run: sweep the list, prove it complete, resolve unlisted vendors, and record how fresh the mirror is. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
@@ -22,27 +22,27 @@ export interface PullOptions {
   readonly kind: 'pull' | 'reconcile';
   readonly trigger: RunTrigger;
   readonly signal: AbortSignal;
-  /** How many absences a person has allowed. */
+  /** How many absences a person approved. */
   readonly approved?: number;
   readonly onProgress?: (progress: SweepProgress) => void;
-  /** Told of the pages of all lists, after they were applied. */
+  /** Called with the pages of all lists after they were applied. */
   readonly onPages?: (pages: readonly VendorPage[]) => void;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   readonly counts: RunCounts;
-  /** How the list was proven complete, and whether it was seen to move; null where that is not known. */
+  /** How the list was proven complete, and whether it moved during the sweep; null where unknown. */
   readonly proof: ProofKind | null;
   readonly moved: boolean | null;
-  /** What a person should know, in sentences. */
+  /** Notes for the run report, in sentences. */
   readonly notes: readonly string[];
-  /** Of a run that is complete. */
+  /** Of a complete run only. */
   readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
 }
 
-/** Carries out a run. What it has learned by the time it fails is part of its result, too. */
+/** Carries out one run. Its result includes what was learned before a failure. */
 export class SweepRun {
   readonly #engine: Engine;
   readonly #options: PullOptions;
@@ -58,7 +58,7 @@ export class SweepRun {
     this.#run = run;
   }
 
-  /** Runs it to its end. Whatever goes wrong stands in the result. */
+  /** Runs to the end; errors are in the result. */
   async run(): Promise<RunResult> {
     let claims: Freshness | undefined;
     let error: MirrorError | undefined;
@@ -110,7 +110,7 @@ export class SweepRun {
     return freshnessOf(engine, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
   }
 
-  /** Sweeps the lists, and sorts the vendors that they did not show. @throws MirrorError where the default list is not whole. */
+  /** Sweeps the lists and sorts the unlisted vendors. @throws MirrorError where the default list is incomplete. */
   async #sweep(options: ObservationOptions): Promise<SweepOutcome> {
     const engine = this.#engine;
     const { mirror, accountId, sync } = engine;
@@ -127,7 +127,7 @@ export class SweepRun {
     this.#counter.setSeen(seen.size);
     this.#notes.push(...(await reportList(engine, this.#run, list)));
 
-    // Where as many are stored as were shown, and those are stored, nobody else is: there is no need to look at each.
+    // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const allStored = list.allStored && hidden?.allStored !== false;
     const unseen =
       allStored && (await mirror.vendors.countVendors(accountId)) === seen.size
@@ -145,7 +145,7 @@ export class SweepRun {
     return { began, marks, list, seen, unseen, isBelieved: isBelieved(list.conclusion, suspects, approved) };
   }
 
-  /** Whether vendors are read by id; undefined where nothing needs it. */
+  /** Whether vendors are read by id; undefined where none needs to be. */
   async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
     const { mirror, accountId, reader } = this.#engine;
     const { suspects, hidden, absent } = swept.unseen;
@@ -167,7 +167,7 @@ export class SweepRun {
   }
 }
 
-/** What is said of a run that was stopped from outside. */
+/** The error of a run that was aborted. */
 export function interruptedError({ counts }: RunCounter): MirrorError {
   const pages = counts.pages === 1 ? 'one page' : `${counts.pages} pages`;
   return new MirrorError('interrupted', `Interrupted after ${pages}; what was read is kept.`);

@@ -1,11 +1,11 @@
-/** A set of vendor numbers that stays small: eight bytes each, however many there are. */
+/** A compact set of vendor ids: eight bytes each. */
 
 export class IdSet implements Iterable<number> {
   #ids = new Float64Array(1_024);
   #length = 0;
-  /** Where sorted stretches begin, each at least twice as long as the next. */
+  /** Starts of the sorted segments, each at least twice as long as the next. */
   #starts: number[] = [];
-  /** Where the last of them ends. */
+  /** End of the last sorted segment. */
   #sorted = 0;
 
   constructor(ids: Iterable<number> = []) {
@@ -27,7 +27,7 @@ export class IdSet implements Iterable<number> {
     return this.#settled().length;
   }
 
-  /** May be asked between additions: each number is sorted a few times, and not each time. */
+  /** May be called between additions: each id is sorted only a few times, not each time. */
   has(id: number): boolean {
     this.#sortTail();
     return this.#starts.some((start, index) => {
@@ -54,7 +54,7 @@ export class IdSet implements Iterable<number> {
     return this.#ids.subarray(0, this.#length);
   }
 
-  /** Sorts what was added, together with the stretches before it that are not twice as long. */
+  /** Sorts the new ids, together with the preceding segments that are not twice as long. */
   #sortTail(): void {
     if (this.#sorted === this.#length) return;
     let begin = this.#sorted;
@@ -76,7 +76,7 @@ export class IdSet implements Iterable<number> {
   }
 }
 
-/** Whether `id` is one of these, which ascend. */
+/** Whether `id` is among the ids, which are sorted ascending. */
 function holds(ids: Float64Array, id: number): boolean {
   let [low, high] = [0, ids.length];
   while (low < high) {

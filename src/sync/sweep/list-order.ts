@@ -1,6 +1,6 @@
 /**
- * In which order a list stands, read from its rows and never assumed: by number, by creation or by last update, in one
- * direction. A single pair of neighbours in the wrong order refutes a candidate for good; many in the right one support it.
+ * Detects the order of a list from its rows: by id, creation or last update, in either direction. A single pair of neighbours in the wrong
+ * order refutes an order for good; many in the right order support it.
  */
 import { parseInstant } from '../../domain/clock.ts';
 import type { VendorRow } from '../../domain/reading.ts';
@@ -14,7 +14,7 @@ export interface ListOrder {
   readonly descending: boolean;
 }
 
-/** The times of the first and the last row, Unix ms, and how many rows at the end bear the last one. */
+/** The times of the first and last row, Unix ms, and how many rows at the end have the last one. */
 export interface Edge {
   readonly first: number;
   readonly last: number;
@@ -22,14 +22,14 @@ export interface Edge {
 }
 export type TimeEdges = Readonly<Record<TimeKey, Edge>>;
 
-/** Neighbours that rise, fall, or are equal. */
+/** Counts of neighbours that rise, fall or are equal. */
 interface Pairs {
   rising: number;
   falling: number;
   equal: number;
 }
 
-/** So many neighbours in one direction are no accident: by chance, one order in 21! has them. */
+/** This many neighbours in one direction are no coincidence: a random order has them once in 21! times. */
 const enoughPairs = 20;
 
 const noPairs = (): Pairs => ({ rising: 0, falling: 0, equal: 0 });
@@ -48,8 +48,8 @@ export class ObservedOrder {
   }
 
   /**
-   * Takes the rows of one page into account; records are parsed only where times are asked for, or numbers do not tell the order.
-   * @returns the times at both ends of the page; undefined where nobody looked.
+   * Adds the rows of one page. Records are parsed only where times are needed.
+   * @returns the times at both ends of the page; undefined where records were not parsed.
    */
   observe(rows: readonly VendorRow[], observeTimes = false): TimeEdges | undefined {
     this.#pages += 1;
@@ -57,7 +57,7 @@ export class ObservedOrder {
       rows.map(({ vendorid }) => vendorid),
       this.#pairs.vendorid,
     );
-    // The first page tells more than it costs.
+    // The first page is always parsed: it costs little.
     if (!observeTimes && this.#pages > 1 && !isRefuted(this.#pairs.vendorid, 'vendorid')) return undefined;
     const times = rows.map(timesOf);
     return Object.fromEntries(
@@ -69,7 +69,7 @@ export class ObservedOrder {
     ) as unknown as TimeEdges;
   }
 
-  /** Orders that nothing refutes and enough neighbours support, the one that is easiest to rely on first. */
+  /** Orders that are not refuted and have enough support, the most reliable first. */
   candidates(): ListOrder[] {
     const keys = ['vendorid', ...timeKeys] as const;
     return keys.flatMap((key) => {
@@ -78,31 +78,31 @@ export class ObservedOrder {
     });
   }
 
-  /** Whether the list stands in none of the orders that we know. */
+  /** Whether all known orders are refuted. */
   isUnknown(): boolean {
     return (['vendorid', ...timeKeys] as const).every((key) => isRefuted(this.#pairs[key], key));
   }
 
-  /** Whether the list may stand in the order of last updates, as far as anybody looked; its direction. */
+  /** The direction in which the list may be ordered by last update; undefined where that is refuted. */
   byUpdate(): 'rising' | 'falling' | undefined {
     const pairs = this.#pairs.updated_at;
     if (isRefuted(pairs, 'updated_at')) return undefined;
     return pairs.falling > 0 ? 'falling' : 'rising';
   }
 
-  /** Time keys by which the list may be ordered; none where its numbers tell the order, or where it has none that we know. */
+  /** Times by which the list may be ordered; none where it is ordered by id, or all are refuted. */
   possibleTimes(): TimeKey[] {
     if (!isRefuted(this.#pairs.vendorid, 'vendorid')) return [];
     return timeKeys.filter((key) => !isRefuted(this.#pairs[key], key));
   }
 }
 
-/** Whether nothing refutes an order, and enough neighbours support it. */
+/** Whether an order is not refuted and has enough support. */
 export function isKnown(pairs: Pairs, key: OrderKey, enough: number): boolean {
   return !isRefuted(pairs, key) && pairs.rising + pairs.falling >= enough;
 }
 
-/** Numbers are unique, times are not. What is no time at all refutes its order. */
+/** Ids are unique, times are not. An invalid time refutes its order. */
 function isRefuted({ rising, falling, equal }: Pairs, key: OrderKey): boolean {
   return (rising > 0 && falling > 0) || (key === 'vendorid' && equal > 0) || Number.isNaN(equal);
 }
@@ -129,7 +129,7 @@ function timesOf(row: VendorRow): Record<TimeKey, number> {
     const { created_at, updated_at } = row.vendor();
     return { created_at: instant(created_at), updated_at: instant(updated_at) };
   } catch {
-    // A record that cannot be read has no times; what becomes of it is decided where it is applied.
+    // An unreadable record has no times; it is handled where it is applied.
     return { created_at: NaN, updated_at: NaN };
   }
 }

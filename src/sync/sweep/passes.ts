@@ -1,37 +1,37 @@
 /**
- * When are walks over all pages of a list complete?
+ * When do walks over all pages of a list prove it complete?
  *
- * A pass that met each page once, with one `total`, no vendor twice and exactly `total` distinct vendors may still have
- * missed one: a deletion shifts rows left over a page boundary, and an insertion in the same gap keeps `total` as it was.
- * But while `total` stands still, insertions and deletions are equally many; so if no inserted vendor was seen, those that
- * were not seen are exactly the inserted ones, and every vendor that stood still was. Seeing one that entered the list
- * during the sweep therefore spoils what was gathered so far, and the list is walked again.
+ * A pass that got each page once, with one `total`, no vendor twice and exactly `total` distinct vendors may still have missed one: a
+ * deletion shifts rows over a page boundary, and an insertion at the same time keeps `total` unchanged. But while `total` is constant,
+ * insertions and deletions are equally many. So if no inserted vendor was seen, the vendors that were not seen are exactly the inserted
+ * ones, and every vendor that did not change was seen. A vendor that entered the list during the sweep therefore invalidates the result,
+ * and the list is walked again.
  *
- * The same argument holds for passes joined together while `total` stands still.
+ * The same argument holds for several passes together while `total` is constant.
  */
 import type { ProofKind } from '../../store/tables/mirror-tables.ts';
 import { IdSet } from './id-set.ts';
 
-/** What one walk over all pages of a list showed. */
+/** The result of one walk over all pages. */
 export interface Pass {
   readonly ids: IdSet;
-  /** Which vendors stood where, in one number: two passes with different numbers showed different lists. */
+  /** A hash of which vendors were where: passes with different hashes showed different lists. */
   readonly order: number;
-  /** The one total that every page answered; undefined if it moved. */
+  /** The `total` of all pages; undefined if it changed. */
   readonly total: number | undefined;
   /** How many pages the list has. */
   readonly pages: number;
-  /** Every page from the first to the last answered as the one that was asked for. */
+  /** Every page was answered as the requested one. */
   readonly whole: boolean;
-  /** A vendor came twice. */
+  /** A vendor was shown twice. */
   readonly repeated: boolean;
-  /** A vendor was seen that had entered the list since the sweep began. */
+  /** A vendor was seen that may have entered the list since the sweep began. */
   readonly entered: boolean;
-  /** Rows of one time may stand on both sides of a page's edge: in another order for each page, one may be on neither. */
+  /** Rows of the same time may be on both sides of a page edge: their order may differ for each page, so that one of them is on neither. */
   readonly splitsTimes: boolean;
-  /** The last page had no room for another row: there may be more than are counted. */
+  /** The last page was full: there may be more rows than are counted. */
   readonly full: boolean;
-  /** The first page shows the end of the list, too: the whole list as it stood at one moment. */
+  /** The first page shows the whole list, at one moment. */
   readonly atOnce: boolean;
 }
 
@@ -39,49 +39,49 @@ export interface Complete {
   readonly complete: true;
   readonly proof: ProofKind;
   readonly pages: number;
-  /** Vendors of the list that is proven: those of a walk that counts no more are none of them. */
+  /** Number of vendors of the proven list. */
   readonly shown: number;
-  /** Rows that `total` counts and nobody may read; below zero where more are shown than it counts. */
+  /** Rows that `total` counts but the list does not show; negative where more are shown than counted. */
   readonly unreadable: number;
 }
 
 export interface Incomplete {
   readonly complete: false;
   readonly why: string;
-  /** What was gathered so far counts no more. */
+  /** Earlier walks no longer count. */
   readonly anew: boolean;
 }
 
 export type Conclusion = Complete | Incomplete;
 
 /**
- * A list whose order changes with every request shows a vendor in about two passes of three. One that twenty passes did not show (one
- * chance in 400 million), the last five of which showed nothing new, is counted by the service and not readable. A pass in
- * which a page was answered as another is none of the twenty; and twenty in one order say no more than the first of them.
+ * A list whose order changes with every request shows a vendor in about two of three passes. One that twenty passes did not show (a chance
+ * of one in 400 million), the last five without anything new, is counted by the service but not readable. Passes in which a page was
+ * answered as another do not count, and twenty passes in one order prove no more than one.
  */
 const enoughPasses = 20;
 const quietPasses = 5;
 
-/** Fewer vendors than these may stand in the same places again by chance, in a list whose order changes with every request. */
+/** With fewer vendors than this, a random order may repeat by chance. */
 export const few = 8;
 
 /**
- * A list that keeps its order is recognised sooner: two passes show the same vendors in the same places. Where orders change, a few vendors
- * may stand so by chance, while others are missing (one pass in seven at most); ten times in a row they do not.
+ * A list with a constant order is recognised sooner: two passes show the same vendors in the same places. Where orders change, a few
+ * vendors may repeat by chance while others are missing (in one of seven passes at most), but not ten times in a row.
  */
 const alikePasses = 2;
 const alikePassesOfFew = 10;
 
-/** Gathers passes until they prove that nothing was missed. */
+/** Collects passes until they prove that no vendor was missed. */
 export class Passes {
   #joined = new IdSet();
   #total: number | undefined;
-  /** How many passes are joined, and their orders, as numbers. */
+  /** The number of joined passes, and the hashes of their orders. */
   #passes = 0;
   #orders = new Set<number>();
   #quiet = 0;
   #before: Pass | undefined;
-  /** How many passes in a row were alike. */
+  /** How many consecutive passes were alike. */
   #alike = 0;
   #count = 0;
 
@@ -115,7 +115,7 @@ export class Passes {
     const before = this.#joined.size;
     this.#joined.addAll(pass.ids);
     if (this.#joined.size > total) {
-      // Some of those joined are no longer there.
+      // Some joined vendors are no longer in the list.
       this.#clear();
       this.#joined.addAll(pass.ids);
     }
@@ -140,7 +140,7 @@ export class Passes {
   }
 }
 
-/** Whether two passes showed one list. On a single page every order shows all. */
+/** Whether two passes showed the same list. On a single page the order does not matter. */
 function areAlike(pass: Pass, before: Pass): boolean {
   const sound = [pass, before].every((one) => one.whole && !one.repeated && (!one.entered || one.atOnce));
   const sameOrder = pass.order === before.order || pass.pages === 1;

@@ -1,10 +1,9 @@
 /**
- * A sweep: the list is walked until it is proven that nothing was missed, or its passes are used up.
+ * A sweep: walks the list until it is proven complete, or the allowed passes are used up.
  *
- * There are three proofs. A list that stands still is proven by one plain walk over its pages, which costs the fewest
- * requests. One that moves is proven by windows that overlap (window-chain.ts), which need no standstill, but an order that
- * can be read from the rows, and a service that honours the size of a page. Anything else is walked again until
- * the walks together show as many vendors as are counted (passes.ts).
+ * There are three proofs. A list that does not change is proven by one plain walk over its pages, with the fewest requests. A changing list
+ * is proven by overlapping windows (window-chain.ts), which needs an order that can be read from the rows and a service that honours the
+ * page size. Any other list is walked until the walks together show as many vendors as are counted (passes.ts).
  */
 import { sleep, type Clock } from '../../domain/clock.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -21,40 +20,40 @@ export type { SweepProgress };
 
 export interface Sweep extends ListSource {
   readonly clock: Clock;
-  /** Walks at most. */
+  /** The most walks. */
   readonly passes: number;
   readonly concurrency: number;
-  /** The list moved during the last sweeps: windows are tried first. */
+  /** The list changed during the last sweeps: windows are tried first. */
   readonly moves?: boolean;
-  /** How many neighbouring rows must show the order of a list before it is relied on. */
+  /** How many neighbouring rows must support an order before it is used. */
   readonly enoughPairs?: number;
 }
 
 export interface SweepResult {
   readonly conclusion: Conclusion;
-  /** Every vendor that any page showed. */
+  /** All vendors that any page showed. */
   readonly seen: IdSet;
-  /** Whether the list was seen to move while it was walked. */
+  /** Whether the list was seen to change during the sweep. */
   readonly moved: boolean;
-  /** Why records without a usable id cannot be used, each reason once. */
+  /** Reasons why records cannot be used, without duplicates. */
   readonly rejected: readonly string[];
 }
 
-/** Windows are tried so often; each time they cost a few requests more than a walk. */
+/** How often windows are tried; each time costs a few requests more than a walk. */
 const mostJoins = 3;
 
-/** Walks the default list, or the list of one state, until it is proven complete. */
+/** Sweeps the default list, or the list of one state. */
 export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult> {
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
   const passes = new Passes();
   let conclusion: Conclusion = { complete: false, why: 'nothing was walked', anew: true };
   let joins = mostJoins;
   for (let walks = 1; walks <= plan.passes && !conclusion.complete; walks++) {
-    // Copies of the list that are older than a vendor which has just entered are soon gone.
+    // Waits until no copy of the list is older than the vendor that has just entered.
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
     list.begin(conclusion.anew);
     const first = await list.fetch(1);
-    // Where windows proved nothing, the last walk is judged as if there were none.
+    // The last walk is judged without windows, even where they proved nothing before.
     const isLastOfSeveral = walks > 1 && walks === plan.passes;
     const mayJoin = joins > 0 && !isLastOfSeveral && first.pages > 1 && first.rows.length < first.total;
     const takesWindows = mayJoin && walks === 1 && plan.moves === true;
@@ -63,11 +62,11 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
       : await walkPages(plan, list, first, () => mayJoin && list.order.candidates().length > 0);
     const splitsTimes = mayJoin && list.splitsTimes(windows);
     conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
-    // Records without an id count as rows and show no vendor: no proof can hold, and no further walk would change that.
+    // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
     if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), anew: true };
     if (list.rejected.size > 0) break;
     if (conclusion.complete || !mayJoin) continue;
-    // A list that stands still is walked once more, unless rows of one time may stand otherwise on each page.
+    // An unchanged list is walked once more, unless rows of the same time may be ordered differently on each page.
     const needsWindows = conclusion.anew || pass?.repeated === true || splitsTimes;
     if (!needsWindows || (pass && list.order.candidates().length === 0)) continue;
     const joined = await join(plan, list, windows);
@@ -103,8 +102,8 @@ async function join(plan: Sweep, list: ListReader, windows: readonly Window[]): 
 }
 
 /**
- * Walks the lists of the states that the default list may hide, where the service has them.
- * @returns whom they showed, and whether all deleted vendors are among them.
+ * Sweeps the lists of the states that the default list may hide, where the service has them.
+ * @returns the vendors that they showed, and whether all deleted vendors are among them.
  */
 export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDeleted: boolean }> {
   const seen = new IdSet();
@@ -118,7 +117,7 @@ export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDelet
   return { seen, showsDeleted };
 }
 
-/** Whether the service honours `search[vis_state]`: it is asked for page 1, and every row obeys. */
+/** Whether the service honours `search[vis_state]`: all rows of page 1 must have that state. */
 async function isStateHonoured(plan: Sweep, visState: 1 | 2): Promise<boolean> {
   plan.onRequest();
   const page = await plan.vendors.page(1, { visState, signal: plan.signal });

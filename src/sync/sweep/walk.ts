@@ -1,4 +1,4 @@
-/** One pass over all pages of a list, several pages under way at once, each applied as it comes. */
+/** One pass over all pages of a list, several pages concurrently, each applied when it arrives. */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
@@ -12,24 +12,24 @@ export interface Walk {
   readonly first: VendorPage;
   /** Fetches one page. */
   readonly fetch: (page: number) => Promise<VendorPage>;
-  /** Applies one page; tells what it showed, and whether a vendor of it may have entered the list since the sweep began. */
+  /** Applies one page. @returns its window, and whether a vendor of it may have entered the list since the sweep began. */
   readonly apply: (page: VendorPage, requested: number) => Promise<{ window: Window; entered: boolean }>;
-  /** Told as soon as the list is seen to move: true ends the walk, because another proof takes its place. */
+  /** Called when the list is seen to change; true ends the walk, because another proof takes over. */
   readonly onMove?: () => boolean;
 }
 
-/** What was walked: windows of the list, the first page first; and a pass, unless another proof has taken its place. */
+/** The windows of the list, the first page first; and the pass, unless another proof took over. */
 export interface Walked {
   readonly windows: readonly Window[];
   readonly pass: Omit<Pass, 'splitsTimes'> | undefined;
 }
 
-/** More pages than any account has; a service that claims more is not believed. */
+/** More pages than any account has; larger values are ignored. */
 const mostPages = 200_000;
 
 /**
- * Walks from page 1 to the last. Never asks past the `pages` of the latest answer.
- * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever fetching and applying throw.
+ * Walks from page 1 to the last, never beyond the `pages` of the latest answer.
+ * @throws MirrorError `paging_ignored` where the service answers other pages as the first; whatever `fetch` and `apply` throw.
  */
 export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): Promise<Walked> {
   const ids = new IdSet();
@@ -48,7 +48,7 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
     if (!met.steady || met.entered) met.cutShort ||= onMove?.() ?? false;
   };
 
-  /** Whether page 1 is what this page shows, however often it is asked for: a few must come again thrice. */
+  /** Whether page 1 still equals this page; short pages are checked three times. */
   const standsStill = async (page: VendorPage): Promise<boolean> => {
     for (let times = first.rows.length < few ? 3 : 1; times > 0; times--)
       if (!isFirstAgain(page, await fetch(1))) return false;
@@ -56,7 +56,7 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
   };
 
   await take(first, 1);
-  // Some services put everything on page 1 whatever was asked.
+  // Some services return everything on page 1, whatever page size was requested.
   if (met.rows === first.total && ids.size === met.rows) met.pages = 1;
   await eachBounded(
     pagesFrom(2, () => (met.cutShort ? 0 : met.pages)),
@@ -68,7 +68,7 @@ export async function walk({ concurrency, first, fetch, apply, onMove }: Walk): 
         await take(page, requested);
       } catch (error) {
         if (!(error instanceof MirrorError && error.code === 'not_found')) throw error;
-        // The list became shorter while it was walked.
+        // The list became shorter during the walk.
         met.whole = false;
       }
     },
@@ -102,7 +102,7 @@ function* pagesFrom(start: number, last: () => number): Generator<number> {
   for (let page = start; page <= last(); page++) yield page;
 }
 
-/** Whether a later page shows what the first one showed. The rows decide: the number that an answer bears may be wrong. */
+/** Whether a later page shows the same rows as the first. Only rows count: the page number of an answer may be wrong. */
 function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
   const [row] = page.rows;
   if (!row || page.rows.length !== first.rows.length) return false;
@@ -111,7 +111,7 @@ function isFirstAgain(page: VendorPage, first: VendorPage): boolean {
   return idsOf(page).equals(idsOf(first));
 }
 
-/** Which vendors stand on a page, and in which order, in one number (FNV-1a). */
+/** A hash of the vendors of a page and their order (FNV-1a). */
 function orderOn({ rows }: VendorPage, requested: number): number {
   return rows.reduce((order, { vendorid }) => Math.imul(order ^ vendorid, 0x01000193), 0x811c9dc5 ^ requested);
 }

@@ -1,54 +1,54 @@
 /**
- * When do windows prove that a list was seen whole, although it never stood still?
+ * When do windows prove that a list was seen completely, although it never stood still?
  *
- * A page is a window: a contiguous piece of the list, as it stood at one moment. Vendors that nobody touches keep their order
- * among each other from one moment to the next. Take one that stood still all along and is in no window. It is not in the
- * first window, which begins at the beginning: so it stands behind it. Let it stand behind some window, and let a second one
+ * A page is a window: a contiguous part of the list at one moment. Vendors that do not change keep their relative order from one moment to
+ * the next. Take one that did not change and is in no window. It is not in the first window, which begins at the start of the list: so it
+ * is behind it. Let it be behind some window, and let a second window
  *
- * - share a vendor with the first, where the list is ordered by something that never changes (a number): the shared vendor stands
- *   before ours in the first, so it does in the second; the second is contiguous, shows the shared one and not ours: ours stands
- *   behind all of it;
- * - or begin with an earlier time than the first one's last, where it is ordered by a time: ours bears the first one's last time or
- *   a later one, so it stands behind the second one's beginning, and then behind all of it. Rows of one time may stand
- *   in another order for each request: because the comparison is strict, the whole group of that time is inside the second window.
+ * - share a vendor with the first, where the list is ordered by something that never changes (an id): the shared vendor is before ours in
+ * the first, so also in the second; the second is contiguous, shows the shared one and not ours: so ours is behind all of it;
  *
- * So it stands behind every window of a chain, the last included. But the last shows the end of the list: a contradiction.
- * This holds whatever was inserted, removed or moved meanwhile, and in whatever sequence the windows were read. A vendor
- * that moved while the windows were read may be in none of them; windows.ts says what is done about those.
+ * - or begin with an earlier time than the first one's last, where it is ordered by a time: ours has the first one's last time or a later
+ * one, so it is behind the second one's beginning, and then behind all of it. Rows of the same time may be in another order for each
+ * request: because the comparison is strict, the whole group of that time is inside the second window.
+ *
+ * So it is behind every window of a chain, including the last. But the last shows the end of the list: a contradiction. This holds whatever
+ * was inserted, removed or moved meanwhile, and in whatever order the windows were read. A vendor that moved while the windows were read
+ * may be in none of them; windows.ts handles those.
  */
 import type { ListOrder } from './list-order.ts';
 import { holdsEnd, type Window } from './window.ts';
 
-/** Two neighbouring windows that are not joined; `right` is missing where the list goes on and nothing is known of it. */
+/** Two neighbouring windows that are not joined; `right` is missing where nothing is known of the rest of the list. */
 export interface Gap {
   readonly left: Window;
   readonly right: Window | undefined;
 }
 
-/** Windows that are joined to each other, of which those that reach farthest are kept. */
+/** Joined windows; only those that reach farthest are kept. */
 export interface Piece {
   readonly farthest: Window;
   readonly windows: readonly Window[];
 }
 
 export interface Chain {
-  /** None where the windows are joined from the beginning to the end. */
+  /** Empty where the windows are joined from the start of the list to its end. */
   readonly gaps: readonly Gap[];
-  /** What is joined from the beginning on. */
+  /** What is joined from the start of the list. */
   readonly joined: Piece;
   /** The window that shows the end of the list. */
   readonly end: Window | undefined;
 }
 
 export interface ListWindows {
-  /** The window that begins at the beginning, and was read before all others. */
+  /** The window at the start of the list, read before all others. */
   readonly first: Window;
   /** What is known to be joined to it. */
   readonly joined: Piece;
   readonly others: readonly Window[];
 }
 
-/** So many windows that reach farthest are tried as the one to which the next is joined. */
+/** How many of the farthest windows are tried for joining the next. */
 const mostTried = 8;
 
 export function pieceOf(window: Window): Piece {
@@ -85,11 +85,11 @@ export function chainOf({ first, joined, others }: ListWindows, order: ListOrder
   return { gaps, joined: fromBeginning ?? piece, end };
 }
 
-/** Whether a vendor that stood still behind all of `left`, and is not in `right`, stands behind all of `right`. */
+/** Whether a vendor that did not change, is behind all of `left` and not in `right`, must be behind all of `right`. */
 function joins(left: Window, right: Window, order: ListOrder, first: Window): boolean {
   const position = positionIn(order);
   if (order.key === 'vendorid') return sharesVendor(left, right, position.last(left), order.descending);
-  // By last update, rows as young as the first window's own may have moved while it was read.
+  // Ordered by last update, rows as recent as the first window's may have moved while it was read.
   const isOld = order.key !== 'updated_at' || position.last(left) > position.first(first);
   return isOld && holdsLastGroup(left, right, position);
 }
@@ -103,12 +103,12 @@ export function sharesVendor(left: Window, right: Window, last: number, descendi
   return false;
 }
 
-/** Whether all rows that bear the last time of `left` are in `right`: it begins before them. */
+/** Whether all rows with the last time of `left` are in `right`: it begins before them. */
 export function holdsLastGroup(left: Window, right: Window, position: Position): boolean {
   return position.first(right) < position.last(left);
 }
 
-/** Where a window begins and ends, in numbers that rise along the list. */
+/** Start and end of a window, as numbers that rise along the list. */
 type Position = Record<'first' | 'last', (window: Window) => number>;
 
 function positionIn({ key, descending }: ListOrder): Position {

@@ -1,11 +1,11 @@
-/** Which page to ask for, and how large, so that its window begins at or before a row and reaches as far as it can. */
+/** Chooses page number and size so that a window begins at or before a row and reaches as far as possible. */
 
 export interface PageRequest {
   readonly page: number;
   readonly size: number;
 }
 
-/** The window that begins at `row` at the latest and reaches farthest, with pages from `cap` rows down to half as many. */
+/** The window that begins at or before `row` and reaches farthest, with `cap` rows down to half of that. */
 export function windowFrom(row: number, cap: number): PageRequest {
   let best: PageRequest = { page: 1, size: cap };
   for (let size = cap; size >= smallest(cap); size--) {
@@ -15,7 +15,7 @@ export function windowFrom(row: number, cap: number): PageRequest {
   return best;
 }
 
-/** The window that begins at `row` at the latest and would show the end of a list of `total` rows, at least half of it free. */
+/** The window that begins at or before `row` and would show the end of a list of `total` rows, with at least half of it empty. */
 export function windowOfEnd(row: number, total: number, cap: number): PageRequest | undefined {
   for (let size = cap; size >= smallest(cap); size--) {
     const page = Math.ceil(total / size);
@@ -26,8 +26,8 @@ export function windowOfEnd(row: number, total: number, cap: number): PageReques
 }
 
 /**
- * Windows that lead from `row`, up to which all is known, to the end of a list of `total` rows; each begins `overlap` rows before
- * the end of the one before, or as many as leave it room to reach further.
+ * Windows from `row`, up to which the list is known, to the end of a list of `total` rows; each begins `overlap` rows before the end of the
+ * previous one, or fewer where it must reach further.
  */
 export function* windowsToEnd(
   { row, total, cap }: { row: number; total: number; cap: number },
@@ -51,7 +51,7 @@ function smallest(cap: number): number {
   return Math.max(1, Math.ceil(cap / 2));
 }
 
-/** What is found with the most rows shared, of `overlap` rows down to one. */
+/** The first result, trying from `overlap` shared rows down to one. */
 function firstOf(overlap: number, find: (shared: number) => PageRequest | undefined): PageRequest | undefined {
   for (let shared = overlap; shared >= 1; shared--) {
     const found = find(shared);

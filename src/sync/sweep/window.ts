@@ -1,16 +1,16 @@
-/** A window: what one page of a list showed at one moment, kept without its records. */
+/** A window: what one page showed of the list at one moment, without its records. */
 import type { VendorPage } from '../../domain/reading.ts';
 import type { TimeEdges } from './list-order.ts';
 
 export interface Window {
-  /** The page that was asked for, from 1, and how many rows it may hold: it begins at row `(page - 1) * size`. */
+  /** The requested page, from 1, and its size: the window begins at row `(page - 1) * size`. */
   readonly page: number;
   readonly size: number;
-  /** Vendors in the order of the page. */
+  /** Vendor ids in the order of the page. */
   readonly ids: Float64Array;
-  /** The times at both ends; undefined where nobody looked at them. */
+  /** The times at both ends; undefined where they were not read. */
   readonly times: TimeEdges | undefined;
-  /** What the page itself says of the list. */
+  /** `total` and `pages` of the answer. */
   readonly total: number;
   readonly pages: number;
 }
@@ -20,7 +20,7 @@ export function windowOf(page: VendorPage, requested: { page: number; size: numb
   return { ...requested, total, pages, times, ids: Float64Array.from(rows, ({ vendorid }) => vendorid) };
 }
 
-/** The row at which a window begins, and the first after it, counted from 0, when it was read. */
+/** The first row of a window, counted from 0 when it was read. */
 export function beginOf({ page, size }: Window): number {
   return (page - 1) * size;
 }
@@ -29,9 +29,9 @@ export function endOf({ page, size }: Window): number {
 }
 
 /**
- * Whether the list ends inside the window. A short page proves nothing, because rows may be counted and not shown: the window
- * must be the last page by its own `pages`, at least half of it must be free by its own `total`, because both may have been
- * counted at another moment than the rows, and it may show no more rows than `total` leaves for it.
+ * Whether the list ends inside the window. A short page alone proves nothing, because rows may be counted and not shown. The window must be
+ * the last page by its own `pages`; at least half of it must be empty by its own `total`, because both may have been counted at another
+ * moment than the rows; and it may not show more rows than `total` leaves.
  */
 export function holdsEnd(window: Window): boolean {
   const left = window.total - beginOf(window);

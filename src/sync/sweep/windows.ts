@@ -1,9 +1,9 @@
 /**
- * Reads windows of a list until they are joined from its beginning to its end (window-chain.ts says what that proves).
+ * Reads windows of a list until they are joined from its start to its end (window-chain.ts says what that proves).
  *
- * Vendors that were updated while the windows were read may have moved out of a window that was still to come, into one that had
- * been read. Where new and updated vendors stand first, the beginning is read again until one single window reaches from the first
- * row to what the walk before showed: whoever moved is in it. Where they stand last, the end is read after everything else.
+ * Vendors that were updated meanwhile may have moved from a window that was not read yet into one that was. Where recent updates are first,
+ * the start is read again until one window reaches from the first row to what the previous walk showed: all moved vendors are in it. Where
+ * they are last, the end is read after everything else.
  */
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ObservedOrder } from './list-order.ts';
@@ -12,28 +12,25 @@ import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-cha
 import { windowFrom, windowOfEnd, windowsToEnd, type PageRequest } from './window-plan.ts';
 
 export interface WindowWalk {
-  /** The window that begins at the beginning, and was read before all others; and those that are known besides. */
+  /** The window at the start of the list, read before all others; and other windows that are known. */
   readonly first: Window;
   readonly others: readonly Window[];
   readonly order: ObservedOrder;
-  /** The most rows that the service puts on a page. */
+  /** The largest page of the service, in rows. */
   readonly cap: number;
   readonly concurrency: number;
   /** Reads a page and applies it. */
   readonly read: (requested: PageRequest, observeTimes: boolean) => Promise<Window | 'no_such_page' | 'size_ignored'>;
 }
 
-/** Windows that are read at most, for each page of the list; beyond that the list moves too fast for its windows. */
+/** The most windows for each page of the list; beyond that, the list changes too fast. */
 const mostPerPage = 3;
 const mostForFew = 30;
 
-/** How often the moving end of a list is read again before it is given up. */
+/** How often the changing end of a list is read again at most. */
 const mostReturns = 12;
 
-/**
- * `joined`: every vendor that stood still was seen. `impossible`: the list stands in no order that we know, or the service does not
- * honour the size of a page.
- */
+/** `joined`: every vendor that did not change was seen. `impossible`: the list has no known order, or the service ignores the page size. */
 export type Joined = 'joined' | 'not_joined' | 'impossible';
 
 export async function joinWindows(walk: WindowWalk): Promise<Joined> {
@@ -44,9 +41,9 @@ class Joining {
   readonly #walk: WindowWalk;
   readonly #first: Window;
   readonly #overlap: number;
-  /** How often windows were asked for to the right of one, to no avail. */
+  /** How often windows right of this one were requested without success. */
   readonly #attempts = new Map<Window, number>();
-  /** Windows that are joined from the beginning on: only those to which the next may be joined. */
+  /** The windows joined from the start: only those to which the next may be joined. */
   #joined: Piece;
   /** All others. */
   #windows: Window[];
@@ -87,7 +84,7 @@ class Joining {
     return false;
   }
 
-  /** The windows as far as they are joined; undefined while too few were read to tell the order. */
+  /** The chain of windows; undefined while too few were read to know the order. */
   #chain(): Chain | undefined {
     const [order] = this.#walk.order.candidates();
     if (!order) return undefined;
@@ -103,7 +100,7 @@ class Joining {
     return this.#latest.total;
   }
 
-  /** What nobody has asked for yet. */
+  /** The part of the list that was not requested yet. */
   #unread(): Gap[] {
     const left = [this.#first, ...this.#windows].reduce((last, window) =>
       endOf(window) > endOf(last) ? window : last,
@@ -111,7 +108,7 @@ class Joining {
     return endOf(left) < this.#total ? [{ left, right: undefined }] : [];
   }
 
-  /** The windows to ask for next where the list is not joined; none where all was tried. */
+  /** The next windows to request for a gap; none where everything was tried. */
   #across({ left, right }: Gap): PageRequest[] {
     const { cap, order, concurrency } = this.#walk;
     const attempt = this.#attempts.get(left) ?? 0;
@@ -119,13 +116,13 @@ class Joining {
     const shared = this.#overlap * 2 ** attempt;
     if (shared >= 2 * cap) return [];
     const [known] = order.candidates();
-    // A window must begin before the whole group of rows that bear the last time.
+    // The window must begin before all rows of the last time.
     const group = known && known.key !== 'vendorid' ? (left.times?.[known.key].lastGroup ?? 0) : 0;
     const total = this.#total;
     const row = Math.min(endOf(left), Math.max(total, beginOf(left) + left.ids.length)) - group;
     if (right) return [windowFrom(row - shared, cap)];
     if (attempt > 0) return [windowOfEnd(row - shared, total, cap) ?? windowFrom(row - shared, cap)];
-    // A few at a time: the longer two neighbours are apart, the more has moved in between.
+    // A few at a time: the more time between two neighbours, the more has changed.
     return firstFew(windowsToEnd({ row, total, cap }, this.#overlap), 2 * concurrency);
   }
 
@@ -145,14 +142,14 @@ class Joining {
     return window;
   }
 
-  /** @returns whether everybody who moved while the windows were read has been seen since. */
+  /** @returns whether all vendors that moved during the reading were seen since. */
   async #readMovingEnd(): Promise<boolean> {
     const direction = this.#walk.order.byUpdate();
     if (direction === 'falling') return this.#readBeginning();
     return direction === undefined || this.#readEndLast();
   }
 
-  /** Reads from the beginning until one window reaches further than where the walk before began. */
+  /** Reads from the start until one window reaches further than where the previous walk began. */
   async #readBeginning(): Promise<boolean> {
     const { cap } = this.#walk;
     let limit = this.#first.times?.updated_at.first ?? NaN;
@@ -167,7 +164,7 @@ class Joining {
     return false;
   }
 
-  /** More moved than one window shows: joins windows from `front` on until one shows rows older than `limit`. */
+  /** Where more moved than one window shows: joins windows from `front` until one shows rows older than `limit`. */
   async #walkDown(front: Window, limit: number): Promise<boolean> {
     const { cap } = this.#walk;
     let [known, times, attempt] = [front, front.times?.updated_at, 0];
@@ -185,7 +182,7 @@ class Joining {
     return false;
   }
 
-  /** Vendors move to the end, away from the walk: it suffices that the end is read after everything else. */
+  /** Vendors move to the end: it is enough to read the end after everything else. */
   async #readEndLast(): Promise<boolean> {
     for (let returns = 0; returns < mostReturns; returns++) {
       const total = this.#total;

@@ -1,7 +1,4 @@
-/**
- * What the service answers to a write of ours: news from the source itself, applied at once unless something else was learned of the vendor
- * meanwhile, and held against what was asked.
- */
+/** Handles the answer to a write: applies it at once, unless the vendor was read otherwise meanwhile, and compares it with the request. */
 import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
@@ -9,16 +6,16 @@ import type { Engine } from '../account/engine.ts';
 import { readAfterLag } from './current-vendor.ts';
 import { missingFields, notTaken } from './check-answer.ts';
 
-/** What became of a write that was carried out. */
+/** The result of a write that was carried out. */
 export interface WriteReport {
   readonly vendorid: number;
-  /** Fields that the service does not show as they were asked for. */
+  /** Fields that the service shows with another value than requested. */
   readonly notTaken: readonly string[];
-  /** What else a person should know, in sentences. */
+  /** Notes for a person, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** Applies the answer to a creation or an edit. Where it tells but a part of the vendor, that is marked, and read at once if it can be. */
+/** Applies the answer to a creation or an edit. Where it leaves fields out, the vendor is marked, and read again at once if possible. */
 export async function applyAnswer(
   engine: Engine,
   requested: VendorEdit,
@@ -31,7 +28,7 @@ export async function applyAnswer(
   const missing = missingFields(answered, answer.row.excluded);
   const notes: string[] = [];
   if (missing.length > 0) await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
-  // What an answer leaves out keeps its value; where there is none yet, a part would make a row of nulls.
+  // Fields that an answer leaves out keep their value; for a new vendor they would be stored as null.
   if (missing.length === 0 || (await mirror.writes.storedVendor(accountId, vendorid))) {
     const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
     const { kind } = await mirror.readings.applyReading(answer, context);

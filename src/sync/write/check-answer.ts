@@ -1,16 +1,16 @@
-/** What was asked for in a write, held against what the service shows. */
+/** Compares a write request with what the service shows. */
 import type { TaxDefaultFields, VendorEdit } from '../../api/requests.ts';
 import { vendorFields, type TaxDefault, type Vendor, type VendorField } from '../../domain/vendor.ts';
 
-/** Fields that an answer may leave out without being a part of a vendor only: they are sent where they were ever set, or never. */
+/** Fields that a complete answer may leave out: the service sends them only if they were ever set, or never. */
 const optional: ReadonlySet<VendorField> = new Set(['note', 'primary_contact']);
 
-/** Known fields that an answer should have and has not. */
+/** Known fields that are missing from an answer. */
 export function missingFields(answer: Vendor, excluded?: ReadonlySet<string>): VendorField[] {
   return vendorFields.filter((field) => !optional.has(field) && !excluded?.has(field) && answer[field] === undefined);
 }
 
-/** The fields that do not show as they were asked for. One that is not shown is taken for null. */
+/** The requested fields that the vendor does not show. A missing field counts as null. */
 export function notTaken(requested: VendorEdit, shown: Vendor): string[] {
   return Object.entries(requested)
     .filter(([name, value]) => !isShown(name, value, shown))
@@ -20,7 +20,7 @@ export function notTaken(requested: VendorEdit, shown: Vendor): string[] {
 function isShown(name: string, value: unknown, shown: Vendor): boolean {
   if (name === 'tax_defaults') return areSet((value ?? []) as readonly TaxDefaultFields[], shown.tax_defaults ?? []);
   const now = shown[name as VendorField];
-  // Text may come back as null or empty, whichever it was; NUL is kept in no column.
+  // Empty text may be returned as null, and the other way round; NUL is not stored.
   return plain(value) === plain(now);
 }
 
@@ -29,7 +29,7 @@ function plain(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '') : value;
 }
 
-/** A list of tax defaults takes the place of the one before: each stands there, and no other. */
+/** A list of tax defaults replaces the previous one: exactly these must be shown. */
 function areSet(requested: readonly TaxDefaultFields[], shown: readonly TaxDefault[]): boolean {
   return (
     requested.length === shown.length && requested.every((tax) => shown.some((candidate) => isTax(tax, candidate)))

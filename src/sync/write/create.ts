@@ -1,6 +1,6 @@
 /**
- * A creation. That it is about to be sent is on disk first: where its answer is lost, or this process, the service is searched for the
- * vendor before another of its name is created.
+ * Creates a vendor. The creation is recorded on disk before it is sent: where the answer or this process is lost, the service is searched
+ * for the vendor before another of its name is created.
  */
 import { withMessage } from '../../domain/with-message.ts';
 import type { NewVendor } from '../../api/requests.ts';
@@ -14,7 +14,10 @@ import { notTaken } from './check-answer.ts';
 import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenCreation } from '../../store/records/write-record.ts';
 
-/** Creates a vendor at the service and in the mirror, unless an earlier creation of it has done so. @throws MirrorError, with `mayBeDone` where that is still open. */
+/**
+ * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded.
+ * @throws MirrorError, with `mayBeDone` where it may have been created.
+ */
 export async function createVendor(
   engine: Engine,
   fields: NewVendor,
@@ -83,9 +86,9 @@ async function searchAfter(
 }
 
 /**
- * Sweeps the account, and looks for a vendor of the name that the mirror did not hold before the creation. One that is not wholly as asked
- * may be somebody else's: the creation stays open, and only `--again` creates another.
- * @throws MirrorError where there is none, and the sweep was not complete.
+ * Sweeps the account and looks for a vendor of this name that the mirror did not hold before the creation. One that differs from the
+ * request may be someone else's: the creation stays open, and only `--again` creates another.
+ * @throws MirrorError where there is none and the sweep was incomplete.
  */
 async function search(
   engine: Engine,
@@ -95,7 +98,7 @@ async function search(
 ): Promise<WriteReport | undefined> {
   const { mirror, accountId, clock, sync } = engine;
   const { vendor_name } = fields;
-  // Copies that lists are made from may lag behind the creation.
+  // Lists may be made from copies that are older than the creation.
   await sleep(clock, sync.lag, signal);
   const failure = await sweepNow(engine, signal).then(() => undefined, asMirrorError);
   const candidates = (await mirror.writes.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
@@ -122,7 +125,7 @@ async function missingFrom(
 ): Promise<readonly string[]> {
   const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
   try {
-    // Lists may leave fields out.
+    // Lists may leave fields out, so the vendor is read by id.
     return notTaken(fields, await readAfterLag(engine, vendorid, signal));
   } catch (error) {
     if (!(error instanceof MirrorError) || !held) throw error;

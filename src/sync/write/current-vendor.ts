@@ -1,4 +1,4 @@
-/** What the service shows of a vendor after a write of ours whose answer did not tell. */
+/** Reads a vendor's current state at the service, after a write with an unknown outcome. */
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
@@ -6,7 +6,10 @@ import type { Vendor, VendorField } from '../../domain/vendor.ts';
 import type { Engine } from '../account/engine.ts';
 import { pull, type PullOptions } from '../run/run.ts';
 
-/** Reads a vendor by id, as soon as no copy of it can be older than the write, and applies what came. @throws MirrorError as `read`. */
+/**
+ * Reads a vendor by id after `sync.lag`, when no copy can be older than the write, and applies the answer.
+ * @throws MirrorError as `VendorsApi.read`.
+ */
 export async function readAfterLag(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
   const { mirror, accountId, vendors, clock, sync } = engine;
   await sleep(clock, sync.lag, signal);
@@ -22,9 +25,9 @@ export async function readAfterLag(engine: Engine, vendorid: number, signal: Abo
 }
 
 /**
- * A vendor as the service shows it now: read by id, or by a sweep where the service does not offer that. What the mirror holds is no
- * answer: it may be older than the write.
- * @throws MirrorError where it cannot be seen, or not with the fields that the question is about.
+ * The vendor as the service shows it now: read by id, or by a sweep where that is not offered. The stored vendor may be older than the
+ * write.
+ * @throws MirrorError where it is not shown, or without the `fields` in question.
  */
 export async function currentVendor(
   engine: Engine,
@@ -50,7 +53,7 @@ export async function currentVendor(
   throw new MirrorError('not_found', `The lists of the service show vendor ${vendorid} without ${hidden.join(', ')}.`);
 }
 
-/** A complete sweep that begins now. @throws MirrorError what kept it from being complete. */
+/** Runs a complete sweep that begins now. @throws MirrorError the error of the run. */
 export async function sweepNow(
   engine: Engine,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Edits of a vendor that were sent, or were about to be, and whose outcome nobody knows: their answer was lost, or their process died. The
- * vendor is looked at before anything else is sent to it.
+ * Earlier edits of a vendor with an unknown outcome: the answer was lost, or the process died. The vendor is read before anything else is
+ * sent.
  */
 import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/requests.ts';
@@ -16,14 +16,14 @@ import type { OpenEdit } from '../../store/records/write-record.ts';
 export const retryAdvice = 'The next edit of the vendor looks at it first; --again sends without a look.';
 
 interface EarlierEdits {
-  /** What is asked for shows already: nothing must be sent. */
+  /** The vendor already shows what is requested: nothing is sent. */
   readonly done?: WriteReport;
   readonly notes: readonly string[];
 }
 
 /**
- * Looks at a vendor of which an edit is open.
- * @throws MirrorError where it cannot be seen, or where what is asked for might undo what somebody did since.
+ * Reads a vendor that has open edits.
+ * @throws MirrorError where it cannot be read, or where the request might undo someone's later change.
  */
 export async function resolveEarlier(
   engine: Engine,
@@ -35,7 +35,7 @@ export async function resolveEarlier(
   const earlier = await mirror.writes.openEdits(accountId, vendorid);
   if (earlier.length === 0) return { notes: [] };
   if (again) {
-    // Of edits in other fields that says nothing: the next command on them looks first, still.
+    // Edits of other fields stay open: the next command on those still reads first.
     await mirror.writes.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
     return { notes: [] };
   }
@@ -89,7 +89,7 @@ async function lookUp(
   }
 }
 
-/** Names of the fields that changed since the earlier edits; undefined where the vendor is wholly as it was before them. */
+/** Fields that changed since the earlier edits; undefined where the vendor is unchanged. */
 async function changedSince(
   { mirror, accountId }: Engine,
   vendorid: number,
@@ -97,7 +97,7 @@ async function changedSince(
   shown: Vendor,
 ): Promise<string[] | undefined> {
   const edits = await mirror.writes.openEdits(accountId, vendorid);
-  // A reading that the guard holds back is in no version yet.
+  // A guarded reading is in no stored version yet.
   const guarded = before ? mergeReading(before, shown).changed : [];
   if (before && guarded.length === 0 && edits.every(({ isUntouched }) => isUntouched)) return undefined;
   return [...new Set([...guarded, ...edits.flatMap(({ changed }) => changed)])];

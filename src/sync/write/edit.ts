@@ -1,7 +1,7 @@
 /**
- * An edit of a vendor. That it is about to be sent is on disk first. Where its answer leaves open whether it was carried out, or its
- * process died before that came, the vendor is looked at before anything is sent again; and what was asked for then is sent only if the
- * vendor is exactly what it was before, so that nothing is undone that somebody did since.
+ * Edits a vendor. The edit is recorded on disk before it is sent. Where the answer leaves open whether it was carried out, or the process
+ * died, the vendor is read before anything is sent again; the edit is repeated only if the vendor is unchanged, so that nobody's later
+ * change is undone.
  */
 import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/requests.ts';
@@ -15,10 +15,10 @@ import { currentVendor } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** Times that one edit is sent at most. */
+/** How often one edit is sent at most. */
 const maxAttempts = 3;
 
-/** Changes a vendor at the service and in the mirror. @throws MirrorError, with `mayBeDone` where that is still open. */
+/** Changes a vendor at the service and in the mirror. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
 export async function editVendor(
   engine: Engine,
   vendorid: number,
@@ -41,11 +41,11 @@ interface OpenEdit {
   readonly id: number;
   readonly vendorid: number;
   readonly fields: VendorEdit;
-  /** The vendor as the mirror held it when the edit began. */
+  /** The stored vendor when the edit began. */
   readonly before: Vendor | undefined;
 }
 
-/** Sends the edit, and again only where a look showed that nothing has happened. @returns the answer, or what the look showed. */
+/** Sends the edit, and repeats it only where a read showed that nothing has changed. @returns the answer, or a report from the read. */
 async function sendUntilKnown(
   engine: Engine,
   { id, vendorid, fields, before }: OpenEdit,

@@ -1,14 +1,14 @@
-/** Who writes to the service, and how sure they are. */
+/** Options of writes to the service. */
 
 export interface WriteOptions {
   readonly signal: AbortSignal;
-  /** Without a look at what became of an earlier one that is open: a person knows better. */
+  /** Sends without checking the outcome of an earlier open write. */
   readonly again: boolean;
-  /** The person's name on the machine, where it is known. */
+  /** The user's name on this machine, where known. */
   readonly by: string | null;
 }
 
-/** When an earlier write was sent, and by whom, in words. */
+/** When an earlier write was sent, and by whom, as text. */
 export function describeSent({ sentAt, sentBy }: { readonly sentAt: string; readonly sentBy: string | null }): string {
   return `at ${sentAt} UTC${sentBy === null ? '' : ` by ${sentBy}`}`;
 }
