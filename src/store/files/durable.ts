@@ -47,7 +47,7 @@ export function rename(from: string, to: string): void {
 }
 
 /** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
-export function takeOver(draft: string, { uid, gid, mode }: Stats): void {
+export function copyModeAndOwner(draft: string, { uid, gid, mode }: Stats): void {
   const own = statSync(draft);
   try {
     if (own.uid !== uid || own.gid !== gid) chownSync(draft, uid, gid);

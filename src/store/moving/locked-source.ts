@@ -1,6 +1,6 @@
 /** A database that is moved: nobody else can open it meanwhile, and it is copied page by page. */
 import { MirrorError } from '../../domain/errors.ts';
-import { emptied } from '../files/copy-state.ts';
+import { lockedWithoutJournal } from '../files/copy-state.ts';
 import { sync } from '../files/durable.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { faultsOf } from '../sqlite/integrity.ts';
@@ -23,7 +23,7 @@ export class LockedSource {
   static take(path: string): LockedSource {
     let sqlite: Sqlite | undefined;
     try {
-      sqlite = emptied(path);
+      sqlite = lockedWithoutJournal(path);
       // A connection that shuts others out keeps its lock between transactions; inside one it cannot be copied.
       sqlite?.exec('COMMIT');
     } catch (error) {

@@ -18,10 +18,10 @@ import type { Clock } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { FilePaths } from '../files/daemon-files.ts';
 import { damageNote } from '../files/damage-note.ts';
-import { rename, sync, takeOver } from '../files/durable.ts';
+import { rename, sync, copyModeAndOwner } from '../files/durable.ts';
 import { resolvedPath } from '../files/own-files.ts';
 import { takeSideLock } from '../files/side-lock.ts';
-import { freeBytes, networkAround, spaceForDeliveries } from '../sqlite/file-systems.ts';
+import { freeBytes, networkFileSystemOf, spaceForDeliveries } from '../sqlite/file-systems.ts';
 import { LockedSource } from './locked-source.ts';
 import { draftOf, noteOf, readNote, refuseMoved, writeNote, type MovedFile, type MovedNote } from './moved-note.ts';
 
@@ -101,7 +101,7 @@ function refuseUnfit(paths: FilePaths, folder: string): void {
       `${taken.join(' and ')} ${taken.length === 1 ? 'is' : 'are'} there already: name another folder.`,
     );
   const around = nearestFolder(folder);
-  const network = networkAround(around);
+  const network = networkFileSystemOf(around);
   if (network !== undefined)
     throw new MirrorError(
       'database_unusable',
@@ -148,7 +148,7 @@ function emptyDraft(from: string, to: string): string {
   const draft = draftOf(to);
   for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
   closeSync(openSync(draft, 'wx', 0o600));
-  takeOver(draft, statSync(from));
+  copyModeAndOwner(draft, statSync(from));
   return draft;
 }
 
