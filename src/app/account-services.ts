@@ -59,7 +59,7 @@ export class AccountServices implements Service {
   /** Builds all of it; nothing runs yet. */
   static async open(options: AccountServicesOptions): Promise<AccountServices> {
     const { mirror, secrets, accounts } = options.installation;
-    const lastRuns = await mirror.runs.lastCompletes();
+    const lastRuns = await mirror.runs.lastCompleteByAccount();
     const { paused } = await mirror.accountRegister.kept();
     const services = new AccountServices(options, paused, await secrets.verifiers.pathTokens(accounts));
     for (const id of accounts) services.#build(id, parseInstant(lastRuns.get(id) ?? ''));
@@ -221,7 +221,7 @@ export async function nameAbandonedCallbacks(
   log: Log,
   gone?: readonly string[],
 ): Promise<void> {
-  for (const { accountId, callbackid } of await callbacks.abandonCallbacks())
+  for (const { accountId, callbackid } of await callbacks.unverifyUnservedCallbacks())
     if (gone?.includes(accountId) ?? true)
       log.warn(
         { account: accountId, callbackid },

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { withKept } from '../../settings/kept-accounts.ts';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import { connectionOfKnown, keptAccountsAt } from '../../store/reports/known-accounts.ts';
-import { isNoFile, ownFileAt, settingsFileOf } from '../../store/files/own-files.ts';
+import { knownConnection, keptAccountsAt } from '../../store/reports/known-accounts.ts';
+import { isNotRegularFile, ownFileAt, settingsFileOf } from '../../store/files/own-files.ts';
 import { refuseMoved } from '../../store/moving/moved-note.ts';
 import type { Call, CommonOptions } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -95,7 +95,7 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);
     if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
-    return isNoFile(path) ? [`${key}: is no regular file`] : [];
+    return isNotRegularFile(path) ? [`${key}: is no regular file`] : [];
   });
   if (problems.length > 0)
     throw new MirrorError(
@@ -108,7 +108,7 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
 function restricted(settings: Settings, wanted: string): Settings {
   const { accounts, database, connectionOf } = settings;
   if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };
-  const connection = connectionOfKnown(database, wanted);
+  const connection = knownConnection(database, wanted);
   if (connection !== undefined)
     return {
       ...settings,

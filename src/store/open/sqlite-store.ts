@@ -9,18 +9,18 @@ import { SqliteCallbacks } from '../transactions/callback-rows.ts';
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
 import { AccountRegister } from '../transactions/account-register.ts';
-import { ClockSetBacks } from '../transactions/clock-set-back.ts';
+import { SqliteClockSetBackLog } from '../transactions/clock-set-back.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Database } from '../sqlite/database.ts';
 import { CheckpointThread } from '../journal/checkpoint-thread.ts';
 import { Journal } from '../journal/journal.ts';
-import { answerSoon } from '../sqlite/lock-wait.ts';
+import { shortLockWait } from '../sqlite/lock-wait.ts';
 import { SqliteDeliveries } from '../rows/deliveries.ts';
 import { exportToFile } from '../export/write-export.ts';
 import type { ProcessOptions } from '../export/copy-mirror.ts';
 import type { Exported } from '../export/export-job.ts';
 import type { Publication } from '../../settings/export-format.ts';
-import { freeBytes, lackForDelivery, lackForSweep } from '../sqlite/file-systems.ts';
+import { freeBytes, noSpaceForDelivery, noSpaceForSweep } from '../sqlite/file-systems.ts';
 import { SqliteFindings } from '../rows/findings.ts';
 import { SqliteGateways } from '../transactions/gateway-rows.ts';
 import { SqliteQueue } from '../transactions/mark-queue.ts';
@@ -37,7 +37,7 @@ import { ReadingWriter } from '../transactions/readings.ts';
 import { prune } from '../transactions/retention.ts';
 import { SqliteRuns } from '../rows/runs.ts';
 import { SqliteSweepRequests } from '../transactions/sweep-answers.ts';
-import { SweepAsker } from '../rows/sweep-requests.ts';
+import { SweepRequestWriter } from '../rows/sweep-requests.ts';
 import type { MirrorSizes, Store } from '../store.ts';
 import type {
   Readings,
@@ -55,7 +55,7 @@ import type {
 import { AccountRows } from '../rows/account-rows.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
 import type { Identity } from '../records/identity-record.ts';
-import type { Keep } from '../records/retention-record.ts';
+import type { RetentionLimits } from '../records/retention-record.ts';
 import type { Query } from '../sqlite/query.ts';
 import type { ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
@@ -105,12 +105,12 @@ class SqliteStore implements Store {
 
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
-    const setBacks = new ClockSetBacks(sqlite, clock);
+    const setBacks = new SqliteClockSetBackLog(sqlite, clock);
     const counter = new Counter(database, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const runs = new SqliteRuns(database, clock, counter, process, setBacks);
     const findings = new SqliteFindings(database, clock);
-    const deliveries = new SqliteDeliveries(database, marks, new SweepAsker(sqlite, counter));
+    const deliveries = new SqliteDeliveries(database, marks, new SweepRequestWriter(sqlite, counter));
     const writer = new ReadingWriter(sqlite, clock, counter, marks);
     this.readings = new SqliteReadings(database, clock, { writer, runs, findings, marks, deliveries });
     this.vendors = new SqliteVendors(database, marks);
@@ -179,12 +179,12 @@ class SqliteStore implements Store {
     });
   }
 
-  prune(keep: Keep): AsyncGenerator<number, void, void> {
+  prune(keep: RetentionLimits): AsyncGenerator<number, void, void> {
     return prune(this.#database, keep);
   }
 
   sizes(): MirrorSizes {
-    const { databaseBytes, walBytes } = this.#database.files() ?? { databaseBytes: 0, walBytes: 0 };
+    const { databaseBytes, walBytes } = this.#database.fileSizes() ?? { databaseBytes: 0, walBytes: 0 };
     return { databaseBytes, walBytes, freeBytes: this.#freeBytes() };
   }
 
@@ -198,24 +198,24 @@ class SqliteStore implements Store {
       epoch: nextEpoch(sqlite),
       wasKilled: rememberDaemonFiles(sqlite, { database: path, secrets }),
     }));
-    await this.#database.keepFor(mirrorClaim(sqlite, begun.epoch));
+    await this.#database.holdClaim(mirrorClaim(sqlite, begun.epoch));
     return begun;
   }
 
   checkpointIn(program: string): void {
-    this.#database.leaveCheckpointsTo(new Journal(this.#database, new CheckpointThread(program, this.path)));
+    this.#database.delegateCheckpoints(new Journal(this.#database, new CheckpointThread(program, this.path)));
   }
 
   forgetDaemonFiles(): Promise<void> {
-    return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), answerSoon);
+    return this.#database.write(() => forgetDaemonFiles(this.#database.sqlite), shortLockWait);
   }
 
   trouble(): MirrorError | undefined {
-    return this.#database.unwritable() ?? lackForDelivery(this.#freeBytes());
+    return this.#database.whyNotWritable() ?? noSpaceForDelivery(this.#freeBytes());
   }
 
-  lackForSweep(): MirrorError | undefined {
-    return lackForSweep(this.#freeBytes(), this.path);
+  noSpaceForSweep(): MirrorError | undefined {
+    return noSpaceForSweep(this.#freeBytes(), this.path);
   }
 
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported> {

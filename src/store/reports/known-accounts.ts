@@ -1,7 +1,7 @@
 /** Accounts that a mirror holds, whether or not the settings still name them. */
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
-import { mayDisown } from '../decide/account-owner.ts';
+import { mayStopServing } from '../decide/account-owner.ts';
 import type { AccountOfConnection } from '../../settings/account-connections.ts';
 import type { KeptAccounts } from '../../settings/kept-accounts.ts';
 import type { ServedAccounts } from '../records/served-accounts.ts';
@@ -10,7 +10,7 @@ import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 
 /** Accounts that no settings file names any more, so far as one that names those `served` can tell. */
-export function leftBehind(
+export function accountsNotServed(
   sqlite: Sqlite,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
 ): Set<string> {
@@ -23,7 +23,7 @@ export function leftBehind(
     .all({})
     .filter(({ account_id }) => !named.has(account_id))
     .filter(
-      ({ not_served_since, settings_file }) => not_served_since !== null || mayDisown(settings_file, settingsFile),
+      ({ not_served_since, settings_file }) => not_served_since !== null || mayStopServing(settings_file, settingsFile),
     );
   return new Set(left.map(({ account_id }) => account_id));
 }
@@ -55,12 +55,12 @@ function pausedAccounts(sqlite: Sqlite): Set<string> {
  * @throws MirrorError `database_locked`: an account that is not seen would be taken for one that was removed.
  */
 export function keptAccountsAt(path: string): KeptAccounts {
-  return { added: readAt(path, addedAccounts) ?? [], paused: readAt(path, pausedAccounts) ?? new Set() };
+  return { added: readMirrorAt(path, addedAccounts) ?? [], paused: readAt(path, pausedAccounts) ?? new Set() };
 }
 
 /** The connection that gave access last to an account of the mirror at that path; undefined where the mirror does not hold it, or cannot be read. */
-export function connectionOfKnown(path: string, accountId: string): string | undefined {
-  return readAt(path, (sqlite) => {
+export function knownConnection(path: string, accountId: string): string | undefined {
+  return readMirrorAt(path, (sqlite) => {
     const known = plainStatement<{ accountId: string }, { connection: string }>(
       sqlite,
       'SELECT connection FROM accounts WHERE account_id = :accountId',
@@ -70,7 +70,7 @@ export function connectionOfKnown(path: string, accountId: string): string | und
 }
 
 /** Reads a mirror before it is opened. What is wrong with the file is said when it is; undefined until then. */
-function readAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefined {
+function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefined {
   if (!existsSync(path)) return undefined;
   let sqlite: Sqlite | undefined;
   try {

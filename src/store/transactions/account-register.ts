@@ -76,7 +76,7 @@ export class AccountRegister {
   /** What the mirror says now. The same object as before where no other process wrote since, at the cost of one look at shared memory. */
   async kept(): Promise<KeptAccounts> {
     const { sqlite } = this.#database;
-    const version = await this.#database.patiently(() => sqlite.pragma('data_version', { simple: true }));
+    const version = await this.#database.retryWhileLocked(() => sqlite.pragma('data_version', { simple: true }));
     if (this.#seen && this.#seen.version === version) return this.#seen.kept;
     const kept = await this.#database.read(() => keptAccounts(sqlite));
     this.#seen = { version, kept };
