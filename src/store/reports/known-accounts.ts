@@ -1,4 +1,4 @@
-/** Accounts that a mirror holds, whether or not the settings still name them. */
+/** Accounts in a mirror, whether or not the settings still name them. */
 import { existsSync } from 'node:fs';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { mayStopServing } from '../decide/account-owner.ts';
@@ -9,7 +9,7 @@ import type { AccountTable } from '../tables/mirror-tables.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued, isBusy } from '../sqlite/sqlite-errors.ts';
 
-/** Accounts that no settings file names any more, so far as one that names those `served` can tell. */
+/** Accounts that no settings file names any more, as far as the file that names `accounts` can decide. */
 export function accountsNotServed(
   sqlite: Sqlite,
   { accounts, settingsFile }: Omit<ServedAccounts, 'connectionOf'>,
@@ -55,10 +55,13 @@ function pausedAccounts(sqlite: Sqlite): Set<string> {
  * @throws MirrorError `database_locked`: an account that is not seen would be taken for one that was removed.
  */
 export function keptAccountsAt(path: string): KeptAccounts {
-  return { added: readMirrorAt(path, addedAccounts) ?? [], paused: readAt(path, pausedAccounts) ?? new Set() };
+  return { added: readMirrorAt(path, addedAccounts) ?? [], paused: readMirrorAt(path, pausedAccounts) ?? new Set() };
 }
 
-/** The connection that gave access last to an account of the mirror at that path; undefined where the mirror does not hold it, or cannot be read. */
+/**
+ * The connection that last gave access to an account of the mirror at that path; undefined where the account is unknown or the mirror
+ * cannot be read.
+ */
 export function knownConnection(path: string, accountId: string): string | undefined {
   return readMirrorAt(path, (sqlite) => {
     const known = plainStatement<{ accountId: string }, { connection: string }>(
@@ -69,7 +72,7 @@ export function knownConnection(path: string, accountId: string): string | undef
   });
 }
 
-/** Reads a mirror before it is opened. What is wrong with the file is said when it is; undefined until then. */
+/** Reads a mirror before it is opened; undefined where it cannot be read, which opening it will report. */
 function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefined {
   if (!existsSync(path)) return undefined;
   let sqlite: Sqlite | undefined;
@@ -84,5 +87,5 @@ function readMirrorAt<T>(path: string, read: (sqlite: Sqlite) => T): T | undefin
   }
 }
 
-/** How long a lock of another program is waited for, in milliseconds. */
+/** How long to wait for another program's lock, in milliseconds. */
 const beforeOpening = 5_000;

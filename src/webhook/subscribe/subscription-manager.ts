@@ -1,6 +1,6 @@
 /**
- * Keeps an account subscribed: looks at its callbacks at the start, whenever asked, and whenever a code comes, and fixes what is not right.
- * One look at a time.
+ * Keeps an account subscribed: checks its callbacks at the start, on request and whenever a code arrives, and repairs them. One check at a
+ * time.
  */
 import type { CallbacksApi } from '../../api/callbacks.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -17,25 +17,25 @@ import type { Store } from '../../store/store.ts';
 
 export interface SubscriptionManagerOptions {
   readonly accountId: string;
-  /** Where the service reaches the listener; without it nothing is registered. */
+  /** Public URL of the listener; without it nothing is registered. */
   readonly publicUrl: string | null;
-  /** Events or nouns to be told of. */
+  /** Events or nouns to subscribe to. */
   readonly events: readonly string[];
   readonly callbacks: CallbacksApi;
   readonly mirror: Pick<Store, 'callbacks'>;
   readonly verifiers: Verifiers;
   readonly clock: Clock;
   readonly log: Log;
-  /** Waits until this account may ask the service, where many would at once, and then does the work. @throws the signal's reason. */
+  /** Limits how many accounts call the service at once: waits for a permit, then does the work. @throws the signal's reason. */
   readonly withPermit: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** A callback was verified just now: a sweep should follow, for what happened before was told to nobody. */
+  /** Called when a callback has just been verified. A sweep should follow, because earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
 }
 
-/** Whether the account's events reach us; `idle` where there is no public address. */
+/** Whether deliveries of the account can arrive; `idle` where there is no public address. */
 export type Subscription = 'verified' | 'unverified' | 'idle';
 
-/** How long to leave a silent callback alone after it was renewed, at first and at most; in between it doubles. */
+/** Time between two renewals of a silent callback: at first and at most, doubled each time, in milliseconds. */
 const firstRest = 900_000;
 const longestRest = 86_400_000;
 
@@ -46,7 +46,7 @@ export class SubscriptionManager implements Service {
   readonly #prover: Prover;
   readonly #stopping = new AbortController();
   readonly #checks = new SingleFlight<Subscription>();
-  /** Ends when the look under way has seen to what tells of vendors. */
+  /** Resolves when the current check has processed the callbacks for vendors. */
   #covering: Promise<void> = Promise.resolve();
   #renewed: { readonly at: number; readonly rest: number } | undefined;
   #isOver = false;
@@ -57,7 +57,7 @@ export class SubscriptionManager implements Service {
     this.#prover = new Prover({ ...options, arrivals: this.#arrivals });
   }
 
-  /** Begins a first look, and does not wait for it: `check` does. */
+  /** Starts the first check without waiting for it. */
   start(): Promise<void> {
     const { publicUrl, log, accountId } = this.#options;
     if (publicUrl === null) log.info({ account: accountId }, 'listener.publicUrl is not set: no webhooks, only sweeps');
@@ -70,20 +70,23 @@ export class SubscriptionManager implements Service {
     await this.#checks.idle();
   }
 
-  /** Looks, fixes, and tells how it is now; joins a look under way. Failures are logged, and the next look tries again. */
+  /**
+   * Checks and repairs the callbacks; joins a check that is under way.
+   * @returns the resulting state. Failures are logged, and the next check tries again.
+   */
   check(): Promise<Subscription> {
     return this.#begin(false);
   }
 
-  /** Looks as `check` does, and waits no longer than it takes to see to what tells of vendors. */
+  /** Like `check`, but waits only until the callbacks for vendors are processed. */
   async checkVendors(): Promise<void> {
     void this.#begin(false);
     await this.#covering;
   }
 
   /**
-   * Has new codes sent although all looks right, because nothing is heard: a callback may be disabled without showing it. Not more often
-   * than makes sense: the more often it did not help, the rarer.
+   * Requests new codes although all callbacks look right, because no deliveries arrive: a callback may be disabled without showing it. The
+   * time between two renewals doubles while they do not help.
    */
   async resendIfSilent(): Promise<Subscription> {
     await this.#checks.idle();
@@ -94,7 +97,7 @@ export class SubscriptionManager implements Service {
     return this.#begin(true);
   }
 
-  /** A code has come and is on disk. */
+  /** A verification code has arrived and is on disk. */
   codeArrived(): void {
     this.#arrivals.notify();
     void this.check();
@@ -137,7 +140,7 @@ export class SubscriptionManager implements Service {
     }
   }
 
-  /** One look. `missed` tells whether a code came meanwhile of which it took no notice. */
+  /** One check. `missed`: a code arrived meanwhile that the check did not see. */
   async #look(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
