@@ -25,7 +25,7 @@ export async function copyMirror(mirror: Database, target: string, options: Proc
     } catch (error) {
       // It is the copy that was not synced; the mirror is as sound as before.
       if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${draft}: ${asMirrorError(error).message}.`);
-      throw mirror.judge(error);
+      throw mirror.reportError(error);
     }
   });
   await new ExportProcess(program, { do: 'read back', path: target }, signal).done();

@@ -8,7 +8,7 @@ import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { readBack } from '../files/copy-state.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
-import { usualLockWait } from '../sqlite/lock-wait.ts';
+import { defaultLockWait } from '../sqlite/lock-wait.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { parentGuard } from './ends-with-parent.ts';
 import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
@@ -19,7 +19,7 @@ const nothingToSay: Exported = { noTimes: 0 };
 
 /** A copy is on disk before it is called made; it would hold up the one that waits to sync it. */
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
-  const sqlite = connectReader(path, usualLockWait);
+  const sqlite = connectReader(path, defaultLockWait);
   try {
     plainStatement<{ to: string }>(sqlite, 'VACUUM INTO :to').run({ to });
   } finally {
@@ -35,7 +35,7 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
 }
 
 async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
-  const sqlite = connectReader(path, usualLockWait);
+  const sqlite = connectReader(path, defaultLockWait);
   try {
     const rows = sqlite.prepare(query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
     const pieces = parquetOf(columns, cells(rows));

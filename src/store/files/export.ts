@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { withoutCompanions } from './copy-state.ts';
-import { syncInBackground, takeOver } from './durable.ts';
+import { syncInBackground, copyModeAndOwner } from './durable.ts';
 import type { Database } from '../sqlite/database.ts';
-import { isNoFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
+import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
 
 /** Permissions of a new copy; the umask takes some away. */
@@ -45,7 +45,7 @@ export async function swapIn(
     closeSync(openSync(draft, 'wx', before ? 0o600 : copyMode));
     sweepUp(draft, place);
     await write(draft);
-    if (before) takeOver(draft, before);
+    if (before) copyModeAndOwner(draft, before);
     await syncInBackground(draft);
     refuse();
     withoutCompanions(place, () => renameSync(draft, place));
@@ -80,7 +80,7 @@ function refuseOthers(target: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(target, own);
   if (ours !== undefined) no(`is ${ours}`);
-  if (isNoFile(target)) no('is no regular file');
+  if (isNotRegularFile(target)) no('is no regular file');
   if (!existsSync(target) || !isDatabase(target)) return;
   if (!isMirror(target)) no('is a database of something else');
   if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon keeps');
