@@ -1,15 +1,17 @@
-/** Whether a reading that differs from what we hold is believed (rule 4). */
+/** Decides whether a reading that differs from the stored vendor is applied. */
 import type { Source } from '../../domain/reading.ts';
 import type { Difference } from './verdict.ts';
 
-/** `guarded`: not believed now, because what we hold is too young to be contradicted. */
+/**
+ * `guarded`: not applied now, because the stored version is too young to be contradicted; the service may have answered from an old copy.
+ */
 export type Acceptance = 'stale' | 'guarded' | 'accepted';
 
 export interface Contradiction {
   readonly difference: Difference;
-  /** A reading that left later was applied, or showed the vendor as we hold it. */
+  /** A reading whose request began later was applied, or confirmed the stored vendor. */
   readonly isOvertaken: boolean;
-  /** Mirror time at which the request of the reading began, and since which we hold what it contradicts. */
+  /** Mirror time when the request of the reading began, and since when the stored version is held. */
   readonly begun: number;
   readonly heldSince: number;
   readonly source: Source;
@@ -19,7 +21,7 @@ export interface Contradiction {
 
 export function acceptanceOf({ isOvertaken, begun, heldSince, source, lag }: Contradiction): Acceptance {
   if (isOvertaken) return 'stale';
-  // The answer to our own write comes from no old copy. But of two that were under way at once, nobody knows which was carried out last.
+  // The answer to our own write is from no old copy. But of two requests under way at once, the order at the service is unknown.
   const young = source === 'write' ? 0 : lag;
   return begun >= heldSince + young ? 'accepted' : 'guarded';
 }

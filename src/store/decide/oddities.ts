@@ -1,16 +1,16 @@
-/** What is odd in the lists of a record: it is applied all the same, and told as a finding. */
+/** Irregularities in the lists of a record: it is applied anyway, and reported as a finding. */
 import { unreadableBalances } from '../../domain/amounts.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 
-/** Names of fields by what is odd in them. */
+/** Names of fields by irregularity. */
 export interface Oddities {
-  /** Lists in which the record named something twice; the first of each counts. */
+  /** Lists with duplicates; the first of each counts. */
   readonly repeated?: readonly string[];
-  /** Balances in which an amount is no decimal number. */
+  /** Balances with an amount that is not a decimal number. */
   readonly unreadable?: readonly string[];
 }
 
-/** What is odd in a record, as far as balances are among the fields that `changed`; undefined where nothing is. */
+/** The irregularities of a record, or only those of the `changed` balances; undefined where there are none. */
 export function odditiesOf(vendor: Vendor, changed?: readonly string[]): Oddities | undefined {
   const { repeated } = vendor;
   const unreadable = unreadableBalances(vendor).filter((field) => changed?.includes(field) ?? true);

@@ -1,41 +1,41 @@
-/** What a reading means for what is stored of a vendor. */
+/** The result of applying one reading to the stored vendor. */
 import type { Vendor, VisState } from '../../domain/vendor.ts';
 import type { Oddities } from './oddities.ts';
 import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
-/** What became of one reading. */
+/** The result of one reading. */
 export type Verdict =
   | { readonly kind: 'created'; readonly vendor: Vendor }
   | ({ readonly kind: 'updated' } & Difference)
   | {
       readonly kind: 'unchanged';
-      /** Mirror time since which we hold it so. */
+      /** Mirror time since which it is stored like this. */
       readonly heldSince: number;
       readonly visState: VisState | null;
     }
-  /** A person had the mirror forget the vendor: nothing of it is applied. */
+  /** The vendor was forgotten on request: nothing is applied. */
   | { readonly kind: 'forgotten' }
-  /** The record cannot be used, for a reason of its own; nothing of it is applied. */
+  /** The record is unusable: nothing is applied. */
   | { readonly kind: 'rejected'; readonly reason: string }
-  /** Older than what we hold. */
+  /** Older than the stored version. */
   | { readonly kind: 'stale' }
-  /** It contradicts something too young and is not applied; the vendor is marked to be read again. */
+  /** It contradicts a version that is too young, and is not applied; the vendor is marked to be read again. */
   | ({ readonly kind: 'guarded' } & Difference);
 
-/** How a reading differs from what we hold. */
+/** How a reading differs from the stored vendor. */
 export interface Difference {
   readonly before: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly after: Pick<VendorTable, 'vis_state' | 'presence' | 'updated_at'>;
   readonly changed: readonly string[];
-  /** Those of them that no reading had told of before, because lists leave them out, or because they were excluded. */
+  /** Changed fields that had no value before, because lists leave them out or they were excluded. */
   readonly filledIn?: readonly string[];
   readonly oddities?: Oddities | undefined;
 }
 
-/** An absence that has its second proof. */
+/** An absence with a second proof. */
 export type Absence = Extract<Presence, 'missing' | 'gone'>;
 
-/** What a reading comes to that shows a vendor as we hold it. */
+/** The verdict on a reading that equals the stored vendor. */
 export function unchangedVerdict({
   held_since_ms,
   vis_state,
@@ -43,10 +43,10 @@ export function unchangedVerdict({
   return { kind: 'unchanged', heldSince: held_since_ms, visState: vis_state };
 }
 
-/** What a reading comes to that is not believed. */
+/** The verdict on a reading that is not applied. */
 export function unacceptedVerdict(acceptance: 'stale' | 'guarded', difference: Difference): Verdict {
   return acceptance === 'stale' ? { kind: 'stale' } : { kind: 'guarded', ...difference };
 }
 
-/** What a reading comes to of a vendor that is to have no row. */
+/** The verdict on a reading of a forgotten vendor. */
 export const forgottenVerdict: Verdict = { kind: 'forgotten' };

@@ -4,8 +4,8 @@ import { pipeline, Readable } from 'node:stream';
 import type { Cell, ExportedRows } from './export-rows.ts';
 
 /**
- * The rows as RFC 4180 wants them, with a heading, in UTF-8 with a byte order mark: without one Excel takes it for another encoding. A text
- * that a spreadsheet would take for a formula gets a leading apostrophe.
+ * The rows as CSV (RFC 4180) with a header, in UTF-8 with a byte order mark, which Excel needs. Text that a spreadsheet would read as a
+ * formula gets a leading apostrophe.
  */
 export function csvOf({ columns, rows }: ExportedRows): Readable {
   const lines = stringify({
@@ -18,7 +18,7 @@ export function csvOf({ columns, rows }: ExportedRows): Readable {
     columns.map(({ name }) => name),
     rows,
   );
-  // What fails in the rows ends the lines, and is told by them.
+  // An error of the rows ends the stream, and is reported by it.
   return pipeline(Readable.from(named), lines, () => undefined);
 }
 
@@ -27,9 +27,9 @@ async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cel
   yield* rows;
 }
 
-/** What a spreadsheet reads as a formula, also behind spaces and line breaks, and with wide signs. */
+/** What spreadsheets read as a formula, also after spaces and line breaks, and with full-width signs. */
 const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
-/** Numbers and telephone numbers in which nothing can be computed: `-5.00`, `+49 (30) 1234`. */
+/** Numbers and telephone numbers, which are no formulas: `-5.00`, `+49 (30) 1234`. */
 const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
 
 function escapedFormula(text: string): string {

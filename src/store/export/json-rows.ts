@@ -1,13 +1,13 @@
-/** Rows as JSON: one document, or one object a line. */
+/** Rows as JSON: one array, or one object on each line. */
 import { Readable } from 'node:stream';
 import type { Cell, ExportedRows } from './export-rows.ts';
 
-/** One array, an object a line. */
+/** One array, with one object on each line. */
 export function jsonOf(exported: ExportedRows): Readable {
   return Readable.from(inArray(objects(exported)));
 }
 
-/** An object a line. */
+/** One object on each line. */
 export function ndjsonOf(exported: ExportedRows): Readable {
   return Readable.from(eachOnALine(objects(exported)));
 }
@@ -32,7 +32,7 @@ async function* objects({ columns, rows }: ExportedRows): AsyncGenerator<string>
     );
 }
 
-/** Truth values are what their columns say they are; a whole number that JSON's readers would round is a text. */
+/** BOOLEAN columns become true or false; integers that a number would round become text. */
 function jsonValue(cell: Cell, type: string | null): unknown {
   if (type === 'BOOLEAN' && (cell === 0n || cell === 1n)) return cell === 1n;
   if (typeof cell !== 'bigint') return cell;

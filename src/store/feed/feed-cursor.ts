@@ -1,21 +1,21 @@
 /**
- * Cursors of the change feed: `epoch:seq`. One of another file, of a history that was lost when a copy was put back, or from before what was
- * removed leads nowhere: whoever holds it may have missed changes, or seen some that never were here.
+ * Cursors of the change feed: `epoch:seq`. A cursor is invalid if it is from another file, from a history that was lost when a copy was
+ * restored, or from before removed changes: its holder may have missed changes, or seen some that do not exist here.
  */
 import { cursorParts } from './cursor-text.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 
-/** Why a cursor leads nowhere, and where to begin instead. */
+/** Why a cursor is invalid, and where to begin instead. */
 export interface HistoryGone {
   readonly reason: 'other_history' | 'removed';
-  /** From here on nothing is missing. */
+  /** After this, no change is missing. */
   readonly oldest: string;
-  /** The end: everything before it is in the vendors themselves. */
+  /** The end of the feed: everything before it is in the stored vendors. */
   readonly latest: string;
 }
 
-/** Why, as a sentence for people. */
+/** The reason as a sentence. */
 export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
   return reason === 'removed'
     ? 'Changes after this cursor were removed.'
@@ -29,7 +29,7 @@ const endOfEpoch = `
     (SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'), 0) AS seq
   FROM _feed_epochs e WHERE e.epoch = :epoch`;
 
-/** The change after which a place goes on; or, where it leads nowhere, why. */
+/** The `seq` after which a cursor continues; or, where it is invalid, why. */
 export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGone {
   const cursor = cursorParts(place);
   if (!cursor) return Number(place);
@@ -41,18 +41,18 @@ export function resolveCursor(sqlite: Sqlite, place: string): number | HistoryGo
   return { reason: nowhere, oldest: cursorOf(sqlite, removed), latest: latestCursor(sqlite) };
 }
 
-/** The epoch of a change, `:seq` or a column of that name; the first that is known for what is older. */
+/** The epoch of a change (`:seq`, or a column); the first known one for older changes. */
 const epochOf = (seq: string): string => `coalesce(
   (SELECT epoch FROM _feed_epochs WHERE after_seq < ${seq} ORDER BY after_seq DESC, position DESC LIMIT 1),
   (SELECT epoch FROM _feed_epochs ORDER BY position LIMIT 1))`;
 
-/** The cursor that goes on after a change. */
+/** The cursor that continues after a change. */
 export function cursorOf(sqlite: Sqlite, seq: number): string {
   const found = plainStatement<Seq, { epoch: string }>(sqlite, `SELECT ${epochOf(':seq')} AS epoch`).get({ seq });
   return `${found?.epoch ?? ''}:${seq}`;
 }
 
-/** The cursor that goes on after all that there is. */
+/** The cursor at the end of the feed. */
 export function latestCursor(sqlite: Sqlite): string {
   return cursorOf(sqlite, lastSeq(sqlite));
 }
@@ -61,13 +61,13 @@ interface Seq {
   readonly seq: number;
 }
 
-/** The last change that was ever written; 0 before the first. */
+/** The `seq` of the last change that was ever written; 0 before the first. */
 export function lastSeq(sqlite: Sqlite): number {
   const last = plainStatement<None, Seq>(sqlite, "SELECT seq FROM sqlite_sequence WHERE name = '_vendor_versions'");
   return last.get({})?.seq ?? 0;
 }
 
-/** The last change that was removed; 0 where none was. */
+/** The `seq` of the last removed change; 0 where none was removed. */
 function removedThrough(sqlite: Sqlite): number {
   return plainStatement<None, Seq>(sqlite, 'SELECT seq FROM _feed_removed').get({})?.seq ?? 0;
 }

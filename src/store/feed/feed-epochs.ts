@@ -1,13 +1,13 @@
-/** Which program wrote which part of the change feed. */
+/** Epochs of the change feed: which connection wrote which part. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 
-/** Older epochs are forgotten; whoever still holds a cursor of one begins anew. */
+/** Older epochs are removed; cursors of those are invalid. */
 const mostEpochs = 10_000;
 
 /**
- * What is called before each version that this connection writes, inside its transaction: the first one begins an epoch of the
- * connection's own. Asked of the table each time, because a transaction that fails takes the epoch back.
+ * Returns a function to call before each version that this connection writes, inside its transaction. The first call begins an epoch of the
+ * connection. The table is checked each time, because a failed transaction removes the epoch again.
  */
 export function feedEpochs(sqlite: Sqlite): () => void {
   let epoch: string | undefined;

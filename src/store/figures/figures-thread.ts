@@ -1,4 +1,4 @@
-/** The thread that works out figures, as whoever asks for them sees it: begun with the first question, ended with the daemon. */
+/** The thread that computes figures: started with the first request, ended with the daemon. */
 import { Worker } from 'node:worker_threads';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { Figures } from './figures.ts';
@@ -25,7 +25,7 @@ export class FiguresThread implements Service {
   #asked = 0;
   #stopped = false;
 
-  /** `program` is the compiled thread, `path` the mirror. */
+  /** `program` is the path of the compiled thread, `path` that of the mirror. */
   constructor(program: string, path: string) {
     this.#program = program;
     this.#path = path;
@@ -40,7 +40,7 @@ export class FiguresThread implements Service {
     await this.#worker?.terminate();
   }
 
-  /** What stands in the mirror now. @throws Error where the thread cannot work, or ends. */
+  /** Computes the figures of an account. @throws Error where the thread cannot work, or ends. */
   read(accountId: string): Promise<Figures> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) throw new Error('Stopping.');
@@ -52,7 +52,7 @@ export class FiguresThread implements Service {
 
   #begun(): Worker {
     if (this.#worker) return this.#worker;
-    // The environment may hold secrets.
+    // The environment may contain secrets.
     const worker = new Worker(this.#program, { workerData: { path: this.#path }, env: {} });
     this.#worker = worker;
     worker.unref();

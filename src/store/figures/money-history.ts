@@ -1,6 +1,6 @@
 /**
- * What was owed in each currency at the end of each day. A past day does not change any more: it is worked out once, and only today again.
- * Counted are vendors that are active now for all of their time, and others for as long as they were.
+ * Amounts owed in each currency at the end of each day. Past days do not change, so they are computed once; only today is computed again.
+ * Vendors that are active now count for their whole time, others for as long as they were active.
  */
 import { parseInstant, timestamp } from '../../domain/clock.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
@@ -8,14 +8,14 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { Owed } from './figures.ts';
 
 const dayMs = 86_400_000;
-/** A year, and today. */
+/** A year and today. */
 const daysDrawn = 366;
 
 interface OfAccount {
   readonly accountId: string;
 }
 
-/** What was added on a day, in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
+/** What was added on a day, in two parts, billions and the rest, so that neither exceeds the range of a number. */
 interface Step {
   readonly code: string;
   readonly day: string;
@@ -35,7 +35,7 @@ export class MoneyHistory {
     this.#steps = plainStatement<OfAccount, Step>(sqlite, steps);
   }
 
-  /** The days before today, for each currency; `now` in milliseconds since 1970. */
+  /** The days before today by currency. @param now milliseconds since 1970 */
   before(accountId: string, now: number): ReadonlyMap<string, readonly Day[]> {
     const today = timestamp(now).slice(0, 10);
     const known = this.#known.get(accountId);
@@ -76,7 +76,7 @@ const steps = `
   SELECT code, substr(ended, 1, 10) AS day, ${amounts(-1)} FROM owed WHERE ended IS NOT NULL GROUP BY 1, 2
   ORDER BY 1, 2`;
 
-/** Sums of steps up to the end of each day before today, from the first day that is known or a year ago. */
+/** Running sums at the end of each day before today, from the first known day or a year ago. */
 function daily(rows: readonly Step[], now: number): Map<string, Day[]> {
   const byCode = grouped(rows);
   const oldest = timestamp(now - (daysDrawn - 1) * dayMs).slice(0, 10);

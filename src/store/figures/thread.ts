@@ -1,4 +1,4 @@
-/** Works out figures in a thread of its own, on a connection of its own that only reads: no delivery waits for them. */
+/** Computes figures in a separate thread, with a read-only connection of its own, so that no delivery waits for them. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../domain/clock.ts';
 import { connectReader } from '../sqlite/driver.ts';

@@ -5,12 +5,12 @@ import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { coarseFaultsOf } from '../sqlite/integrity.ts';
 import { catalogued, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 
-/** What SQLite would take for part of the next file of that name. */
+/** Files that SQLite would treat as part of a new file of that name. */
 const companions = ['-wal', '-journal', '-shm'];
 
 /**
- * Swaps the file at `path` while nobody else has it open and nothing of it is left beside it: a journal there would be played into the new
- * file. Where nothing stands beside it, readers of the old file may go on.
+ * Replaces the file at `path` while no other program has it open and no journal is beside it: a journal would be applied to the new file.
+ * Where there is none, readers of the old file may continue.
  * @throws MirrorError `database_locked` where another program uses the file.
  */
 export function withoutCompanions(path: string, swap: () => void): void {
@@ -50,7 +50,7 @@ export function lockedWithoutJournal(path: string): Sqlite | undefined {
   }
 }
 
-/** Opens the copy at `path` as anybody would, and looks through it. @throws MirrorError `file_unwritable` where it is not whole. */
+/** Opens and checks the copy at `path`. @throws MirrorError `file_unwritable` where it is damaged. */
 export function readBack(path: string): void {
   let sqlite: Sqlite | undefined;
   const faults: string[] = [];
@@ -58,7 +58,7 @@ export function readBack(path: string): void {
     sqlite = connectReader(path);
     faults.push(...coarseFaultsOf(sqlite));
   } catch (error) {
-    // Somebody works with it already.
+    // Another program uses it already.
     if (isBusy(error)) return;
     faults.push(error instanceof Error ? error.message : String(error));
   } finally {

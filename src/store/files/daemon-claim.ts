@@ -1,7 +1,6 @@
 /**
- * The daemon's number in both of its files. The lock beside the mirror keeps a second daemon out, but somebody may remove it; and a file
- * can be written over without a trace in its name or inode. So a daemon takes the next number when it starts, and holds each
- * transaction against it.
+ * The epoch of the daemon in both of its files. The lock beside the mirror excludes a second daemon, but may be removed; and a file can be
+ * overwritten without a change of name or inode. So a daemon takes the next epoch when it starts, and checks it in each transaction.
  */
 import type { Selectable } from 'kysely';
 import { MirrorError } from '../../domain/errors.ts';
@@ -12,10 +11,10 @@ import { isBusy } from '../sqlite/sqlite-errors.ts';
 import { mirrorSql, secretSql, statement } from '../sqlite/statement.ts';
 import type { IdentityTable } from '../tables/mirror-tables.ts';
 
-/** A mirror, and how many daemons have worked on it so far. */
+/** A mirror, and the number of daemons that have used it. */
 export type DaemonEpoch = Selectable<Pick<IdentityTable, 'mirror_id' | 'daemon_epoch'>>;
 
-/** The next daemon begins. Runs inside a transaction of the mirror. */
+/** Takes the next epoch. Runs inside a transaction of the mirror. */
 export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
   statement(sqlite, () =>
     mirrorSql.updateTable('mirror_identity').set((row) => ({ daemon_epoch: row('daemon_epoch', '+', 1) })),
@@ -25,7 +24,7 @@ export function nextEpoch(sqlite: Sqlite): DaemonEpoch {
   return epoch;
 }
 
-/** The secrets are this daemon's. Runs inside a transaction of theirs, after their mirror has claimed them. */
+/** Records the epoch in the secrets. Runs inside a transaction of the secrets, after the mirror has claimed them. */
 export function enterEpoch(sqlite: Sqlite, { daemon_epoch }: DaemonEpoch): void {
   statement<Pick<SecretTables['owner'], 'daemon_epoch'>>(sqlite, (at) =>
     secretSql.updateTable('owner').set({ daemon_epoch: at('daemon_epoch') }),
@@ -56,7 +55,7 @@ function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: Query): Claim {
   return { check: () => difference(path, own, look.get({})), checkAtPath: () => foundAt(path, own, query) };
 }
 
-/** Another connection would answer from the pages that it remembers. A file that is locked just now counts as ours. */
+/** Opened anew, because an existing connection would answer from its cache. A file that is locked counts as ours. */
 function foundAt(path: string, own: DaemonEpoch, query: Query): MirrorError | undefined {
   let sqlite: Sqlite | undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * Whether the files at their paths are still those that the running daemon has open. It would go on with a file that was deleted or
- * replaced, and another process would work with the new one: two that know nothing of each other.
+ * Checks that the files at their paths are those that the running daemon has open. It would continue to use a deleted or replaced file
+ * while other processes use the new one.
  */
 import { existsSync, statSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
@@ -18,8 +18,8 @@ export interface FilePaths {
 }
 
 /**
- * Writes down which files the daemon has open. Runs inside a transaction of the mirror.
- * @returns whether those of the daemon before stand there still: then it did not stop in good order.
+ * Records which files the daemon has open. Runs inside a transaction of the mirror.
+ * @returns whether the record of the previous daemon is still there: then it was killed.
  */
 export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
   const before = runQuery(sqlite, mirrorSql.selectFrom('_daemon_files').select('file'));
@@ -34,14 +34,14 @@ export function rememberDaemonFiles(sqlite: Sqlite, paths: FilePaths): boolean {
   return before.length > 0;
 }
 
-/** The daemon stops in good order. Runs inside a transaction of the mirror. */
+/** Records that the daemon stopped normally. Runs inside a transaction of the mirror. */
 export function forgetDaemonFiles(sqlite: Sqlite): void {
   statement(sqlite, () => mirrorSql.deleteFrom('_daemon_files')).run({});
 }
 
 /**
- * Refuses to go on where a daemon runs that has other files open than those at these paths; makes no file.
- * @throws MirrorError `database_unusable` that names the file; of the mirror, as opening it does.
+ * Fails where a running daemon has other files open than those at these paths; creates no file.
+ * @throws MirrorError `database_unusable` that names the file; as opening the mirror does.
  */
 export function refuseOtherFiles(paths: FilePaths): void {
   const other = isDaemonAt(paths.database) ? otherFile(paths) : undefined;

@@ -1,17 +1,14 @@
-/**
- * A note beside a mirror in which damage was met: the next daemon looks through the file before it opens it. In the file itself such a note
- * might be lost.
- */
+/** A marker file beside a damaged mirror: the next daemon checks the file before it opens it. Inside the mirror the note might be lost. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
 export const damageNote = '.damaged';
 
-/** Leaves the note. Where that fails, the next daemon meets the damage again. */
+/** Creates the marker. Where that fails, the next daemon finds the damage again. */
 export function noteDamage(path: string): void {
   try {
     writeFileSync(path + damageNote, '');
   } catch {
-    // Whoever met the damage says so.
+    // The damage itself is reported by the caller.
   }
 }
 

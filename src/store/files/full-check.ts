@@ -1,6 +1,6 @@
 /**
- * Looks through a large file without anybody waiting for it. SQLite's check runs for minutes, nothing interrupts it but the end of its
- * process, and it may even fall over what it finds: so it has a process of its own.
+ * Checks a large file without blocking. SQLite's check takes minutes, only the end of its process interrupts it, and it may crash on
+ * damage: so it runs in a child process.
  */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { noteDamage } from './damage-note.ts';
 import { faultsIn } from '../sqlite/integrity.ts';
 
-/** Plain JavaScript, whatever this file was compiled to. Prints rows of `integrity_check`, or what SQLite said instead. */
+/** Plain JavaScript, because it is not compiled. Prints the rows of `integrity_check`, or SQLite's error. */
 const program = `
   const [driver, path] = process.argv.slice(1);
   try {
@@ -23,12 +23,12 @@ const program = `
 const driver = createRequire(import.meta.url).resolve('better-sqlite3');
 
 /**
- * What is wrong with the file, in SQLite's words; nothing where it is sound. Where something is, a note is left for the next daemon.
- * @throws MirrorError `interrupted` where the signal came, `database_unusable` where the file could not be looked through.
+ * The result of SQLite's check; empty where the file is sound. Damage leaves a marker for the next daemon.
+ * @throws MirrorError `interrupted` where the signal was aborted, `database_unusable` where the file could not be checked.
  */
 export async function checkWholeFile(path: string, signal: AbortSignal): Promise<string[]> {
   const faults = await new Promise<string[]>((resolve, reject) => {
-    // The environment may hold secrets.
+    // The environment may contain secrets.
     const options = { signal, env: {}, killSignal: 'SIGKILL' } as const;
     const child = execFile(process.execPath, ['--eval', program, '--', driver, path], options, (error, stdout) => {
       if (!error) resolve(faultsIn(JSON.parse(stdout)));
@@ -45,6 +45,6 @@ function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended already, or the machine knows no such thing.
+    // The process has ended already, or the system has no priorities.
   }
 }

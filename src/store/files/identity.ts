@@ -1,4 +1,4 @@
-/** Which file a mirror is, and whose vendors it holds. */
+/** The identity of a mirror, and the service it belongs to. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { connectReader, type Sqlite } from '../sqlite/driver.ts';
 import { isBusy } from '../sqlite/sqlite-errors.ts';
@@ -26,20 +26,20 @@ export class IdentityRow {
     return { mirrorId: row.mirror_id, service: row.service };
   }
 
-  /** The mirror belongs to this service, unless it already belongs to one. @returns whether it did not. */
+  /** Binds the mirror to a service, unless it is bound. @returns whether it was not bound before. */
   adopt(service: string): boolean {
     const isNew = this.read().service === null;
     if (isNew) this.accept(service);
     return isNew;
   }
 
-  /** The mirror belongs to this service, whatever it belonged to. */
+  /** Binds the mirror to a service, replacing any other. */
   accept(service: string): void {
     this.#change.run({ service, now: timestamp(this.#clock.now()) });
   }
 }
 
-/** Whether the mirror of this identity is at `path`; a file that is locked just now counts as it. */
+/** Whether the mirror with this identity is at `path`; a locked file counts as it. */
 export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {

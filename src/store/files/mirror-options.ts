@@ -1,4 +1,4 @@
-/** How the mirror file is opened, to write or to read. */
+/** Options for opening the mirror, for writing or reading. */
 import { join } from 'node:path';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { DatabaseOptions } from '../sqlite/database.ts';
@@ -9,27 +9,27 @@ import { isCausedByDamage } from '../sqlite/sqlite-errors.ts';
 
 export interface MirrorFileOptions {
   readonly path: string;
-  /** The folder that holds `mirror/` and `secrets/`, the migrations. */
+  /** The folder with the migrations, `mirror/` and `secrets/`. */
   readonly migrations: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** How long to try while another process holds the lock, in milliseconds. */
+  /** How long to retry while another process holds the lock, in milliseconds. */
   readonly lockWait?: number;
-  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  /** As in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
-  /** Hears how far a long migration has come, as in `DatabaseOptions`. */
+  /** As in `DatabaseOptions`. */
   readonly onMigration?: DatabaseOptions['onMigration'];
 }
 
 /** Permissions of a new mirror. */
 export const mirrorMode = 0o640;
 
-/** The migrations of the mirror, in the folder that holds those of both files. */
+/** The migrations of the mirror, from the folder with those of both files. */
 export function mirrorMigrations(folder: string): Migration[] {
   return readMigrations(join(folder, 'mirror'));
 }
 
-/** Damage that is met leaves a note for the next daemon. */
+/** The options of the mirror. Damage leaves a marker for the next daemon. */
 export function mirrorOptions(place: MirrorFileOptions): DatabaseOptions {
   return {
     ...place,

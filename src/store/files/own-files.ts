@@ -3,11 +3,11 @@ import { lstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } fro
 import { basename, dirname, join, resolve } from 'node:path';
 import { damageNote } from './damage-note.ts';
 
-/** Where an installation keeps what. */
+/** The paths of an installation's files. */
 export interface OwnFiles {
   readonly database: string;
   readonly secrets: string;
-  /** The settings file, and every file that it takes a secret from. */
+  /** The settings file, and all files from which it reads secrets. */
   readonly readFrom: readonly string[];
 }
 
@@ -32,12 +32,12 @@ export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefi
   return own.readFrom?.some((file) => isAt(resolvedPath(file))) ? 'a file of the settings itself' : undefined;
 }
 
-/** The settings file by its real path, under which the mirror notes who serves an account. */
+/** The real path of the settings file, by which the mirror records who serves an account. */
 export function settingsFileOf({ readFrom: [file = ''] }: Pick<OwnFiles, 'readFrom'>): string {
   return resolvedPath(file);
 }
 
-/** A path with every symbolic link in it followed, those too that lead to what is not there yet. */
+/** The path with all symbolic links resolved, even where the target does not exist yet. */
 export function resolvedPath(path: string, links = 0): string {
   const whole = resolve(path);
   try {
@@ -51,7 +51,7 @@ export function resolvedPath(path: string, links = 0): string {
   }
 }
 
-/** As many as the kernel follows. */
+/** The same limit as the kernel's. */
 const mostLinks = 40;
 
 /** Whether something is there that is no regular file: a device, a folder, a pipe. */

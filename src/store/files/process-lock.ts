@@ -1,6 +1,6 @@
 /**
- * Processes that work on one mirror know each other by a random name, drawn at each start, and by a locked file of that name beside the
- * mirror. The lock falls when its process ends, however it does. Process numbers would not do: every container counts its own.
+ * Processes that use the same mirror recognise each other by a random name, drawn at each start, and by a locked file of that name beside
+ * the mirror. The lock is released when the process ends, for whatever reason. Process ids would not work: every container counts its own.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -12,17 +12,18 @@ import { lockFile } from './side-lock.ts';
 export interface ProcessLock {
   /** The random name of this process. */
   readonly name: string;
-  /** Whether the process of that name still works on the same mirror. */
+  /** Whether the process of that name still uses the mirror. */
   isAlive(name: string): boolean;
-  /** The process works on the mirror no more. */
+  /** Releases the name of this process. */
   release(): void;
 }
 
-/** Files of processes that died are removed as they are met; a name that nobody can take is drawn again. */
+/** A name that cannot be taken is drawn again, at most this often. */
 const mostTries = 10;
 
 /**
- * Draws a name for this process and locks its file beside the mirror at `database`, which is the file's real path.
+ * Draws a name for this process and locks its file beside the mirror; removes files of dead processes.
+ * @param database real path of the mirror
  * @throws MirrorError of files.
  */
 export function lockProcess(database: string, random: Pick<Random, 'bytes'>): ProcessLock {
@@ -32,7 +33,7 @@ export function lockProcess(database: string, random: Pick<Random, 'bytes'>): Pr
     const name = Buffer.from(random.bytes(16)).toString('hex');
     const path = pathOf(name);
     const held = lockFile(path);
-    // Somebody who met the file before it was locked has removed it.
+    // Another process may have removed the file before it was locked.
     if (held && existsSync(path)) {
       return {
         name,
@@ -49,7 +50,7 @@ export function lockProcess(database: string, random: Pick<Random, 'bytes'>): Pr
   throw new MirrorError('bug', `No name for this process could be locked beside ${database}.`);
 }
 
-/** The lock; where it cannot be had, the database is closed again. @throws what locking throws. */
+/** Takes the lock; where that fails, closes the database. @throws what `lock` throws. */
 export async function lockedOrClosed(
   database: { close(): Promise<void> },
   lock: () => ProcessLock,
@@ -70,7 +71,7 @@ function namesAround(database: string): string[] {
     .filter((name) => /^[0-9a-f]{32}$/.test(name));
 }
 
-/** Whether a process holds this file. One that nobody holds is removed, still locked, so that nobody takes it meanwhile. */
+/** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   let held: Sqlite | undefined;
@@ -79,7 +80,7 @@ function isLocked(path: string): boolean {
     if (held) rmSync(path, { force: true });
     return held === undefined;
   } catch {
-    // Of another user, perhaps: who cannot be asked is taken to live.
+    // It may belong to another user: an unknown process counts as alive.
     return true;
   } finally {
     held?.close();

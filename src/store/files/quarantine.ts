@@ -1,6 +1,6 @@
 /**
- * A damaged mirror makes room for a new one: the service is the source, and a sweep brings back everything but history. Nothing is
- * deleted, and nothing is moved that cannot be recognised as a mirror, or that another program still has open.
+ * Moves a damaged mirror aside for a new one: the service is the source, and a sweep restores everything but history. Nothing is deleted,
+ * and nothing is moved that is not recognisably a mirror or that another program has open.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,26 +14,26 @@ import { schemaFaults } from '../sqlite/schema-faults.ts';
 import { catalogued, isBusy, isDamage } from '../sqlite/sqlite-errors.ts';
 
 export interface Quarantine {
-  /** Where the damaged file is now. */
+  /** The new path of the damaged file. */
   readonly to: string;
-  /** What is wrong with it, in SQLite's words. */
+  /** SQLite's description of the damage. */
   readonly faults: readonly string[];
 }
 
-/** Names that no other program's file holds; a damaged one may have lost some of them. */
+/** Table names by which a mirror is recognised; a damaged file may have lost some. */
 const ownTables = ['dirty_vendors', 'vendor_versions', '_vendor_versions', 'page_confirmations'];
 const enoughOfThem = 2;
 
-/** How long to try while others hold the file, and how often, in milliseconds. */
+/** How long and how often to try while others hold the file, in milliseconds. */
 const lockWait = 30_000;
 const betweenTries = 1_000;
 
-/** The schema stands at the head of the file, in bytes. */
+/** The schema is within this many bytes at the start of the file. */
 const headSize = 2 ** 18;
 
 /**
- * Looks through the mirror at `path`, all of it, and moves it aside if it is damaged. Only who holds the side lock may do so.
- * @returns undefined where it is sound, or is none of ours: then whoever opens it says what it is.
+ * Checks the whole mirror at `path`, and moves it aside if it is damaged. Only the holder of the side lock may do so.
+ * @returns undefined where it is sound or not a mirror; opening it then reports what it is.
  * @throws MirrorError `database_locked` where another program has the damaged file open, `file_unwritable`.
  */
 export async function quarantineIfDamaged(
@@ -46,7 +46,7 @@ export async function quarantineIfDamaged(
   return aside;
 }
 
-/** Whether the mirror at `path` has other tables, indexes, triggers or views than its migrations made; costs milliseconds. */
+/** Whether the mirror at `path` differs from the tables, indexes, triggers and views of its migrations; takes milliseconds. */
 export function hasDamagedSchema(path: string, migrations: readonly Migration[]): boolean {
   if (!isMirror(path)) return false;
   let sqlite: Sqlite | undefined;
@@ -54,7 +54,7 @@ export function hasDamagedSchema(path: string, migrations: readonly Migration[])
     sqlite = connectReader(path);
     return schemaFaults(sqlite, migrations).length > 0;
   } catch (error) {
-    // Whoever opens the file says what else it is.
+    // Opening the file reports other errors.
     return isDamage(error);
   } finally {
     sqlite?.close();
@@ -81,14 +81,14 @@ async function examineAndMove(
   }
 }
 
-/** Whether a file is a mirror or a copy of one. By its bytes: SQLite may not be able to read even the schema any more. */
+/** Whether a file is a mirror or a copy of one. Checked by its bytes, because SQLite may not be able to read even the schema. */
 export function isMirror(path: string): boolean {
   const head = headOf(path);
   const found = ownTables.filter((name) => head.includes(`CREATE TABLE ${name} `));
   return head.startsWith(sqliteHead) && found.length >= enoughOfThem;
 }
 
-/** Whether a file is one of SQLite's, whoever it belongs to. */
+/** Whether a file is an SQLite database. */
 export function isDatabase(path: string): boolean {
   return headOf(path).startsWith(sqliteHead);
 }
@@ -117,13 +117,13 @@ function examine(path: string, migrations: readonly Migration[]): string[] {
   }
 }
 
-/** Others who have the file open would go on writing to it, and find a journal that is not theirs under its name. */
+/** Other programs with the file open would continue to write to it, and use a journal of that name that is not theirs. */
 function withExclusiveLock(path: string, work: () => void): void {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectAlone(path);
   } catch (error) {
-    // Too damaged to be locked is too damaged to be worked with.
+    // A file that is too damaged to be locked cannot be in use.
     if (!isDamage(error)) throw error;
   }
   try {
@@ -133,7 +133,7 @@ function withExclusiveLock(path: string, work: () => void): void {
   }
 }
 
-/** The journal first: without its database it would be thrown away, while the database is damaged either way. */
+/** The journal is moved first: without its database it would be discarded, while the database is damaged anyway. */
 function move(path: string, to: string): void {
   try {
     for (const suffix of ['-wal', '-journal', ''])

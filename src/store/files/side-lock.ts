@@ -1,4 +1,4 @@
-/** Locks on files beside the database. They are held by the process, and fall when the process ends, however it does. */
+/** Locks on files beside the database. They are released when the process ends, for whatever reason. */
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
 import { resolvedPath } from './own-files.ts';
@@ -10,11 +10,11 @@ export interface SideLock {
   release(): void;
 }
 
-/** Whoever looks whether a daemon runs is in the way for a moment, in milliseconds. */
+/** A process that checks for a daemon holds the lock briefly, in milliseconds. */
 const probeWait = 50;
 
 /**
- * Takes the lock that lets one daemon run on a database, and dates its file, so that others can tell since when.
+ * Takes the lock that allows one daemon for a database, and sets the time of its file to the start.
  * @param now wall time, milliseconds since 1970
  * @throws MirrorError `already_running`, and of files.
  */
@@ -25,7 +25,7 @@ export function takeSideLock(database: string, now: number): SideLock {
   return { release: () => void held.close() };
 }
 
-/** Whether a daemon works on a database, this process's own included. Makes no file. @throws MirrorError of files. */
+/** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */
 export function isDaemonAt(database: string): boolean {
   const path = lockPathOf(database);
   if (!existsSync(path)) return false;
@@ -43,23 +43,24 @@ export function isDaemonAt(database: string): boolean {
   }
 }
 
-/** Wall time at which the daemon that works on a database began, milliseconds since 1970; undefined where none does. */
+/** When the daemon that uses a database started, milliseconds since 1970; undefined where none runs. */
 export function daemonSince(database: string): number | undefined {
   return isDaemonAt(database) ? statSync(lockPathOf(database), { throwIfNoEntry: false })?.mtimeMs : undefined;
 }
 
-/** Whoever names the database by a symbolic link means the same daemon. */
+/** A symbolic link to the database leads to the same lock. */
 const lockPathOf = (database: string): string => `${resolvedPath(database)}.lock`;
 
 /**
- * Locks a file, which is made where there is none, within `wait` milliseconds.
- * @returns undefined where another process holds it. @throws MirrorError of files.
+ * Locks a file, creating it where needed, within `wait` milliseconds.
+ * @returns undefined where another process holds it.
+ * @throws MirrorError of files.
  */
 export function lockFile(path: string, wait = 0): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectWriter(path, wait);
-    // Nothing is ever written: a journal would only be left behind.
+    // Nothing is ever written, so a journal would only be left behind.
     sqlite.pragma('journal_mode = MEMORY');
     sqlite.exec('BEGIN EXCLUSIVE');
     return sqlite;

@@ -1,4 +1,4 @@
-/** Brings the journal into the file in a thread of its own, on a connection of its own: no delivery waits for the disk meanwhile. */
+/** Runs checkpoints in a separate thread with its own connection, so that no delivery waits for the disk. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectWriter, SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type None } from '../sqlite/plain-statement.ts';
@@ -6,11 +6,11 @@ import { numbersOf, type CheckpointAnswer, type CheckpointParams } from './check
 
 const none: None = {};
 
-/** @throws Error where other files bear the names by now: they are somebody else's. */
+/** @throws Error where the files were replaced by others. */
 function open(): Sqlite {
   const { path, files } = workerData as CheckpointParams;
   const sqlite = connectWriter(path);
-  // The journal is opened with the first look into the file.
+  // The journal is opened with the first read.
   plainStatement(sqlite, 'SELECT count(*) FROM sqlite_schema').get(none);
   const found = numbersOf(path);
   if (found.database === files.database && found.journal === files.journal) return sqlite;

@@ -1,4 +1,6 @@
-/** The thread that brings the journal (WAL) into the file: begun when there is first something to bring, ended with the daemon. */
+/**
+ * The thread that runs checkpoints, which copy the journal (WAL) into the database file: started when first needed, ended with the daemon.
+ */
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
@@ -7,16 +9,16 @@ export interface CheckpointParams {
   readonly files: FileNumbers;
 }
 
-/** What SQLite says of a checkpoint that failed. */
+/** SQLite's error of a failed checkpoint. */
 export interface CheckpointFault {
   readonly message: string;
   readonly code: string | undefined;
 }
 
-/** undefined where as much was brought into the file as readers allow. */
+/** undefined where as much was copied as readers allow. */
 export type CheckpointAnswer = CheckpointFault | undefined;
 
-/** The inodes of the file and its journal: another file may come to bear the name of either. */
+/** The inodes of the file and its journal, to detect that either was replaced. */
 export interface FileNumbers {
   readonly database: number | undefined;
   readonly journal: number | undefined;
@@ -33,13 +35,13 @@ export class CheckpointThread {
   #worker: Worker | undefined;
   #ended = false;
 
-  /** `program` is the compiled thread, `path` a mirror that this process has open and has read. */
+  /** `program` is the path of the compiled thread, `path` that of a mirror which this process has open and has read. */
   constructor(program: string, path: string) {
     this.#program = program;
     this.#params = { path, files: numbersOf(path) };
   }
 
-  /** Brings over what it can, one at a time. @throws Error where the thread cannot work, or ends. */
+  /** Runs one checkpoint. Call it one at a time. @throws Error where the thread cannot work, or ends. */
   checkpoint(): Promise<CheckpointAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw new Error('The thread of checkpoints ended.');
@@ -61,7 +63,7 @@ export class CheckpointThread {
     });
   }
 
-  /** Waits for the checkpoint that is under way. Safe twice. */
+  /** Ends the thread. May be called more than once. */
   async stop(): Promise<void> {
     this.#ended = true;
     await this.#worker?.terminate();
@@ -69,11 +71,11 @@ export class CheckpointThread {
 
   #begun(): Worker {
     if (this.#worker) return this.#worker;
-    // The environment may hold secrets.
+    // The environment may contain secrets.
     const worker = new Worker(this.#program, { workerData: this.#params, env: {} });
     this.#worker = worker;
     worker.unref();
-    // Whoever waits is told; without anybody, an error would end the process.
+    // `checkpoint` reports errors; without any listener an error would end the process.
     worker.on('error', () => undefined);
     worker.on('exit', () => (this.#ended = true));
     return worker;

@@ -1,10 +1,10 @@
 /**
- * How far a daemon's journal (WAL) has grown past the file, and when its thread brings it over. By default the commit that fills the
- * journal does that itself, and everything else in the process waits for the disk along with it.
+ * Decides when the checkpoint thread of a daemon runs. By default the commit that fills the journal (WAL) runs the checkpoint itself, and
+ * the whole process waits for the disk.
  *
- * The journal begins anew with the first transaction that finds all of it in the file and no reader in it. While sweeps write
- * without a pause, a checkpoint never catches up: so sweeps wait for it now and then. Where a reader is what keeps the journal, waiting
- * would not help, and they go on.
+ * The journal restarts with the first transaction that finds it completely copied and without readers. While sweeps write continuously, a
+ * checkpoint never catches up, so sweeps wait for it from time to time. Where a reader holds the journal, waiting would not help, and they
+ * continue.
  */
 import { SqliteError } from '../sqlite/driver.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -12,14 +12,14 @@ import type { Checkpoints } from '../sqlite/lock-wait.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import type { CheckpointThread } from './checkpoint-thread.ts';
 
-/** Pages in the journal that are not in the file yet, from which on they are brought over: SQLite's own measure. */
+/** A checkpoint is due at this many pages that are not copied yet: SQLite's own default. */
 const due = 1_000;
 
-/** Bytes that sweeps may add to the journal before they wait, and how often they wait for one more checkpoint then. */
+/** Bytes that sweeps may add to the journal before they wait, and how many checkpoints they then wait for at most. */
 const most = 32 * 2 ** 20;
 const mostPasses = 8;
 
-/** Pages in the journal, and how many of them are in the file. */
+/** Pages in the journal, and how many of them are copied. */
 interface Extent {
   readonly log: number;
   readonly checkpointed: number;
@@ -32,9 +32,9 @@ export class Journal implements Checkpoints {
   readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
   readonly #look: Statement<None, Extent>;
   readonly #mostPages: number;
-  /** Until the journal has so many pages, no checkpoint is tried again, because the last one did not help. */
+  /** The next checkpoint is tried at this many pages, because the last one copied nothing. */
   #restUntil = 0;
-  /** Sweeps wait at so many pages. */
+  /** Sweeps wait at this many pages. */
   #pauseAt: number;
   #pass: Promise<boolean> | undefined;
   #pause: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class Journal implements Checkpoints {
     if (this.#pause) return this.#pause;
     const { log } = this.#extent();
     if (this.#ended || log < this.#pauseAt) return Promise.resolve();
-    // Whatever comes of it, the next pause is only after as much again.
+    // Whatever the result, the next pause comes only after as much again.
     this.#pauseAt = log + this.#mostPages;
     this.#pause = this.#catchUp().finally(() => (this.#pause = undefined));
     return this.#pause;
@@ -71,7 +71,7 @@ export class Journal implements Checkpoints {
     await this.#thread.stop();
   }
 
-  /** Checkpoints until nothing is left to bring over, or one brings nothing. Deliveries go on writing meanwhile. */
+  /** Runs checkpoints until everything is copied, or one copies nothing. Deliveries continue to write meanwhile. */
   async #catchUp(): Promise<void> {
     for (let passes = 0; passes < mostPasses; passes++) {
       if (!(await this.#checkpoint())) return;
@@ -80,7 +80,7 @@ export class Journal implements Checkpoints {
     }
   }
 
-  /** @returns whether that brought anything into the file. */
+  /** @returns whether anything was copied. */
   #checkpoint(): Promise<boolean> {
     this.#pass ??= this.runCheckpoint().finally(() => (this.#pass = undefined));
     return this.#pass;
@@ -103,7 +103,7 @@ export class Journal implements Checkpoints {
     return helped;
   }
 
-  /** Without its thread, the commit that fills the journal empties it again. */
+  /** Without the thread, commits run checkpoints again. */
   restoreAutocheckpoint(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -112,7 +112,7 @@ export class Journal implements Checkpoints {
 
   #extent(): Extent {
     const extent = this.#look.get(none) ?? { log: 0, checkpointed: 0 };
-    // A journal that began anew is far from the next pause, whatever came before.
+    // After a restart of the journal, the next pause is far away.
     this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#mostPages);
     this.#restUntil = Math.min(this.#restUntil, extent.log + due);
     return extent;

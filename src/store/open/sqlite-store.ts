@@ -1,4 +1,4 @@
-/** The mirror file and its transactions; nothing outside opens one. */
+/** The mirror: opens the file and combines the classes of all areas. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock, Random } from '../../domain/clock.ts';
@@ -61,9 +61,9 @@ import type { ReserveRequest } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 
-/** The mirror file, and who works on it. */
+/** How to open the mirror file. */
 export interface MirrorFile extends MirrorFileOptions {
-  /** Gives this process its name among those that work on the file at that path. */
+  /** Registers this process among those that use the mirror at that path. */
   readonly lockProcess: (database: string, random: Random) => ProcessLock;
 }
 
@@ -99,7 +99,7 @@ class SqliteStore implements Store {
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => ReceivedDeliveries;
-  /** Reports are handed on without the store. */
+  /** A field, because reports get `query` without the store. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
   #states: ((accountId: string) => AccountState | undefined) | undefined;
 

@@ -1,4 +1,4 @@
-/** Every statement of the outbox. */
+/** The statements of the outbox. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import type { DueVendor, NotifiedVendor } from '../records/outbox-record.ts';
@@ -21,7 +21,7 @@ interface TargetRow {
 interface TargetStatements {
   readonly find: Statement<OfTarget, TargetRow>;
   readonly begin: Statement<OfTarget & { place: string; now: string }>;
-  /** Moves its place, and adds a notice where one is given. */
+  /** Moves the target's position, and stores a notice if one is given. */
   readonly moveTo: Statement<OfTarget & { place: string; notice: string | null }>;
   readonly endNotice: Statement<OfTarget>;
   readonly accepted: Statement<OfTarget & { now: string }>;
@@ -35,12 +35,12 @@ interface QueueStatements {
   /** The last of the next changes. */
   readonly ahead: Statement<{ before: number; most: number }, { last: number | null }>;
   readonly countWaiting: Statement<OfTarget, { vendors: number }>;
-  /** Adds the vendors that changed, and wakes those among them that were given up. */
+  /** Adds changed vendors, and makes parked ones among them due again. */
   readonly enqueue: Statement<OfTarget & Due & { before: number; upTo: number }>;
-  /** Those that never failed first. */
+  /** Due vendors, those without failures first. */
   readonly due: Statement<OfTarget & { moment: number; limit: number }, DueVendor>;
   readonly nextDue: Statement<OfTarget, { next: number | null }>;
-  /** Removes a vendor of which nothing is left after `seq`. */
+  /** Removes a vendor that has no change after `seq`. */
   readonly settle: Statement<NotifiedVendor & { seq: number; upTo: number }>;
   readonly advance: Statement<NotifiedVendor & Due & { seq: number }>;
   readonly putOff: Statement<NotifiedVendor & Due & { attempts: number; error: string }>;

@@ -1,6 +1,6 @@
 /**
- * The outbox of webhooks: how far each target is in the change feed, and which vendors have changes that it has not received. Like the queue of
- * readings it holds keys, not changes, so that a vendor is one row however much became of it.
+ * The outbox of webhooks: the position of each target in the change feed, and the vendors with changes that it has not received. Like the
+ * queue of marks it stores keys, not changes, so a vendor is one row however often it changes.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { resolveCursor, cursorOf, lastSeq, latestCursor, type HistoryGone } from '../feed/feed-cursor.ts';
@@ -12,10 +12,10 @@ import type { Database } from '../sqlite/database.ts';
 import { queueStatements, targetStatements } from './outbox-statements.ts';
 import type { DueVendor, NotifiedVendor, PendingWork, PendingNotice } from '../records/outbox-record.ts';
 
-/** Vendors of a target that may wait; beyond that, its place stays where it is. */
+/** The most waiting vendors of a target; beyond that, its position stays where it is. */
 const mostWaiting = 1_000;
 
-/** Changes that are taken in at once. */
+/** The most changes that are added at once. */
 const takenAtOnce = 500;
 
 export interface OutboxParts {
@@ -35,10 +35,10 @@ export class Outbox {
   }
 
   /**
-   * A target goes on where it was, or begins at the present end of the feed. `told` is the last place up to which changes may have left, as
-   * noted outside of this file: where it leads nowhere, this file is another one, or was put back from a copy, and the target begins
-   * at its end with the notice that `noticeOf` makes.
-   * @returns its place.
+   * Opens a target at its stored position, or at the current end of the feed. `notedPlace` is the last position up to which changes may
+   * have been sent, as saved outside this file. Where it is invalid, this is another file or was restored from a copy, and the target
+   * starts at the end with the notice that `noticeOf` makes.
+   * @returns its position.
    */
   open(
     target: string,
@@ -63,7 +63,10 @@ export class Outbox {
     });
   }
 
-  /** The place that a target has after the next changes are taken in; undefined where there are none, or no room for them. */
+  /**
+   * The position of a target after the next changes; undefined where there are none, or the outbox is full; why, where its position is
+   * invalid.
+   */
   nextPlace(target: string): Promise<string | HistoryGone | undefined> {
     const { sqlite } = this.#database;
     return this.#database.read(() => {
@@ -78,7 +81,7 @@ export class Outbox {
     });
   }
 
-  /** The vendors that changed up to a place wait from now on; those that were given up are tried once more. */
+  /** Adds the vendors that changed up to a position; parked ones become due again. */
   enqueueChanges(target: string, place: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       const found = this.#run.find.get({ target });
@@ -89,14 +92,14 @@ export class Outbox {
     });
   }
 
-  /** A target that fell behind what was removed goes on with what is kept, after a notice. */
+  /** Moves a target past removed changes, with a notice. */
   skipRemoved(target: string, gone: HistoryGone, notice: PendingNotice): Promise<void> {
     return this.#database.write(() => {
       this.#run.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
     });
   }
 
-  /** What a target has to do: its first due vendors, and how long until the next; undefined where it is not known, or disabled. */
+  /** The pending work of a target: notice, due vendors, and the time until the next; undefined where the target is unknown or disabled. */
   pendingWork(target: string, limit: number): Promise<PendingWork | undefined> {
     return this.#database.read(() => {
       const found = this.#run.find.get({ target });
@@ -111,7 +114,7 @@ export class Outbox {
     });
   }
 
-  /** The first change of a vendor that a target has not received; undefined where nothing is left of it. */
+  /** The first change of a vendor that a target has not received; undefined where there is none. */
   nextChange({ target, account_id, vendorid, after_seq }: DueVendor): Promise<FeedChange | undefined> {
     const { sqlite } = this.#database;
     return this.#database.read(() => {
@@ -121,7 +124,9 @@ export class Outbox {
     });
   }
 
-  /** A vendor's changes up to `seq` were accepted; what is left of it is due at once. Losing this costs no more than a repetition. */
+  /**
+   * Records that a vendor's changes up to `seq` were accepted; further changes are due at once. Losing this write only repeats a message.
+   */
   delivered({ target, account_id, vendorid }: NotifiedVendor, seq: number): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       const key = { target, account_id, vendorid };
@@ -131,7 +136,7 @@ export class Outbox {
     });
   }
 
-  /** The notice was accepted. */
+  /** Records that the notice was accepted. */
   noticeDelivered(target: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       this.#run.endNotice.run({ target });
@@ -139,23 +144,23 @@ export class Outbox {
     });
   }
 
-  /** A delivery failed: its vendor is tried again after `delay` milliseconds. */
+  /** Records a failed delivery; the vendor is due again after `delay` milliseconds. */
   defer(vendor: NotifiedVendor, failure: { attempts: number; delay: number; error: string }): Promise<void> {
     const { attempts, delay, error } = failure;
     return this.#database.writeWithoutSync(() => this.#failed(vendor, attempts, error, this.#due(delay)));
   }
 
-  /** A delivery failed too often: its vendor is given up until a person says so, or it changes again. */
+  /** Parks a vendor after too many failures, until a person retries it or it changes again. */
   park(vendor: NotifiedVendor, { attempts, error }: { attempts: number; error: string }): Promise<void> {
     return this.#database.write(() => this.#failed(vendor, attempts, error, { due_at: null, due_ms: null }));
   }
 
-  /** Nothing comes through to the receiver. */
+  /** Records that the receiver fails. */
   recordFailure(target: string, error: string): Promise<void> {
     return this.#database.writeWithoutSync(() => void this.#run.failing.run({ target, error, now: this.#now() }));
   }
 
-  /** The receiver wants nothing more. */
+  /** Disables a target, because its receiver answered 410. */
   disable(target: string, error: string): Promise<void> {
     return this.#database.write(() => {
       this.#run.failing.run({ target, error, now: this.#now() });
@@ -163,7 +168,7 @@ export class Outbox {
     });
   }
 
-  /** What was given up is due at once, and a disabled target works again. @returns how many vendors, or undefined where it is unknown. */
+  /** Makes parked vendors due and enables a disabled target. @returns the number of vendors, or undefined where the target is unknown. */
   retry(target: string): Promise<number | undefined> {
     return this.#database.write(() => {
       if (!this.#run.find.get({ target })) return undefined;
@@ -172,7 +177,7 @@ export class Outbox {
     });
   }
 
-  /** A target is forgotten: if it is named again, it begins at the end of the feed. @returns whether it was known. */
+  /** Removes a target; if it is added again, it starts at the end of the feed. @returns whether it existed. */
   forget(target: string): Promise<boolean> {
     return this.#database.write(() => {
       this.#run.emptyQueue.run({ target });

@@ -1,6 +1,6 @@
 /**
- * Pages that showed vendors unchanged write no vendor row. What they saw stands here for a while, so that an older reading,
- * still under way while such a page was applied, cannot pass it.
+ * Pages that showed vendors unchanged write no vendor rows. They are recorded here for a while, so that an older reading that is applied
+ * later cannot replace what they confirmed.
  */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -8,7 +8,7 @@ import type { Key } from '../rows/stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
-/** More readings than can be under way at once; what is older can have nothing left to pass. */
+/** More readings than can be under way at once; older ones can no longer arrive. */
 const kept = 10_000;
 
 export class Confirmations {
@@ -37,13 +37,13 @@ export class Confirmations {
     );
   }
 
-  /** Writes down all that the page of that number showed as we hold it; said again, it takes the place of what was said before. */
+  /** Records the vendors that the page of that number confirmed; a repetition replaces the previous record. */
   add(accountId: string, readSeq: number, vendorids: Iterable<number>): void {
     this.#prune.run({ read_seq: readSeq - kept });
     this.#insert.run({ read_seq: readSeq, account_id: accountId, vendorids: JSON.stringify([...vendorids]) });
   }
 
-  /** Whether a page with a higher number than `readSeq` showed the vendor as we hold it. */
+  /** Whether a page with a number above `readSeq` confirmed the vendor. */
   hasLater(key: Key, readSeq: number): boolean {
     return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
   }

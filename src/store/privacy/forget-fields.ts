@@ -1,4 +1,4 @@
-/** Fields, taken out of everything that the mirror holds of vendors. */
+/** Removes fields from everything that is stored of vendors. */
 import { textWithoutMembers } from '../../domain/json/without-members.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../../domain/vendor.ts';
 import { balanceKinds, heldRaw, ofVendor, type Key } from '../rows/stored-vendor.ts';
@@ -6,18 +6,18 @@ import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
-/** How many rows held one of the fields. */
+/** How many rows contained one of the fields. */
 export interface ForgottenFields {
   readonly vendors: number;
   readonly versions: number;
 }
 
-/** Rows that are taken into memory at a time. */
+/** Rows that are read at a time. */
 const chunk = 1_000;
 
 /**
- * Takes the fields out of vendors and their history; that they changed, and when, stays. Runs inside a transaction.
- * @param accountId all accounts unless told
+ * Removes the fields from vendors and their history; that and when they changed stays. Runs inside a transaction.
+ * @param accountId all accounts by default
  */
 export function forgetFields(sqlite: Sqlite, names: ReadonlySet<string>, accountId?: string): ForgottenFields {
   const accounts = accountId === undefined ? accountsIn(sqlite) : [accountId];
@@ -70,7 +70,7 @@ function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<str
   return changed;
 }
 
-/** All rows, a chunk in memory at a time; `some` gives those after a number, which `numberOf` tells. */
+/** All rows, in chunks. @param some the rows after a number @param numberOf the number of a row */
 function* eachRow<Row>(some: (after: number) => Row[], numberOf: (row: Row) => number): Generator<Row, void, void> {
   let last: Row | undefined;
   do {
@@ -114,7 +114,7 @@ function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<st
   return changed;
 }
 
-/** Of stored JSON that is damaged nobody could say what is in it: nothing of it stays. */
+/** Damaged JSON is removed completely, because its content is unknown. */
 function stripped(json: string, names: ReadonlySet<string>): string {
   return textWithoutMembers(heldRaw(json), names);
 }
@@ -134,7 +134,7 @@ function dropBalances(sqlite: Sqlite, account_id: string, field: BalanceField): 
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql.deleteFrom('vendor_balances').where('account_id', '=', at('account_id')).where('kind', '=', kind),
   ).run({ account_id });
-  // As where the service named no amount.
+  // Like a vendor without an amount.
   const nothing = { [kind]: null, [`${kind}_minor`]: null, [`${kind}_amount`]: 0, [`${kind}_units`]: 0 };
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql.updateTable('balance_spans').set(nothing).where('account_id', '=', at('account_id')),

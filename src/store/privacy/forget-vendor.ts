@@ -1,4 +1,4 @@
-/** One vendor, taken out of everything that the mirror holds. */
+/** Removes one vendor from everything that is stored. */
 import { ForgottenVendors } from '../rows/vendor-rows.ts';
 import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
@@ -6,7 +6,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
-/** Tables whose rows belong to a vendor. */
+/** Tables with rows of a vendor. */
 const ofVendors = [
   'vendor_balances',
   'vendor_tax_defaults',
@@ -19,10 +19,10 @@ const ofVendors = [
 ] as const;
 
 /**
- * Removes the vendor with its history, what was delivered about it and what is to be done about it, and writes its number down, so that no
- * reading brings it back. Runs inside a transaction.
- * @param at our time, in the form of the file
- * @returns whether the mirror held it, or had forgotten it before; where neither, nothing is done.
+ * Removes the vendor with its history, deliveries and marks, and records its id, so that no reading stores it again. Runs inside a
+ * transaction.
+ * @param at timestamp of ours
+ * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
 export function forgetVendor(sqlite: Sqlite, key: Key, at: string): boolean {
   const held = statement<Key, { vendor_name: string | null }>(sqlite, (place) =>

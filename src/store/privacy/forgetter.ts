@@ -1,6 +1,6 @@
 /**
- * Forgetting: fields or a vendor go from the mirror with everything that tells of them, and the pages of the file are overwritten. No daemon
- * runs meanwhile: the file is built anew, which would keep its deliveries waiting.
+ * Forgets fields or a vendor: removes all their data and overwrites the pages of the file. No daemon may run meanwhile, because the file is
+ * rebuilt and deliveries would wait.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { takeSideLock, type SideLock } from '../files/side-lock.ts';
@@ -22,8 +22,8 @@ export class Forgetter {
   }
 
   /**
-   * Opens the mirror for this alone; the caller closes it.
-   * @throws MirrorError `already_running` while a daemon works on the mirror, `disk_full` where there is no room, and as `Database.open`.
+   * Opens the mirror exclusively; the caller closes it.
+   * @throws MirrorError `already_running` while a daemon uses the mirror, `disk_full` where there is no room, and as `Database.open`.
    */
   static async open(file: MirrorFileOptions): Promise<Forgetter> {
     const lock = takeSideLock(file.path, file.clock.now());
@@ -44,8 +44,8 @@ export class Forgetter {
   }
 
   /**
-   * Fields of all vendors, or of one account's. What a killed call left undone, the same call again does.
-   * @throws MirrorError `database_locked` where another program keeps the journal.
+   * Forgets fields of all vendors, or of one account's. Repeating the call completes one that was killed.
+   * @throws MirrorError `database_locked` where another program holds the journal.
    */
   async fields(names: readonly string[], accountId?: string): Promise<ForgottenFields> {
     const forgotten = await this.#database.write(() => forgetFields(this.#database.sqlite, new Set(names), accountId));
@@ -54,8 +54,8 @@ export class Forgetter {
   }
 
   /**
-   * A vendor, which no reading brings back from then on.
-   * @returns whether the mirror held it, or had forgotten it already; where neither, nothing is done.
+   * Forgets a vendor; no reading stores it again.
+   * @returns whether it was stored, or forgotten before; otherwise nothing is done.
    * @throws MirrorError as `fields`.
    */
   async vendor(account_id: string, vendorid: number): Promise<boolean> {

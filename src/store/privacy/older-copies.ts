@@ -1,9 +1,9 @@
-/** Files that a mirror was copied or moved to before something was forgotten, and that hold it still. */
+/** Finds copies of the mirror that may still contain what was forgotten. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { resolvedPath } from '../files/own-files.ts';
 
-/** Those that are known: damaged mirrors that were moved aside, and files for readers at these paths. */
+/** The known ones: damaged mirrors that were moved aside, and existing files at the published paths. */
 export function olderCopies(database: string, published: readonly string[]): string[] {
   const path = resolvedPath(database);
   const moved = readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.corrupt-`));

@@ -1,14 +1,14 @@
-/** A file in which nothing stands any more that was deleted: neither in its pages nor in its journal. */
+/** Overwrites deleted data in the file and its journal. */
 import { dirname } from 'node:path';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Database } from '../sqlite/database.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { freeBytes } from '../sqlite/file-systems.ts';
 
-/** The journal holds the new file, and so does a temporary one, while the old one is still there. */
+/** The rebuilt file is in the journal and in a temporary file while the old one still exists. */
 const copies = 2;
 
-/** @throws MirrorError `disk_full` where the file cannot be built anew beside itself. */
+/** @throws MirrorError `disk_full` where there is no room to rebuild the file. */
 export function assertRoom(database: Database): void {
   const needed = copies * (database.fileSizes()?.databaseBytes ?? 0);
   const free = freeBytes(dirname(database.path));
@@ -21,14 +21,14 @@ export function assertRoom(database: Database): void {
 
 const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
-/** From now on whatever this connection deletes is overwritten with zeros, also in the file that VACUUM makes. */
+/** Makes this connection overwrite what it deletes with zeros, also in the file that VACUUM writes. */
 export function overwriteDeleted(sqlite: Sqlite): void {
   sqlite.pragma('secure_delete = ON');
 }
 
 /**
- * Builds the file anew, because what was deleted or replaced earlier, without being overwritten, still stands in free pages and in gaps of
- * others; then writes the journal into the file, which replaces every page of it, and cuts the journal off.
+ * Rebuilds the file, because earlier deletions left their bytes in free pages and gaps; then copies the journal into the file, which
+ * replaces all pages, and truncates the journal.
  * @throws MirrorError `database_locked` where another program reads the file, and so keeps the journal.
  */
 export async function rebuild(database: Database): Promise<void> {

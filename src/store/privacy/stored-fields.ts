@@ -1,8 +1,8 @@
-/** Fields of which the mirror holds something. */
+/** Finds fields that the mirror has stored. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
-/** Those of the names that stand in a record of a vendor, or of an earlier version; looks through all of them. */
+/** The names that occur in a stored record or an earlier version; searches all of them. */
 export function storedFields(sqlite: Sqlite, names: readonly string[]): string[] {
   const inRecords = plainStatement<{ part: string }, { found: number }>(
     sqlite,

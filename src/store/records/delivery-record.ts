@@ -1,8 +1,8 @@
-/** Deliveries, as they come and as they wait to be answered. */
+/** Deliveries as they are received, and as they wait to be settled. */
 import type { Selectable } from 'kysely';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 
-/** A signed delivery, as it shall be journalled. */
+/** A correctly signed delivery, to be journalled. */
 export interface NewDelivery {
   readonly accountId: string;
   /** Milliseconds since 1970. */
@@ -12,7 +12,7 @@ export interface NewDelivery {
   readonly businessId: number | null;
   readonly identityId: number | null;
   readonly userId: number | null;
-  /** The vendor to be read again; null where the delivery is about none, and is only written down. */
+  /** The vendor to read again; null where the delivery is about none, and is only journalled. */
   readonly vendorid: number | null;
 }
 
@@ -20,7 +20,7 @@ export type SettledOutcome = Extract<DeliveryOutcome, 'applied' | 'unchanged' | 
 
 export type OpenDelivery = Pick<Selectable<DeliveryTable>, 'id' | 'received_at'>;
 
-/** What was delivered about a vendor and given up, up to the delivery `upTo`. */
+/** Parked deliveries of a vendor, up to the delivery `upTo`. */
 export interface ParkedDeliveries {
   readonly vendorid: number;
   readonly upTo: number;

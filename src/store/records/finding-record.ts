@@ -1,18 +1,18 @@
-/** A difference that a sweep met and nobody had announced. */
+/** A difference that a sweep found and no delivery announced. */
 import type { FindingKind } from '../tables/mirror-tables.ts';
 
 export interface Finding {
   readonly kind: FindingKind;
   readonly vendorid: number | null;
-  /** Names of fields, or facts of the finding; stored as JSON. */
+  /** Names of fields, or details of the finding; stored as JSON. */
   readonly fields: readonly string[] | Readonly<Record<string, unknown>>;
 }
 
 /** Fields that the records of a sweep showed. */
 export interface ObservedFields {
   readonly names: readonly string[];
-  /** Every record was looked into; those equal to the byte to what we hold are not. */
+  /** Every record was parsed; those that equal the stored text are not. */
   readonly whole: boolean;
-  /** Fields that are cut out of every record, and so neither appear nor disappear. */
+  /** Excluded fields, which neither appear nor disappear. */
   readonly excluded: readonly string[];
 }

@@ -1,7 +1,7 @@
-/** Which mirror it is, and whose vendors it holds. */
+/** The identity of a mirror, and the service it belongs to. */
 
 export interface Identity {
-  /** Random, from when the file was made. */
+  /** A random id from when the file was created. */
   readonly mirrorId: string;
   /** The service that the mirror belongs to; null until one has answered. */
   readonly service: string | null;

@@ -6,7 +6,7 @@ export type Mark = Pick<
   'account_id' | 'vendorid' | 'generation' | 'attempts' | 'reason' | 'marked_at'
 >;
 
-/** When and why a vendor is read once more. */
+/** When and why a vendor is read again. */
 export interface Deferral {
   readonly delay: number;
   readonly reason: MarkReason;

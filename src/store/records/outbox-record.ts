@@ -1,6 +1,6 @@
-/** What waits to be sent to a target of outgoing webhooks. */
+/** Pending messages of targets of outgoing webhooks. */
 
-/** A vendor, to one target. */
+/** A vendor in the outbox of a target. */
 export interface NotifiedVendor {
   readonly target: string;
   readonly account_id: string;
@@ -8,21 +8,21 @@ export interface NotifiedVendor {
 }
 
 export interface DueVendor extends NotifiedVendor {
-  /** The last change of it that the target has received, or does not need. */
+  /** The `seq` of the last change that the target has received, or does not need. */
   readonly after_seq: number;
-  /** Attempts that failed in a row. */
+  /** Consecutive failed attempts. */
   readonly attempts: number;
 }
 
-/** A message that is no change, as it will be sent. */
+/** A message that is not about a change, as it will be sent. */
 export interface PendingNotice {
   readonly id: string;
   readonly body: string;
 }
 
-/** What a target has to do. */
+/** The pending work of a target. */
 export interface PendingWork {
-  /** Goes out before everything else. */
+  /** Sent before everything else. */
   readonly notice: PendingNotice | undefined;
   readonly due: readonly DueVendor[];
   /** Milliseconds until the next vendor is due; undefined where none waits. */

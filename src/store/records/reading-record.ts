@@ -1,4 +1,4 @@
-/** What a reading takes along when it is applied, and what it comes to. */
+/** The context of a reading when it is applied, and its results. */
 import type { Source } from '../../domain/reading.ts';
 import type { Verdict } from '../decide/verdict.ts';
 import type { Finding } from './finding-record.ts';
@@ -13,18 +13,18 @@ export interface ReadingContext {
   readonly lag: number;
 }
 
-/** What speaks for a change having been announced. */
+/** Evidence that a change was announced. */
 export interface Evidence {
-  /** A delivery about the vendor waits to be answered by a reading. */
+  /** A delivery about the vendor waits for a reading. */
   readonly marked: boolean;
-  /** When the newest delivery about the vendor came for which no reading has shown anything new. */
+  /** When the newest delivery about the vendor came that no reading has confirmed; null where there is none. */
   readonly unanswered: string | null;
 }
 
-/** Says whether a change that a sweep met is a finding. Pure: it is asked inside a transaction. */
+/** Decides whether a change that a sweep found is a finding. Pure, because it is called inside a transaction. */
 export type ChangeClassifier = (vendorid: number, verdict: Verdict, evidence: Evidence) => Finding | undefined;
 
-/** A sweep's context: its run, and who accounts for the differences it meets. */
+/** The context of a sweep: its run, and the classifier of its changes. */
 export interface SweepContext extends ReadingContext {
   readonly run: Pick<Run, 'id'>;
   readonly changeClassifier: ChangeClassifier | undefined;

@@ -1,5 +1,5 @@
-/** Why an event could not be registered. */
+/** A refused registration of an event. */
 import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
 
-/** Why an event could not be registered. */
+/** The event, and the error that refused it. */
 export type RegistrationRefusal = Pick<RegistrationRefusalTable, 'event' | 'code' | 'message'>;

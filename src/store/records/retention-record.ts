@@ -1,6 +1,6 @@
 /** What is kept, and for how long. */
 
-/** Moments in milliseconds since 1970; what is older goes. Undefined keeps everything. */
+/** Moments in milliseconds since 1970; older rows are removed. Undefined keeps everything. */
 export interface RetentionLimits {
   readonly deliveriesSince: number | undefined;
   readonly versionsSince: number | undefined;

@@ -12,7 +12,7 @@ export interface Run {
   readonly beganSeq: number;
 }
 
-/** A run that sweeps, as far as its readings need to know. */
+/** A run that sweeps, as its readings need it. */
 export interface Sweeping extends Pick<Run, 'id'> {
   readonly kind: Exclude<RunKind, 'verify'>;
   readonly trigger: RunTrigger;
@@ -36,22 +36,19 @@ export const noCounts: RunCounts = {
 export interface RunEnd {
   readonly outcome: Exclude<RunOutcome, 'running' | 'abandoned'>;
   readonly counts: RunCounts;
-  /** What went wrong, for a person. */
+  /** The error message; null where there is none. */
   readonly error: string | null;
-  /** The same by its code in the catalogue of errors. */
+  /** The error code. */
   readonly errorCode: ErrorCode | null;
-  /** Of a run that walked the list: how it was proven complete, if it was, and whether the list was seen to move. */
+  /** How the list was proven complete, and whether it moved; null where that is unknown or does not apply. */
   readonly proof: ProofKind | null;
   readonly moved: boolean | null;
-  /**
-   * Of a complete run: the moments up to which everything, and everything that lists show, is known to be in the mirror,
-   * milliseconds since 1970.
-   */
+  /** For a complete run: the moments (milliseconds since 1970) up to which the mirror is complete, for all vendors and for listed ones. */
   readonly safeAsOf: number | null;
   readonly listedAsOf: number | null;
 }
 
-/** Of the latest complete runs that walked the list: how many saw it move, and how many those are. */
+/** Of the latest complete runs that walked the list: how many saw it move, and how many there are. */
 export interface ListMoves {
   readonly moved: number;
   readonly walked: number;

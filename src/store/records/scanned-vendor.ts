@@ -1,8 +1,8 @@
-/** Vendors as the mirror holds them, in part. */
+/** Parts of stored vendors. */
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
-/** What is known of a vendor when it is missed. */
+/** What is needed to decide about an unlisted vendor. */
 export type ScannedVendor = Pick<VendorTable, 'vendorid' | 'vis_state' | 'presence' | 'read_seq' | 'held_since_ms'>;
 
-/** What of a vendor hardly ever changes. */
+/** Fields that hardly ever change. */
 export type VendorTraits = Pick<VendorTable, 'vendorid' | 'vendor_name' | 'created_at'>;

@@ -1,11 +1,11 @@
-/** A request for a sweep, and the answer to it. */
+/** A request for a sweep, and its answer. */
 
-/** A request that no sweep has answered. Moments are mirror time, in milliseconds. */
+/** An open request. Moments are mirror time, in milliseconds. */
 export interface SweepRequest {
   readonly generation: number;
-  /** The last delivery that was journalled when this was read. */
+  /** The id of the last journalled delivery when this was read. */
   readonly lastDelivery: number;
-  /** When the first and the last one came that are not answered. */
+  /** When the first and the last unanswered request came. */
   readonly askedMs: number;
   readonly lastMs: number;
   /** `askedMs` by our clock, in Unix ms. */
@@ -14,26 +14,26 @@ export interface SweepRequest {
   readonly restUntilMs: number;
 }
 
-/** What a complete sweep answers. */
+/** What a complete sweep has answered. */
 export interface SweepAnswer {
-  /** The generation that it saw when it began. */
+  /** The generation when the sweep began. */
   readonly generation: number;
-  /** Requests up to this moment are answered, in mirror time and in ours (Unix ms). */
+  /** Requests up to this moment are answered: in mirror time, and as Unix ms. */
   readonly upToMs: number;
   readonly upTo: number;
-  /** No sweep begins for a newer request before this moment of mirror time. */
+  /** No sweep begins for a newer request before this mirror time. */
   readonly restUntilMs: number;
 }
 
-/** Which deliveries a sweep answers: none that came after it began, and none so young that lists may not show yet what they tell of. */
+/** Which deliveries a sweep answers: none that came after it began, or so recently that lists may not show the change yet. */
 export interface AnsweredDeliveries {
-  /** The last of them. */
+  /** The id of the last of them. */
   readonly lastDelivery: number;
-  /** Unix ms of the youngest; undefined where all are old enough. */
+  /** When the youngest of them came, Unix ms; undefined where all are old enough. */
   readonly upTo: number | undefined;
 }
 
-/** What is journalled about a vendor that is not marked, up to that delivery. */
+/** The deliveries of a vendor that is not marked, up to the delivery `upTo`. */
 export interface UnmarkedVendor {
   readonly vendorid: number;
   readonly upTo: number;

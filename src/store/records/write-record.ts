@@ -1,4 +1,4 @@
-/** Writes to the service whose outcome is open. */
+/** Writes to the service with an unknown outcome. */
 import type { Vendor } from '../../domain/vendor.ts';
 import type { Presence } from '../tables/vendor-tables.ts';
 
@@ -6,22 +6,22 @@ export interface NewEdit {
   readonly vendorid: number;
   /** Names of the fields that are set. */
   readonly fields: readonly string[];
-  /** A person's name on the machine, where it is known. */
+  /** The user's name on this machine, where known. */
   readonly by: string | null;
-  /** Milliseconds after which the vendor is read, if nobody knows by then what became of the edit. */
+  /** Milliseconds after which the vendor is read, if the outcome is not known by then. */
   readonly delay: number;
 }
 
-/** An edit that was sent, or was about to be, and of which nobody knows whether it was carried out. */
+/** An edit with an unknown outcome. */
 export interface OpenEdit {
   readonly id: number;
   readonly fields: readonly string[];
-  /** When, in our time. */
+  /** Timestamp of ours. */
   readonly sentAt: string;
   readonly sentBy: string | null;
-  /** Whether the mirror held the vendor then, and has seen no change of it since. */
+  /** Whether the vendor was stored then, and has not changed since. */
   readonly isUntouched: boolean;
-  /** Names of the fields that the mirror has seen to change since. */
+  /** Names of the fields that changed since. */
   readonly changed: readonly string[];
 }
 
@@ -30,12 +30,12 @@ export interface StoredVendor {
   readonly presence: Presence;
 }
 
-/** A creation that was sent, or was about to be, and of which nobody knows whether it was carried out. */
+/** A creation with an unknown outcome. */
 export interface OpenCreation {
-  /** When, in our time. */
+  /** Timestamp of ours. */
   readonly sentAt: string;
-  /** By whom, where that is known. */
+  /** The user who sent it, where known. */
   readonly sentBy: string | null;
-  /** Numbers of the vendors of that name that the mirror held before. */
+  /** Ids of the stored vendors with that name before the creation. */
   readonly known: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** Everything that the daemon's pages show of one account: little work, whatever the mirror holds. */
+/** Everything that the dashboard shows of one account; cheap, however large the mirror is. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { deliveryMoments } from './received-deliveries.ts';
@@ -16,7 +16,7 @@ export interface AccountState extends AccountSummary {
 /** How many runs of an account are shown. */
 const latestRuns = 8;
 
-/** Undefined for an account that the mirror does not know. */
+/** Prepares the states of accounts; undefined for an unknown account. */
 export function accountStates(
   sqlite: Sqlite,
   clock: Pick<Clock, 'now'>,

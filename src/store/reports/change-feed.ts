@@ -8,11 +8,11 @@ import type { OfVendor, VersionTable } from '../tables/vendor-tables.ts';
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
 
 export interface Change {
-  /** The cursor: ask for what came after it. */
+  /** The number of the change; later changes have higher ones. */
   readonly seq: number;
   readonly account_id: string;
   readonly vendorid: number;
-  /** When we learned of it, UTC. */
+  /** When it was learned, UTC. */
   readonly at: string;
   readonly kind: ChangeKind;
   readonly changed_fields: readonly string[];
@@ -39,7 +39,7 @@ type ChangeRow = Pick<VersionTable, 'account_id' | 'vendorid' | 'vis_state' | 'p
   old_presence: VersionTable['presence'] | null;
 };
 
-/** The changes that pass the filter, oldest first. */
+/** The changes that match the filter, oldest first. */
 export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
   const query = changesWithPredecessors()
     .where('v.seq', '>', filter.since)
@@ -54,11 +54,11 @@ export function readChanges(sqlite: Sqlite, filter: ChangeFilter): Change[] {
 /** A vendor's changes, the latest first. */
 export interface Timeline {
   readonly timeline: readonly Change[];
-  /** Ask for what came before this `seq`; null where nothing did. */
+  /** Continue with changes before this `seq`; null where there are none. */
   readonly older: number | null;
 }
 
-/** What became of one vendor before a `seq`, where one is told, and no more than so many changes. */
+/** The changes of one vendor, at most `limit`, before `before` where given. */
 export function readTimeline(
   sqlite: Sqlite,
   { account_id, vendorid }: OfVendor,
@@ -75,7 +75,7 @@ export function readTimeline(
   return { timeline, older: found.length > limit ? (timeline.at(-1)?.seq ?? null) : null };
 }
 
-/** Each version `v` beside the one before it. */
+/** Each version `v` joined with its predecessor. */
 function changesWithPredecessors() {
   return mirrorSql
     .selectFrom('_vendor_versions as v')

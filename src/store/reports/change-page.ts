@@ -1,4 +1,4 @@
-/** The change feed, page by page: read a few rows in each turn of the event loop, with the values that changed and a cursor to go on from. */
+/** Pages of the change feed, with changed values and a cursor. Reads a few rows in each turn of the event loop. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
@@ -13,37 +13,37 @@ export interface ChangedValue {
 }
 
 export interface FeedChange extends Change {
-  /** Goes on after this change. */
+  /** The cursor that continues after this change. */
   readonly cursor: string;
-  /** By the name of the field; none for a vendor that is new. */
+  /** By field name; empty for a new vendor. */
   readonly values: Readonly<Record<string, ChangedValue>>;
 }
 
 export interface ChangePageFilter {
   readonly account?: string | undefined;
   readonly vendorid?: number | undefined;
-  /** A cursor, or the plain `seq` of a change, which nothing is held against; undefined for all that is kept. */
+  /** A cursor, or the plain `seq` of a change, which is not checked; undefined for everything that is kept. */
   readonly since?: string | undefined;
   readonly limit: number;
 }
 
 export interface ChangePage {
   readonly changes: readonly FeedChange[];
-  /** Goes on after this page, also where it is empty. */
+  /** The cursor that continues after this page, also for an empty one. */
   readonly cursor: string;
-  /** Whether there may be more already. */
+  /** Whether there may be more changes already. */
   readonly more: boolean;
 }
 
-/** Versions that are looked at in one turn of the event loop, and changes that are told of with their values. */
+/** Versions that are read in one turn of the event loop, and changes that are returned with their values. */
 const lookedAtOnce = 500;
 const toldAtOnce = 50;
 
-/** Versions that are looked at for one page; one that is not full by then says where to go on. */
+/** Versions that are read for one page; a page that is not full by then ends with a cursor to continue. */
 const mostLooked = 50_000;
 
 /**
- * The first changes after a cursor that pass the filter, oldest first; or why the cursor leads nowhere.
+ * The first changes after a cursor that match the filter, oldest first; or why the cursor is invalid.
  * @throws the signal's reason as soon as it is aborted.
  */
 export async function changePage(
@@ -68,12 +68,12 @@ export async function changePage(
   return { changes, cursor: cursor ?? '', more: true };
 }
 
-/** The cursor that goes on after all that there is. */
+/** The cursor at the end of the feed. */
 export function currentCursor(query: Query): Promise<string> {
   return query(latestCursor);
 }
 
-/** What one turn has time for. */
+/** The part of a page that one turn reads. */
 function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGone {
   const { since = '0', account, vendorid, limit } = filter;
   const place = resolveCursor(sqlite, since);

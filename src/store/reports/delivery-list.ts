@@ -1,11 +1,11 @@
-/** Deliveries in rows, for lists: what came, when, and what became of it. */
+/** Lists of deliveries. */
 import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 
-/** What a delivery must be to be listed; what is left out does not matter. */
+/** Which deliveries to list; omitted conditions do not filter. */
 export interface DeliveryFilter {
   readonly account?: string | undefined;
   readonly outcome?: DeliveryOutcome | undefined;
@@ -18,13 +18,13 @@ export interface DeliveryFilter {
 export type ListedDelivery = Omit<DeliveryTable, 'id'> & { readonly id: number };
 
 export interface DeliveryList {
-  /** How many there are, whatever the limit. */
+  /** The number of matches, regardless of the limit. */
   readonly total: number;
   /** The newest first. */
   readonly deliveries: readonly ListedDelivery[];
 }
 
-/** The deliveries that pass the filter. */
+/** The deliveries that match the filter. */
 export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): DeliveryList {
   const [total] = runQuery(
     sqlite,
@@ -33,7 +33,7 @@ export function listDeliveries(sqlite: Sqlite, filter: DeliveryFilter): Delivery
   return { total: total?.count ?? 0, deliveries: latestDeliveries(sqlite, filter) };
 }
 
-/** The same, not counted. */
+/** The same without the count. */
 export function latestDeliveries(sqlite: Sqlite, filter: DeliveryFilter): ListedDelivery[] {
   return runQuery<ListedDelivery>(
     sqlite,

@@ -1,9 +1,9 @@
-/** What changed from what to what, field by field: rows of the view `vendor_changes`, by the version that brought them. */
+/** Changed values by field: rows of the view `vendor_changes`. */
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
-/** How a change was learned, in words that follow "learned by". */
+/** How a change was learned, as text after "learned by". */
 export const learnedBy = {
   pull: 'a pull',
   delivery: 'a webhook',
@@ -18,7 +18,7 @@ export interface FieldChange {
   readonly new: string | null;
 }
 
-/** Of one vendor, from one version to another, both included. */
+/** The changed values of one vendor from one version to another, both included. */
 export function fieldChanges(
   sqlite: Sqlite,
   which: { readonly account_id: string; readonly vendorid: number; readonly from: number; readonly to: number },

@@ -1,11 +1,11 @@
-/** The gateways that the mirror knows, those removed at the service included. */
+/** The stored gateways, including those removed at the service. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { GatewayTable } from '../tables/mirror-tables.ts';
 
 export type ListedGateway = Omit<GatewayTable, 'id'>;
 
-/** By account and number. */
+/** The gateways by account and id; all accounts where none is given. */
 export function listGateways(sqlite: Sqlite, account: string | undefined): ListedGateway[] {
   const gateways = mirrorSql
     .selectFrom('gateways')

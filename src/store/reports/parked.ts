@@ -1,14 +1,14 @@
-/** Why marked vendors were given up: plain SQL, so that nobody waits for the query builder to load. */
+/** Why vendors are parked. In plain SQL, so that commands need not load the query builder. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
 export interface ParkedReason {
-  /** What the last attempt met; null where it left no word. */
+  /** The error of the last attempt; null where there is none. */
   readonly error: string | null;
   readonly vendors: number;
 }
 
-/** The reasons of an account's parked vendors, the most frequent first. */
+/** Prepares the reasons of an account's parked vendors, the most frequent first. */
 export function parkedReasons(sqlite: Sqlite): (accountId: string) => ParkedReason[] {
   const reasons = plainStatement<{ accountId: string }, ParkedReason>(
     sqlite,

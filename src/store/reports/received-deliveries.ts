@@ -1,4 +1,4 @@
-/** What an account hears by webhooks, and what it does not: plain SQL, so that nobody waits for the query builder to load. */
+/** Received deliveries of an account, and changes that none announced. In plain SQL, so that commands need not load the query builder. */
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
@@ -10,11 +10,11 @@ export interface DeliveryMoments {
 }
 
 export interface ReceivedDeliveries extends DeliveryMoments {
-  /** Changes that sweeps have found since, and that nobody has announced; counted up to 10,000. */
+  /** Changes that sweeps found since and no delivery announced; at most 10,000. */
   readonly missedSince: number;
 }
 
-/** Beyond this the number says nothing more, and counting would take long. */
+/** A higher count adds no information, and counting would take long. */
 const mostMissed = 10_000;
 
 interface OfAccount {
@@ -25,7 +25,7 @@ interface Moment {
   readonly at: string | null;
 }
 
-/** Each found by an index. */
+/** Prepares lookups by index. */
 export function deliveryMoments(sqlite: Sqlite): (accountId: string) => DeliveryMoments {
   const oldest = plainStatement<OfAccount, Moment>(
     sqlite,

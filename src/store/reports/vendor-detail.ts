@@ -1,4 +1,4 @@
-/** Everything that the mirror holds of one vendor. */
+/** Everything that is stored of one vendor. */
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import { readChanges, type Change } from './change-feed.ts';
 import { fieldChanges, type FieldChange } from './field-changes.ts';
@@ -7,24 +7,24 @@ import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FreshnessView } from '../tables/mirror-tables.ts';
 import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
 
-/** A vendor as it stands, without what it was. */
+/** A vendor without its history. */
 export interface StoredDetail {
   readonly vendor: VendorTable;
   readonly balances: readonly Pick<BalanceTable, 'kind' | 'amount' | 'code'>[];
   readonly taxDefaults: readonly Omit<TaxDefaultTable, 'account_id' | 'vendorid'>[];
-  /** The moment up to which the mirror holds everything of the vendor's account; null if it never was whole. */
+  /** The moment up to which the mirror of the vendor's account is complete; null if it never was. */
   readonly safeAsOf: string | null;
 }
 
 export interface VendorDetail extends StoredDetail {
   readonly history: readonly Change[];
-  /** What each of these changes moved, field by field. */
+  /** The changed values of each of these changes, by field. */
   readonly fields: readonly FieldChange[];
 }
 
 type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
-/** The vendors of that number, one of each account that uses it, with all that they were. */
+/** The vendors of that id, one for each account that uses it, with their history. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
   return storedDetails(sqlite, vendorid, account).map((detail) => {
     const { account_id } = detail.vendor;
@@ -34,9 +34,9 @@ export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string 
   });
 }
 
-/** The vendors of that number: one, or one of each account that uses it. */
+/** The vendors of that id: of one account, or of each that uses it. */
 export function storedDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): StoredDetail[] {
-  // By its whole key where the account is known: a number alone is looked for in every row.
+  // By its full key where the account is known: a search by id alone reads every row.
   const vendors = statement<{ vendorid: number; account: string }, VendorTable>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendors')

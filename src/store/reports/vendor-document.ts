@@ -1,18 +1,18 @@
-/** One vendor as the mirror holds it, field by field in the service's order. */
+/** One stored vendor, field by field in the service's order. */
 import type { StoredDetail } from './vendor-detail.ts';
 import { textFields, type Balance, type TaxDefault, type TextField } from '../../domain/vendor.ts';
 
 export interface VendorRecord {
-  /** The fields of the reference, and after them those that it does not know. */
+  /** The fields of the service's reference, followed by unknown ones. */
   readonly record: ReadonlyMap<string, unknown>;
-  /** What the mirror knows about the record. */
+  /** The mirror's own data about the record. */
   readonly mirror: ReadonlyMap<string, string | null>;
   readonly outstanding: readonly Balance[];
   readonly overdue: readonly Balance[];
   readonly taxDefaults: readonly TaxDefault[];
 }
 
-/** Of the text fields, those that stand at the end of the reference's list. */
+/** Text fields at the end of the reference's list. */
 const last: readonly TextField[] = ['note', 'created_at', 'updated_at'];
 
 export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: StoredDetail): VendorRecord {
@@ -44,7 +44,7 @@ export function vendorRecord({ vendor, balances, taxDefaults, safeAsOf }: Stored
   };
 }
 
-/** The same as JSON: what the mirror knows, and the record itself under `record`. */
+/** The same as JSON: the mirror's data, and the record under `record`. */
 export function vendorDocument(detail: StoredDetail): object {
   const { record, mirror } = vendorRecord(detail);
   return { ...Object.fromEntries(mirror), record: Object.fromEntries(record) };
@@ -54,7 +54,7 @@ function truth(flag: number | null): boolean | null {
   return flag === null ? null : flag === 1;
 }
 
-/** Fields that the reference does not know: their column holds the JSON text of each. What another program wrote there is shown as it is. */
+/** Unknown fields: their column has the JSON text of each. Invalid content, written by another program, is shown as it is. */
 function unknownFields(column: string | null): [string, unknown][] {
   try {
     const texts = JSON.parse(column ?? '{}') as Record<string, string>;

@@ -1,31 +1,31 @@
-/** Vendors in rows, for lists: the few fields that tell one from another, and what is owed. */
+/** Lists of vendors: identifying fields and amounts owed. */
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
-/** What a vendor must be to be listed; what is left out does not matter. */
+/** Which vendors to list; omitted conditions do not filter. */
 export interface VendorFilter {
   readonly account?: string | undefined;
   readonly visState?: VisState | undefined;
   readonly presence?: Presence | undefined;
-  /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents. */
+  /** Part of a name, contact, e-mail address, account number or city, ignoring case and accents. */
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
-  /** By account and number unless told. */
+  /** By account and id by default. */
   readonly sort?: VendorOrder | undefined;
 }
 
-/** Names from A to Z, whatever their case and accents; times newest first; amounts largest first, whatever their currency. */
+/** Names from A to Z, ignoring case and accents; times newest first; amounts largest first, ignoring currency. */
 export type VendorOrder = 'number' | 'name' | 'country' | 'changed' | 'outstanding' | 'overdue';
 
-/** The words for states that vendors are asked for by. */
+/** States by which vendors can be filtered. */
 export type WantedState = 'active' | 'deleted' | 'archived' | 'all';
 
 const visStates = { active: 0, deleted: 1, archived: 2, all: undefined } as const;
 
-/** Active are, as in the view `active_vendors`, only those that are present; any other question is taken as it stands. */
+/** The filter for a state. `active` means present ones only, as in the view `active_vendors`; everything else is used as it is. */
 export function inState(
   state: WantedState | undefined,
   presence: Presence | undefined,
@@ -58,26 +58,26 @@ export type ListedVendor = Omit<Pick<VendorTable, (typeof shown)[number]>, 'is_1
 };
 
 export interface VendorList {
-  /** How many there are, whatever the limit. */
+  /** The number of matches, regardless of the limit. */
   readonly total: number;
   readonly vendors: readonly ListedVendor[];
 }
 
-/** The vendors that pass the filter. */
+/** The vendors that match the filter. */
 export function listVendors(sqlite: Sqlite, filter: VendorFilter): VendorList {
   return { total: vendorTotals(sqlite, filter).total, vendors: vendorsWith(sqlite, filter) };
 }
 
 export interface VendorTotals {
-  /** How many vendors pass the filter, whatever its limit. */
+  /** The number of matches, regardless of the limit. */
   readonly total: number;
-  /** Whether they are of one account, all active, all present. */
+  /** Whether all are of one account, active, present. */
   readonly oneAccount: boolean;
   readonly allActive: boolean;
   readonly allPresent: boolean;
 }
 
-/** How many vendors pass the filter, and what they have in common. */
+/** The number of matching vendors, and what they have in common. */
 export function vendorTotals(sqlite: Sqlite, filter: VendorFilter): VendorTotals {
   sqlite.function('folded', { deterministic: true }, folded);
   const [found] = runQuery(
@@ -100,7 +100,7 @@ export function vendorTotals(sqlite: Sqlite, filter: VendorFilter): VendorTotals
   };
 }
 
-/** The vendors that pass the filter, and a further condition on `v`. */
+/** The vendors that match the filter and a further condition on `v`. */
 export function vendorsWith(sqlite: Sqlite, filter: VendorFilter, condition = sql<SqlBool>`true`): ListedVendor[] {
   sqlite.function('folded', { deterministic: true }, folded);
   const order = filter.sort === undefined || filter.sort === 'number' ? undefined : orders[filter.sort];
@@ -148,7 +148,7 @@ function amounts(kind: 'outstanding' | 'overdue'): ReturnType<typeof sql<string>
     WHERE b.account_id = v.account_id AND b.vendorid = v.vendorid AND b.kind = ${kind})`;
 }
 
-/** A column as a text that JSON can hold. */
+/** A column as text that is valid in JSON. */
 function asText(value: ReturnType<typeof sql>): ReturnType<typeof sql<string>> {
   return sql<string>`iif(typeof(${value}) = 'blob', concat('x''', lower(hex(${value})), ''''), ${value})`;
 }
@@ -169,7 +169,7 @@ function all(parts: Expression<SqlBool>[]): Expression<SqlBool> {
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` AND `)}`;
 }
 
-/** Text without case and accents: what a search compares. */
+/** Text without case and accents, for comparisons. */
 function folded(value: unknown): unknown {
   return typeof value === 'string' ? foldedText(value) : value;
 }

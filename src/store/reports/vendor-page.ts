@@ -1,4 +1,4 @@
-/** One page of vendors after another, read a few rows in each turn of the event loop: a delivery must not wait for a search. */
+/** Pages of vendors. Reads a few rows in each turn of the event loop, so that no delivery waits for a search. */
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -7,11 +7,11 @@ import { runQuery, mirrorSql } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import { vendorsWith, type ListedVendor, type VendorFilter } from './vendor-list.ts';
 
-/** Where a vendor stands in the order of pages. */
+/** The position of a vendor in the order of pages. */
 export type VendorKey = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 export interface VendorPageFilter extends VendorFilter {
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   readonly after?: VendorKey | undefined;
   readonly limit: number;
 }
@@ -20,18 +20,18 @@ export interface VendorPage {
   readonly vendors: readonly ListedVendor[];
   /** Where the next page begins; null where there is none. */
   readonly next: VendorKey | null;
-  /** How many there are on all pages; null where that would take a look at every vendor. */
+  /** The number on all pages; null where that would need a scan. */
   readonly total: number | null;
 }
 
-/** Rows that are looked at in one turn of the event loop. */
+/** Rows that are read in one turn of the event loop. */
 const atOnce = 250;
 
-/** Rows that are looked at for one page; one that is not full by then says where to go on. */
+/** Rows that are read for one page; a page that is not full by then says where to continue. */
 const mostLooked = 50_000;
 
 /**
- * The first vendors after a place that pass the filter, by account and number. Each turn is consistent in itself.
+ * The first vendors after a position that match the filter, by account and id. Each turn is consistent in itself.
  * @throws the signal's reason as soon as it is aborted.
  */
 export async function vendorPage(
@@ -55,7 +55,7 @@ export async function vendorPage(
   return { vendors, next: after ?? null, total };
 }
 
-/** Those among the next few vendors that pass the filter, and the last that was looked at where more follow. */
+/** The matches among the next rows, and the last row that was read where more follow. */
 function slice(
   sqlite: Sqlite,
   filter: VendorPageFilter,
@@ -79,7 +79,7 @@ function slice(
   return { vendors, next: end };
 }
 
-/** What comes after a place, in this order. Of one account by its number alone: SQLite would look through the account from its beginning for a pair. */
+/** A condition for the rows after a position. For one account by id alone: with a pair, SQLite would scan the account from its start. */
 export function following({ account }: VendorFilter, { account_id, vendorid }: VendorKey): RawBuilder<SqlBool> {
   if (account !== undefined) return sql`v.account_id = ${account} AND v.vendorid > ${vendorid}`;
   return sql`(v.account_id, v.vendorid) > (${account_id}, ${vendorid})`;
@@ -94,7 +94,7 @@ export function vendorKey({ account_id, vendorid }: ListedVendor): VendorKey {
   return { account_id, vendorid };
 }
 
-/** By the counts that are kept; only a search would have to look. */
+/** From the maintained counts; a search would need a scan. */
 function counted(sqlite: Sqlite, { account, visState, presence, search }: VendorFilter): number | null {
   if (search !== undefined) return null;
   const [found] = runQuery(

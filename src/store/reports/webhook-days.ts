@@ -10,7 +10,7 @@ export type WebhookDays = readonly WebhookHealthView[];
 const day = 86_400_000;
 const latest = 14;
 
-/** Of an account, the days of the two weeks before `now`, milliseconds since 1970, on which anything happened. */
+/** Prepares the days with any activity in the two weeks before `now` (milliseconds since 1970), by account. */
 export function webhookDays(sqlite: Sqlite): (accountId: string, now: number) => WebhookDays {
   const days = plainStatement<{ accountId: string; after: string }, WebhookHealthView>(
     sqlite,

@@ -45,7 +45,7 @@ export class AccountRows {
     this.#insert.run({ account_id: accountId, added_at: timestamp(now) });
   }
 
-  /** Writes down which accounts a settings file names. @returns those that it names no more since now. */
+  /** Records which accounts a settings file names. @returns those that it no longer names. */
   serve({ accounts: served, connectionOf, settingsFile }: ServedAccounts, now: number): string[] {
     const named = new Set(served);
     const left: string[] = [];

@@ -13,7 +13,7 @@ import type { Database } from '../sqlite/database.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
 import type { Deliveries } from '../areas/areas.ts';
 
-/** Most vendors of an account that may wait; each is one row, however many deliveries name it. */
+/** The most marked vendors of an account; each is one row, however many deliveries name it. */
 const roomForMarks = 10_000;
 
 export class SqliteDeliveries implements Deliveries {
@@ -74,7 +74,7 @@ export class SqliteDeliveries implements Deliveries {
         .where('id', '<=', at('upTo'))
         .where('outcome', 'in', ['pending', 'parked']),
     );
-    // The index holds what is not settled, which is little; others go through the whole journal.
+    // The index contains only unsettled deliveries, which are few; other indexes cover the whole journal.
     this.#givenUp = plainStatement(
       sqlite,
       `
@@ -85,12 +85,12 @@ export class SqliteDeliveries implements Deliveries {
     this.#parked = parkedVendors(sqlite);
   }
 
-  /** How many deliveries came to this process. */
+  /** How many deliveries this process has received. */
   get acceptedCount(): number {
     return this.#accepted;
   }
 
-  /** Where a delivery names a callback of ours, a sweep is asked for as well. */
+  /** Also requests a sweep where a delivery names a callback of ours. */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
     this.#accepted += deliveries.length;
     return this.#database.write(() => {
@@ -102,7 +102,7 @@ export class SqliteDeliveries implements Deliveries {
         if (key) {
           const room = hasRoom(key);
           if (room) keys.push(key);
-          // The service's reference calls the object now a callback, now what the event is about.
+          // The service's reference describes `object_id` both as the callback and as the object of the event.
           const namesCallback = this.#sweeps.isCallback(accountId, key.vendorid);
           if (!room || namesCallback) this.#sweeps.request(accountId, delivery.receivedAt, namesCallback);
         }
@@ -123,29 +123,29 @@ export class SqliteDeliveries implements Deliveries {
     }, shortLockWait);
   }
 
-  /** Begins to look whether there is room for marks, as in `acceptDeliveries`. */
+  /** Starts a check of the room for marks, as in `acceptDeliveries`. */
   beginRoomCheck(): (key: Key) => boolean {
     return this.#roomFor();
   }
 
-  /** The deliveries about a vendor that are not settled, oldest first. */
+  /** The unsettled deliveries of a vendor, oldest first. */
   open(key: Key): OpenDelivery[] {
     return this.#open.all(key);
   }
 
-  /** What an account was told of and has given up, whatever was delivered since. */
+  /** The parked deliveries of an account, whatever came since. */
   parked(account: { account_id: string }): ParkedDeliveries[] {
     return this.#givenUp.all(account);
   }
 
-  /** When the newest delivery about a vendor came for which no reading has shown anything new, settled or not. */
+  /** When the newest delivery of a vendor came that no reading has confirmed, settled or not; null where there is none. */
   lastUnanswered(key: Key): string | null {
     return this.#lastUnanswered.get(key)?.received_at ?? null;
   }
 
-  /** Settles what was delivered about a vendor up to the delivery `upTo`, which its reading has answered. Runs inside a transaction. */
+  /** Settles the deliveries of a vendor up to `upTo`, which its reading has answered. Runs inside a transaction. */
   settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void {
-    // A parked one is given up only until the next reconciliation.
+    // Parked deliveries are not settled: the next reconciliation retries them.
     this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
   }
 
@@ -161,8 +161,8 @@ export class SqliteDeliveries implements Deliveries {
 }
 
 /**
- * Begins to look whether vendors may be marked, each that may counting as marked from then on: it is already, or the queue of its account
- * is not full. What waits is counted once.
+ * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
+ * fits, and counts it. The marks of an account are counted once for each check.
  */
 function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
   const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
@@ -196,7 +196,7 @@ function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
   };
 }
 
-/** Vendors that were given up, whether their mark or a delivery of theirs says so. */
+/** Parked vendors, by their mark or by a delivery. */
 function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, Key> {
   return statement<{ account: string | null; vendorid: number | null }, Key>(sqlite, (at) =>
     mirrorSql

@@ -1,4 +1,4 @@
-/** The ledger: one row per difference that a sweep met and nobody had announced. */
+/** Findings: one row for each difference that a sweep found and no delivery had announced. */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -104,12 +104,12 @@ export class SqliteFindings implements Findings {
     });
   }
 
-  /** Explains the open findings about a vendor by deliveries that the sweep could not know of, one by one. Runs inside a transaction. */
+  /** Marks open findings of a vendor as explained by deliveries that came later, one by one. Runs inside a transaction. */
   explainBy(key: Key, deliveries: readonly OpenDelivery[]): void {
     const left = this.#open.all(key);
     for (const { received_at } of deliveries) {
       const heard = parseInstant(received_at) ?? 0;
-      // It may have come before, and have waited for its commit while the sweep looked.
+      // The delivery may have come before, and waited for its commit during the sweep.
       const told = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= heard + shortLockWait);
       const [finding] = told < 0 ? [] : left.splice(told, 1);
       if (!finding) continue;

@@ -1,4 +1,4 @@
-/** Whether the list of an account moves, by its latest complete runs. */
+/** Whether the list of an account changed during its latest complete runs. */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';

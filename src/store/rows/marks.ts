@@ -1,4 +1,4 @@
-/** Marks: one row per vendor that must be read again. Marking twice raises the generation. */
+/** Marks: one row for each vendor that must be read again. Marking again raises the generation. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { markRests } from '../decide/mark-rest.ts';
@@ -9,7 +9,7 @@ import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
 
-/** How long a vendor rests before a further delivery has it read again, in milliseconds. */
+/** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(
   markRests.map((ms, attempts) =>
     attempts < markRests.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
@@ -18,7 +18,7 @@ const rest = sql<number>`CASE ${sql.join(
 )} END`;
 const restOfMark = sql<number>`iif(excluded.reason = 'delivery', ${rest}, 0)`;
 
-/** The earlier of two moments counts; a parked vendor (null) is woken. A guard puts off: no reading before its end helps. */
+/** The earlier due time counts; a parked vendor (null) becomes due. A guard postpones: reading before its end does not help. */
 const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= excluded.due_ms + ${restOfMark}`;
 
 export class Marks {
@@ -33,7 +33,7 @@ export class Marks {
   constructor(sqlite: Sqlite, clock: Clock, counter: Counter) {
     this.#clock = clock;
     this.#counter = counter;
-    // One sequence for all vendors: a generation never comes back, so a late settle cannot take away a newer mark.
+    // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.
     this.#takeGenerations = statement(sqlite, (at) =>
       mirrorSql
         .updateTable('reading_counter')
@@ -91,7 +91,7 @@ export class Marks {
     );
   }
 
-  /** Whether a delivery about the vendor waits to be answered by a reading. */
+  /** Whether a delivery about the vendor waits for a reading. */
   isAnnounced(key: Key): boolean {
     return this.#announced.get(key) !== undefined;
   }
@@ -111,8 +111,9 @@ export class Marks {
   }
 
   /**
-   * The reading numbered `attempts` came to nothing, and a further delivery had arrived meanwhile: the vendor rests as if that had come
-   * after it. Otherwise deliveries that come faster than answers would have it read without a pause. Runs inside a transaction.
+   * Postpones a mark that was made again during an unsuccessful reading, as if the delivery had come after it. Otherwise, deliveries that
+   * arrive faster than answers would cause reads without a pause. Runs inside a transaction.
+   * @param attempts the number of the attempt
    */
   postpone(key: Key, attempts: number, error: string | null): void {
     const { account_id, vendorid } = key;

@@ -1,6 +1,6 @@
 /**
- * Who has used how much of the rate limits, in all processes of a mirror and their lives before. A row is written before its request
- * leaves, in the transaction that numbers it, and counts until a whole period after the answer came.
+ * Usage of the rate limits by all processes of a mirror, also before a restart. A row is written before its request is sent, in the
+ * transaction that numbers it, and counts until a whole period after its answer came.
  */
 import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
@@ -13,10 +13,10 @@ import type { RequestTable } from '../tables/mirror-tables.ts';
 
 type Scope = Pick<RequestTable, 'account_id' | 'family'>;
 
-/** A place may be free sooner than it seems, where another process ends its request early; in milliseconds. */
+/** The longest wait before trying again, in milliseconds: another process may end its request early. */
 const longestWait = 5_000;
 
-/** Requests after which those that are over are removed, at the latest: few enough to be removed in a moment. */
+/** Ended requests are removed after this many new ones at the latest, so that removing them is quick. */
 const mostUncounted = 500;
 
 interface Usage {
@@ -34,9 +34,9 @@ export class RateLedger {
   readonly #overdue: Statement<Scope & { now: number }, Pick<RequestTable, 'read_seq' | 'process'>>;
   readonly #remove: Statement<Scope & { read_seq: number }>;
   readonly #rest: Statement<Scope & Pick<RequestTable, 'read_seq' | 'counts_until_ms'>>;
-  /** What was counted last, by account and family. */
+  /** The last count, by account and family. */
   readonly #counted = new Map<string, Usage>();
-  /** Requests of this process that ended while their rows could not be written, as on a full disk. */
+  /** Requests of this process whose end could not be written, as on a full disk. */
   readonly #unrecorded = new Map<number, Scope & { readonly late: number }>();
 
   constructor(database: Database, counter: Counter, process: Pick<ProcessLock, 'name' | 'isAlive'>) {
@@ -96,10 +96,10 @@ export class RateLedger {
     );
   }
 
-  /** A turn for a request that is about to leave, or in how many milliseconds to ask again. */
+  /** Reserves a place for a request, or returns the milliseconds after which to try again. */
   async reserve(demand: RateDemand): Promise<ReservationOrWait> {
     const ended = [...this.#unrecorded];
-    // In order is enough: whatever the request brings is written after it.
+    // Needs no sync: everything the request brings is written after it.
     const taken = await this.#database.writeWithoutSync(() => {
       for (const [read_seq, { late, ...scope }] of ended) this.#end({ ...scope, read_seq }, late + demand.per);
       return this.#take(demand);
@@ -114,7 +114,7 @@ export class RateLedger {
       end: (late) =>
         this.#database
           .writeWithoutSync(() => this.#end({ ...scope, read_seq }, late + demand.per))
-          // It then counts for longer than it must: until a period after the next turn.
+          // The request then counts for longer: until a period after the next reservation.
           .catch(() => void this.#unrecorded.set(read_seq, { ...scope, late })),
     };
   }
@@ -123,7 +123,7 @@ export class RateLedger {
     const scope = { account_id: accountId, family };
     const { stamp, sinceRestart } = this.#counter.advance();
     const now = stamp.begun;
-    // What was written last before a power cut may be lost.
+    // The last writes before a power cut may be lost, so nothing is sent for one period after a restart.
     if (sinceRestart < per) return { wait: per - sinceRestart };
     const key = `${accountId} ${family}`;
     if (isToCount(this.#counted.get(key), stamp.readSeq, requests)) {
@@ -138,21 +138,21 @@ export class RateLedger {
     return { stamp };
   }
 
-  /** Requests that ought to have ended count on while their process lives: it may have been stopped, and go on. */
+  /** Overdue requests still count while their process lives: it may be suspended. */
   #removeOfDead(scope: Scope, now: number): void {
     for (const { read_seq, process } of this.#overdue.all({ ...scope, now }))
       if (process !== null && !this.#process.isAlive(process)) this.#remove.run({ ...scope, read_seq });
   }
 
-  /** The request counts for so many more milliseconds. */
+  /** Sets how many more milliseconds the request counts. */
   #end(request: Scope & { readonly read_seq: number }, remaining: number): void {
     this.#rest.run({ ...request, counts_until_ms: this.#counter.moment() + remaining });
   }
 }
 
 /**
- * Whether so many requests may have been reached since they were counted last. Every request of every process takes a number, so there
- * are no more new ones than new numbers.
+ * Whether the limit may have been reached since the last count. Every request of every process takes a number, so there are at most as many
+ * new requests as new numbers.
  */
 function isToCount(last: Usage | undefined, readSeq: number, requests: number): boolean {
   if (last === undefined) return true;

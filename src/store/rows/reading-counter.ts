@@ -1,6 +1,6 @@
 /**
- * The one counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, shared by all
- * processes, carried on over restarts: when the machine's clock begins anew, the offset rises so that it never falls back.
+ * The counter that orders readings, and mirror time. Mirror time is the machine's monotonic clock, which all processes share, continued
+ * across restarts of the machine: an offset makes sure that it never falls back.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
@@ -10,18 +10,21 @@ import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { CounterTable } from '../tables/mirror-tables.ts';
 
-/** What is done about a clock that was set back. */
+/** Records that the wall clock was set back. */
 export interface ClockSetBackLog {
-  /** The clock was set back, by so many milliseconds at least: nobody knows how long the machine slept meanwhile. Runs inside a transaction. */
+  /**
+   * Records a clock that was set back by at least `ms` milliseconds; by how much exactly is unknown, because the machine may have slept.
+   * Runs inside a transaction.
+   */
   record(readSeq: number, ms: number): void;
-  /** Whether it was set back since that number was taken. */
+  /** Whether the clock was set back since that number was taken. */
   wasSince(readSeq: number): boolean;
 }
 
 type Row = Pick<CounterTable, 'read_seq' | 'offset_ms' | 'mirror_ms' | 'wall_ms'>;
 const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 
-/** What two clocks may differ by that are rounded and read one after the other. */
+/** Differences below this are rounding, in milliseconds. */
 const noticeable = 1_000;
 
 export class Counter {
@@ -49,13 +52,16 @@ export class Counter {
     this.#look = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
   }
 
-  /** Takes the number of a request that is about to leave, and the mirror time of that moment. */
+  /** Takes the number of a request before it is sent, and the mirror time. */
   take(): Promise<ReadStamp> {
-    // Whatever is known by this number is written after it.
+    // Everything that uses this number is written after it.
     return this.#database.writeWithoutSync(() => this.advance().stamp);
   }
 
-  /** As `take`, inside a transaction; and for how long the machine has run, where it was started anew since the file was made. */
+  /**
+   * Like `take`, inside a transaction. Also returns how long the machine has run, in milliseconds, where it was restarted since the file
+   * was created; Infinity otherwise.
+   */
   advance(): { readonly stamp: ReadStamp; readonly sinceRestart: number } {
     const { read_seq, mirror_ms, offset_ms } = this.#step(1);
     const stamp = { readSeq: read_seq, begun: mirror_ms };
@@ -68,12 +74,12 @@ export class Counter {
     return Math.max(mirror_ms, this.#now() + offset_ms);
   }
 
-  /** The highest number taken so far, by whichever process. */
+  /** The highest number that any process has taken. */
   lastTaken(): number {
     return row(this.#look.get({})).read_seq;
   }
 
-  /** As `current`, and looks whether the clock was set back. Runs inside a transaction. */
+  /** Like `lastTaken`, and checks whether the clock was set back. Runs inside a transaction. */
   compareClocks(): number {
     return this.#step(0).read_seq;
   }
@@ -92,7 +98,7 @@ export class Counter {
   }
 }
 
-/** Mirror time at that moment of the machine's clock, which begins anew with the machine. */
+/** Mirror time for a value of the machine's clock, which restarts with the machine. */
 export function mirrorTime(now: RawBuilder<number>): Record<'offset_ms' | 'mirror_ms', RawBuilder<number>> {
   return {
     offset_ms: sql`max(offset_ms, mirror_ms - ${now})`,

@@ -1,4 +1,4 @@
-/** When runs began, where that is known by the clock of today: it may have been set back since. */
+/** When runs began, where that is known: the clock may have been set back since. */
 import { parseInstant } from '../../domain/clock.ts';
 import type { Run } from '../records/run-record.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -26,19 +26,18 @@ export class RunStarts {
   }
 
   /**
-   * When the last run of an account began that was before the reading of that number; before all runs, when the account was added: in
-   * milliseconds since 1970.
-   * Undefined where the clock was set back since, by nobody knows how much.
+   * When the last run before the reading of that number began, or the account was added where there is none; in milliseconds since 1970.
+   * Undefined where the clock was set back since, by an unknown amount.
    */
   startBefore(account_id: string, read_seq: number, now: number): number | undefined {
     const found = this.#before.get({ account_id, read_seq });
     const moment = parseInstant(found?.began ?? '');
-    // Nobody knows which number was the last when the account was added.
+    // Which number was the last when the account was added is not recorded.
     if (moment === undefined || moment > now || this.#setBacks.wasSince(found?.seq ?? -1)) return undefined;
     return moment;
   }
 
-  /** When a run began, in the same way. */
+  /** When a run began; undefined in the same case. */
   startOf({ startedAt, beganSeq }: Pick<Run, 'startedAt' | 'beganSeq'>): number | undefined {
     return this.#setBacks.wasSince(beganSeq) ? undefined : startedAt;
   }

@@ -1,4 +1,4 @@
-/** Runs: one ledgered attempt each. Ended, succeeded and complete are three facts. */
+/** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Counter, ClockSetBackLog } from './reading-counter.ts';
@@ -144,7 +144,7 @@ export class SqliteRuns implements Runs {
     );
   }
 
-  /** Also calls abandoned what dead processes left running. */
+  /** Also marks runs of dead processes as abandoned. */
   beginRun({ accountId, kind, trigger }: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run> {
     return this.#database.write(() => {
       const beganSeq = this.#counter.compareClocks();
@@ -202,7 +202,7 @@ export class SqliteRuns implements Runs {
     return this.#database.read(() => this.#latest.get({ account_id: accountId }));
   }
 
-  /** Writes down how far a run has come. Runs inside a transaction. */
+  /** Updates the counts of a run. Runs inside a transaction. */
   progress(id: number, counts: RunCounts): void {
     this.#progress.run({ id, ...counts });
   }

@@ -1,6 +1,6 @@
 /**
- * Requests for a sweep: what deliveries say where they cannot say it of one vendor. Each raises the generation of its account's one row, in
- * the transaction that writes the delivery down.
+ * Requests for a sweep by deliveries whose vendor cannot be marked. Each raises the generation of its account's single row, in the
+ * transaction that journals the delivery.
  */
 import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
@@ -52,7 +52,7 @@ export class SweepRequestWriter {
     return this.#callback.get({ account_id, callbackid }) !== undefined;
   }
 
-  /** Asks for a sweep of an account. Runs inside a transaction. */
+  /** Requests a sweep of an account. Runs inside a transaction. */
   request(account_id: string, receivedAt: number, namesCallback: boolean): void {
     const now = this.#counter.moment();
     this.#ask.run({ account_id, asked_at: timestamp(receivedAt), now, callback_ids: namesCallback ? 1 : 0 });

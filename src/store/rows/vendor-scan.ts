@@ -1,4 +1,4 @@
-/** Who is in the mirror: the vendors of an account in order of their numbers, a chunk at a time. */
+/** The stored vendors of an account, and scans of them in chunks. */
 import { ForgottenVendors } from './vendor-rows.ts';
 import type { Marks } from './marks.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';

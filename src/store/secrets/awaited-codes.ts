@@ -1,4 +1,7 @@
-/** What was asked of the service and makes it send a code: so that a code that we wait for is told from any other, and no fault asks without end. */
+/**
+ * Verification codes that are awaited, so that unexpected codes are recognised; and recent registrations, so that an error cannot register
+ * without end.
+ */
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
@@ -12,7 +15,7 @@ interface OfEvent {
 const day = 86_400_000;
 const registrationsADay = 3;
 
-/** Each runs inside a transaction. */
+/** Each method runs inside a transaction. */
 export class AwaitedCodes {
   readonly #expect: Statement<OfEvent & { callbackid: number | null; asked_at: string }>;
   readonly #awaited: Statement<{ account_id: string }, { callbackid: number | null }>;
@@ -71,14 +74,14 @@ export class AwaitedCodes {
     this.#expect.run({ ...of, asked_at: timestamp(now) });
   }
 
-  /** Whether a code that names this callback, or none, is awaited. */
+  /** Whether a code is awaited that may belong to this callback; null for a code that names none. */
   isAwaited(account_id: string, callbackid: number | null): boolean {
     return this.#awaited
       .all({ account_id })
       .some((row) => row.callbackid === null || callbackid === null || row.callbackid === callbackid);
   }
 
-  /** Whether a code was asked for that names this very callback. */
+  /** Whether a code for exactly this callback is awaited. */
   isAwaitedFor(account_id: string, callbackid: number): boolean {
     return this.#awaited.all({ account_id }).some((row) => row.callbackid === callbackid);
   }
@@ -87,12 +90,12 @@ export class AwaitedCodes {
     this.#arrived.run(of);
   }
 
-  /** The callback is no more. */
+  /** Removes the awaited code of a callback that no longer exists. */
   removeOfCallback(account_id: string, callbackid: number): void {
     this.#gone.run({ account_id, callbackid });
   }
 
-  /** Writes down one more registration; false where there were too many of this event within a day. */
+  /** Records a registration. @returns false where there were too many of this event within a day. */
   register(of: OfEvent, now: number): boolean {
     this.#forget.run({ before: timestamp(now - day) });
     if ((this.#count.get(of)?.registrations ?? 0) >= registrationsADay) return false;

@@ -1,11 +1,14 @@
-/** Up to which change webhooks may have left, noted outside of the mirror: a mirror that is put back from a copy is known by it. */
+/**
+ * The positions up to which webhooks may have been sent, saved outside the mirror, so that a mirror that was restored from a copy is
+ * recognised.
+ */
 import type { Database } from '../sqlite/database.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
 
 export interface NotifiedPlaces {
-  /** The cursor noted for a target; undefined where there is none. */
+  /** The saved cursor of a target; undefined where there is none. */
   find(target: string): Promise<string | undefined>;
-  /** Notes a cursor; on disk when this resolves. */
+  /** Saves a cursor; on disk when this resolves. */
   note(target: string, place: string): Promise<void>;
 }
 

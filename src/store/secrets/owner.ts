@@ -1,19 +1,20 @@
-/** The mirror that a file of secrets belongs to. Two that shared one would take each other's callbacks for their own. */
+/** The mirror that owns a secrets file. Two mirrors with the same secrets would treat each other's callbacks as their own. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { isMirrorAt } from '../files/identity.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 import type { SecretTables } from '../tables/secret-tables.ts';
 
-/** A mirror, by the identity inside it, and where it is. */
+/** A mirror: its identity and its path. */
 export interface Owner {
   readonly mirrorId: string;
   readonly path: string;
 }
 
 /**
- * Makes the mirror the owner, if the secrets have none, or if the one they have is no longer where it was: it was moved here, rebuilt, or removed.
- * @returns what claims the secrets, inside a transaction. @throws MirrorError `secrets_taken` while the owner is another mirror.
+ * Returns a function that makes a mirror the owner, if there is none, or if the current one is no longer at its path (moved here, rebuilt
+ * or removed). The function runs inside a transaction.
+ * @throws MirrorError `secrets_taken` while another mirror is the owner.
  */
 export function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
   const look = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());

@@ -1,4 +1,4 @@
-/** The unguessable part of each account's callback address: 128 bits of this installation, made once. */
+/** The unguessable part of each account's callback address: 128 random bits, created once. */
 import type { Random } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
@@ -23,7 +23,7 @@ export class PathTokens {
     return this.#select.get({ account_id })?.path_token;
   }
 
-  /** The path token of an account, made where there is none yet. Runs inside a transaction. */
+  /** The path token of an account, created where there is none. Runs inside a transaction. */
   make(account_id: string): string {
     const known = this.find(account_id);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** The file of secrets, mode 0600: what must never stand in the mirror. */
+/** The secrets file, mode 0600: data that must never be in the mirror. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
@@ -12,20 +12,23 @@ import { SqliteTokens, type TokenStorage, type TokenStoreProcess } from './token
 import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
 
 export interface Secrets {
-  /** The token pairs of one OAuth client, for this process. */
+  /** The token pair of one OAuth client, for this process. */
   tokenStore(client: string, user: TokenStoreProcess): TokenStorage;
   readonly verifiers: Verifiers;
   readonly notified: NotifiedPlaces;
   readonly path: string;
   /** Why the secrets cannot be read now; undefined while they can. */
   trouble(): MirrorError | undefined;
-  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still there. */
+  /** Makes a mirror the owner of the file. @throws MirrorError `secrets_taken` where another one is, and still exists. */
   claim(owner: Owner): Promise<void>;
-  /** The daemon of that number works with the secrets from now on, and writes nothing more once another has taken over. */
+  /** Makes the daemon of that epoch the user of the file; refuses to write once another daemon has taken over. */
   beginDaemon(epoch: DaemonEpoch): Promise<void>;
-  /** As of `Database`. */
+  /** As `Database.assertOurs`. */
   assertOurs(): void;
-  /** Whoever waits for a pair is refused; a new one that is on its way is kept first, because its predecessor works no more. */
+  /**
+   * Closes the file. Requests that wait for a token are rejected; a renewal under way is saved first, because the old refresh token no
+   * longer works.
+   */
   close(): Promise<void>;
 }
 
@@ -34,14 +37,14 @@ export interface SecretsFile {
   readonly migrations: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Hears that the file is not to be trusted any more, as in `DatabaseOptions`. */
+  /** As in `DatabaseOptions`. */
   readonly onDistrust?: DatabaseOptions['onDistrust'];
 }
 
-/** How long closing waits for a new pair of tokens that is on its way, in milliseconds. */
+/** How long closing waits for a renewal under way, in milliseconds. */
 const lockWaitAtClose = 10_000;
 
-/** Opens the file. @throws MirrorError `database_unusable` where others may read it, and as `Database.open`. */
+/** Opens the file. @throws MirrorError `database_unusable` where other users may read it, and as `Database.open`. */
 export async function openSecrets(file: SecretsFile): Promise<Secrets> {
   const database = await Database.open({
     ...file,

@@ -1,4 +1,4 @@
-/** OAuth token pairs, replaced by one process at a time: a refresh token works once. */
+/** OAuth token pairs. One process at a time replaces a pair, because a refresh token works once. */
 import { parseInstant, sleep, timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -6,25 +6,25 @@ import type { ProcessLock } from '../files/process-lock.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { secretSql, statement } from '../sqlite/statement.ts';
 
-/** An OAuth token pair; `expiresAt` is when the access token ends, milliseconds since 1970. */
+/** An OAuth token pair; `expiresAt` is the expiry of the access token, milliseconds since 1970. */
 export interface StoredPair {
   readonly access: Secret;
   readonly refresh: Secret;
   readonly expiresAt: number;
 }
 
-/** Is given the newest pair; `save` resolves once a new one is on disk. */
+/** Gets the newest pair; `save` resolves when a new one is on disk. */
 type Work<T> = (pair: StoredPair | undefined, save: (pair: StoredPair) => Promise<void>) => Promise<T>;
 
 export interface TokenStorage {
   load(): Promise<StoredPair | undefined>;
-  /** Forgets the pair, after whoever replaces it has ended. @returns whether there was one. */
+  /** Removes the pair, after any replacement under way. @returns whether there was one. */
   forget(): Promise<boolean>;
-  /** Runs `work` while no other process does. */
+  /** Runs `work` while no other process can. */
   exclusively<T>(work: Work<T>): Promise<T>;
 }
 
-/** A process that replaces pairs, and how it hears that it waits for another one that does. */
+/** A process that replaces pairs; `onWait` is called when it waits for another one. */
 export interface TokenStoreProcess {
   readonly process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly onWait: () => void;
@@ -35,19 +35,16 @@ export interface TokenStorageOptions {
   readonly user: TokenStoreProcess;
   readonly clock: Clock;
   readonly random: Random;
-  /** Work under way, so that closing can wait for it. */
+  /** Renewals under way, so that closing can wait for them. */
   readonly renewals: Set<Promise<unknown>>;
-  /** Ends waits for other processes. */
+  /** Ends the wait for other processes. */
   readonly closing: AbortSignal;
 }
 
-/**
- * How long a process may hold the lease of a token pair, in milliseconds: longer than one refresh can take. That of a process that died
- * ends with it.
- */
+/** How long a lease of a token pair lasts, in milliseconds: longer than one refresh can take. The lease of a dead process ends at once. */
 const leaseTime = 180_000;
 
-/** How long a wait for another process is before it is said, and how often its lease is looked at, in milliseconds. */
+/** How long to wait for another process before that is reported, and how often to check, in milliseconds. */
 const noticeAfter = 2_000;
 const leasePollInterval = 100;
 
@@ -61,7 +58,7 @@ export class SqliteTokens implements TokenStorage {
   readonly #database: Database;
   readonly #options: TokenStorageOptions;
   readonly #client: string;
-  /** Of one process, too, only one at a time: the settings may be read anew while a pair is replaced. */
+  /** Distinguishes owners within a process, because the settings may be reloaded during a replacement. */
   readonly #owner: string;
   readonly #find: Statement<{ client: string }, TokenRow>;
   readonly #introduce: Statement<{ client: string }>;
@@ -88,7 +85,7 @@ export class SqliteTokens implements TokenStorage {
         .values({ client: at('client') })
         .onConflict((conflict) => conflict.doNothing()),
     );
-    // A lease that ends later than one taken now is from before the machine was started anew.
+    // A lease that ends later than a new one is from before a restart of the machine.
     this.#holder = statement(sqlite, (at) =>
       secretSql
         .selectFrom('oauth_tokens')
@@ -146,7 +143,7 @@ export class SqliteTokens implements TokenStorage {
     }
   }
 
-  /** Waits until no other process holds the lease. */
+  /** Takes the lease when no other process holds it. */
   async #takeLease(): Promise<void> {
     const { clock, closing, user } = this.#options;
     const sayAt = clock.monotonic() + noticeAfter;
@@ -170,7 +167,7 @@ export class SqliteTokens implements TokenStorage {
     });
   }
 
-  /** Whether the process that took this lease still lives. */
+  /** Whether the owner of the lease still lives. */
   #isHeld(by: string | null): boolean {
     return by !== null && this.#options.user.process.isAlive(by.split(' ')[0] ?? by);
   }

@@ -1,4 +1,4 @@
-/** The rows of verifiers: every change of their state as one statement. */
+/** The rows of verifiers: each change of state is one statement. */
 import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
@@ -17,19 +17,19 @@ export class VerifierRows {
   readonly usable: Statement<OfAccount & { now: string }, Code>;
   readonly proven: Statement<OfCallback, Code>;
   readonly find: Statement<OfCode, Found>;
-  /** What waits to be tried, known or not: the newest first. */
+  /** Codes that wait to be tried, the newest first. */
   readonly candidates: Statement<OfAccount, Code>;
   readonly add: Statement<OfCode & { callbackid: number | null; received_at: string }>;
-  /** A code that was proven once came again; one whose callback is no more may have come for another. */
+  /** Marks a known code as received again; where its callback no longer exists, it may be for another one. */
   readonly markReceivedAgain: Statement<OfCode & { callbackid: number | null; received_at: string }>;
   readonly drop: Statement<OfCode>;
-  /** A code that came again is not right any more for what it came for; as a key it is what it was. */
+  /** Clears the mark of a code that was tried again and was wrong; as a key it stays what it was. */
   readonly clearReceivedAgain: Statement<OfCode>;
   /** Makes a code the proven one of a callback. */
   readonly makeProven: Statement<OfCode & OfCallback & { received_at: string }>;
   /** Lets the proven code of a callback expire. */
   readonly retire: Statement<OfCallback & { expires_at: string }>;
-  /** Those of a callback, and the unnamed ones. */
+  /** Candidates of a callback, and those without one. */
   readonly dropCandidates: Statement<OfCallback>;
   readonly dropExpired: Statement<{ now: string }>;
 
@@ -141,7 +141,7 @@ export class VerifierRows {
   }
 }
 
-/** Whether a code is a key: the service said that it is right, and its last day is not over. */
+/** Whether a code is a valid key: proven, or replaced but not expired. */
 export function isUsable(
   row: ExpressionBuilder<SecretTables, 'verifiers'>,
   now: RawBuilder<string>,

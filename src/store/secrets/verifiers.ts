@@ -1,9 +1,8 @@
 /**
- * What an account's callbacks live on: the path token in their address, the codes that came for them, and the keys of signatures that
- * those became.
+ * The secrets of callbacks: the path token in their address, received verification codes, and the signature keys that codes become.
  *
- * A code is a candidate until the service has said that it is right; then it is proven. The proven one before it stays usable for a
- * day, because deliveries signed with it may still be on their way.
+ * A code is a candidate until the service confirms it; then it is proven. The previous key stays valid for a day, because deliveries signed
+ * with it may still be under way.
  */
 import { timestamp, type Clock, type Random } from '../../domain/clock.ts';
 import { Secret } from '../../domain/log.ts';
@@ -13,37 +12,34 @@ import { shortLockWait } from '../sqlite/lock-wait.ts';
 import { PathTokens } from './path-tokens.ts';
 import { VerifierRows } from './verifier-rows.ts';
 
-/** What became of a code that came. */
+/** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
 
 export interface Verifiers {
   pathToken(accountId: string): Promise<Secret>;
-  /** The same of many accounts; those that have none get theirs in one commit. */
+  /** The path tokens of several accounts; missing ones are created in one commit. */
   pathTokens(accountIds: readonly string[]): Promise<ReadonlyMap<string, Secret>>;
-  /** The keys that a genuine signature may have now. Candidates are none: anybody may have sent them. */
+  /** The currently valid keys. Candidates are not valid: anyone may have sent them. */
   usable(accountId: string): Promise<Secret[]>;
-  /** Whether we hold the key of this callback, and asked for no other since: that one may be in force without our knowing it. */
+  /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
   holds(accountId: string, callbackid: number): Promise<boolean>;
 
-  /** Says, before the request leaves, that a code for this event will come; for which callback, if that is known yet. */
+  /** Records, before the request is sent, that a code for this event will come; with its callback, if known. */
   expect(accountId: string, event: string, callbackid: number | null): Promise<void>;
-  /** No code for this event is awaited any more. */
+  /** Records that no code for this event is awaited. */
   expectNone(accountId: string, event: string): Promise<void>;
-  /**
-   * Keeps a code that came, if one is awaited for that callback; a resend may bring the one that is known already. Resolves once it is
-   * on disk.
-   */
+  /** Stores a received code if one is awaited for that callback; a resend may repeat a known one. On disk when this resolves. */
   offer(accountId: string, code: Secret, callbackid: number | null): Promise<OfferedCode>;
-  /** Codes that came for this callback or for an unnamed one, the newest first. */
+  /** Received codes for this callback or without one, the newest first. */
   candidates(accountId: string, callbackid: number): Promise<Secret[]>;
-  /** The service said that the code is wrong. */
+  /** Removes a code that the service rejected. */
   drop(accountId: string, code: Secret): Promise<void>;
-  /** The service said that the code is right: it is this callback's key now, and nothing is awaited for the event any more. */
+  /** Records that the service accepted the code: it becomes the callback's key, and nothing is awaited for the event. */
   prove(accountId: string, event: string, callbackid: number, code: Secret): Promise<void>;
-  /** The callback is no more: its key lasts another day, its codes are of no use. */
+  /** Retires the key of a callback that no longer exists: it stays valid for a day; its candidates are removed. */
   retire(accountId: string, callbackid: number): Promise<void>;
 
-  /** Writes down a registration that is about to leave; false where there were too many of this event within a day. */
+  /** Records a registration before it is sent. @returns false where there were too many of this event within a day. */
   mayRegister(accountId: string, event: string): Promise<boolean>;
 }
 
@@ -81,7 +77,7 @@ export class SqliteVerifiers implements Verifiers {
     return tokens;
   }
 
-  // Asked for each delivery, and one statement needs no transaction to be consistent.
+  // Called for each delivery; a single statement is consistent without a transaction.
   usable(account_id: string): Promise<Secret[]> {
     return this.#database.retryWhileLocked(() =>
       this.#rows.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
@@ -171,7 +167,7 @@ export class SqliteVerifiers implements Verifiers {
   }
 }
 
-/** Until when a key is usable that was retired at that moment: deliveries signed with it may still be on their way. */
+/** Until when a key that is retired at `retired` stays valid, milliseconds since 1970. */
 export function lastUseOf(retired: number): number {
   return retired + day;
 }

@@ -1,5 +1,5 @@
-/** Values that are no text where texts belong: other programs may write any bytes to the file, and a person must see that. */
-/** The row with each blob in it as SQLite writes one: `x'c3a9'`. */
+/** Shows blobs in text columns, which other programs may have written. */
+/** The row with each blob as SQLite writes it: `x'c3a9'`. */
 export function withoutBlobs<Row>(row: Row): Row {
   if (typeof row !== 'object' || row === null || !Object.values(row).some(isBlob)) return row;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** One file, one connection: opened durable and migrated, written in short transactions that never block for long. */
+/** One database file with one connection: durable, migrated, and written in short transactions that never block for long. */
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
@@ -15,19 +15,19 @@ export interface DatabaseOptions {
   readonly migrations: readonly Migration[];
   readonly clock: Clock;
   readonly random: Random;
-  /** How long to try while another process holds the lock, in milliseconds; 30 s unless told. */
+  /** How long to retry while another process holds the lock, in milliseconds; 30 s by default. */
   readonly lockWait?: number;
-  /** Hears, once, that the file is not to be trusted any more: it is damaged, or nobody knows what of it is on disk. */
+  /** Called once when the file can no longer be trusted: it is damaged, or what is on disk is unknown. */
   readonly onDistrust?: ((error: MirrorError) => void) | undefined;
-  /** Hears how far a long migration has come. */
+  /** Called with the progress of a long migration. */
   readonly onMigration?: OnMigration | undefined;
 }
 
-/** What a daemon wrote into its file, so that it knows the file again; each tells what is wrong where it does not stand there any more. */
+/** The daemon's mark in its file. Each check returns an error where it is no longer there. */
 export interface Claim {
-  /** As this connection sees it, inside a transaction. */
+  /** Checks through this connection, inside a transaction. */
   check(): MirrorError | undefined;
-  /** As somebody sees it who opens the file at that path now. */
+  /** Checks the file that is at the path now, through a new connection. */
   checkAtPath(): MirrorError | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Database {
   #distrust: MirrorError | undefined;
   #claim: Claim | undefined;
   #checkpoints: Checkpoints | undefined;
-  /** Why the last transaction that wrote was refused; undefined where it was not. */
+  /** The error of the last write; undefined where it succeeded. */
   #refused: MirrorError | undefined;
 
   private constructor(sqlite: Sqlite, options: Pick<DatabaseOptions, 'clock' | 'random' | 'lockWait' | 'onDistrust'>) {
@@ -56,7 +56,7 @@ export class Database {
   }
 
   /**
-   * Opens the file to write, making and migrating it as needed.
+   * Opens the file for writing; creates and migrates it as needed.
    * @throws MirrorError `database_unusable`, `database_newer`, `database_corrupt`, `migration_failed`, `database_locked`, `disk_full`.
    */
   static async open(options: DatabaseOptions): Promise<Database> {
@@ -81,7 +81,7 @@ export class Database {
   }
 
   /**
-   * Opens an existing file only to read it.
+   * Opens an existing file for reading.
    * @returns undefined where there is no such file yet.
    * @throws MirrorError as `open`, and `database_unusable` where the file is older than this program.
    */
@@ -103,8 +103,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one transaction that holds the write lock from its start. Nothing but SQL belongs inside. `lockWait` is for
-   * those who cannot wait as long as usual.
+   * Runs `work` in one transaction that holds the write lock from its start. Only SQL belongs inside.
+   * @param lockWait milliseconds, for callers that cannot wait as long as usual
    */
   async write<T>(work: () => T, lockWait = this.#lockWait): Promise<T> {
     const transaction = this.sqlite.transaction(this.#claimed(work));
@@ -117,35 +117,35 @@ export class Database {
     return this.#written(this.retryWhileLocked(() => withoutSync(this.sqlite, () => transaction.immediate())));
   }
 
-  /** Runs `queries` against one consistent state. */
+  /** Runs `queries` on one consistent state. */
   async read<T>(queries: () => T): Promise<T> {
     const transaction = this.sqlite.transaction(queries);
     return this.retryWhileLocked(() => transaction.deferred());
   }
 
-  /** From now on nothing is written without this claim. */
+  /** From now on every write requires this claim. */
   holdClaim(claim: Claim): Promise<void> {
     this.#claim = claim;
     return this.checkpoint();
   }
 
-  /** From now on commits leave the journal to somebody else. */
+  /** From now on `checkpoints` runs the checkpoints, not the commits. */
   delegateCheckpoints(checkpoints: Checkpoints): void {
     this.#checkpoints = checkpoints;
   }
 
-  /** Whoever is about to write much, and can wait, waits until the journal has room for it. */
+  /** Waits until the journal has room. For large writes that can wait. */
   async waitForJournalRoom(): Promise<void> {
     await this.#checkpoints?.waitForRoom();
   }
 
-  /** Brings what was written from the journal into the file, where it shows whether the file is still the same. Waits for nobody. */
+  /** Copies the journal into the file, where a replaced file shows. Does not wait for other connections. */
   async checkpoint(): Promise<void> {
     await this.retryWhileLocked(() => this.sqlite.pragma('wal_checkpoint(PASSIVE)'));
   }
 
   /**
-   * Looks whether the file at the path is the one that was opened, with the claim in it. Where it is not, the file is not to be trusted any more.
+   * Checks that the file at the path is the one that was opened, with the claim in it; otherwise it is no longer trusted.
    * @throws MirrorError `database_unusable`, `already_running`.
    */
   assertOurs(): void {
@@ -153,7 +153,7 @@ export class Database {
     if (lost) throw this.#distrusted(lost);
   }
 
-  /** Sizes in bytes; undefined where the path no longer leads to the file that was opened. */
+  /** Sizes in bytes; undefined where the path no longer leads to the opened file. */
   fileSizes(): { databaseBytes: number; walBytes: number } | undefined {
     const file = statSync(this.path, { throwIfNoEntry: false });
     if (!file || file.ino !== this.#inode) return undefined;
@@ -161,7 +161,7 @@ export class Database {
     return { databaseBytes: file.size, walBytes: wal?.size ?? 0 };
   }
 
-  /** Why the file cannot be written now, as far as can be told without writing; undefined while it can. */
+  /** Why the file cannot be written now, as far as can be checked without writing; undefined while it can. */
   whyNotWritable(): MirrorError | undefined {
     if (!this.fileSizes()) return movedError(this.path);
     try {
@@ -172,7 +172,7 @@ export class Database {
     }
   }
 
-  /** The lock is held when `work` begins, so that nobody can take the claim away before it is committed. */
+  /** The lock is held when `work` begins, so the claim cannot change before the commit. */
   #claimed<T>(work: () => T): () => T {
     return () => {
       const lost = this.#claim?.check();
@@ -194,8 +194,8 @@ export class Database {
   }
 
   /**
-   * Closes, and leaves a file that anybody who may read it can open. Where other programs keep it open, the journal stays
-   * beside it, which is as good for readers; the last process of ours to close cleans up.
+   * Closes the file and leaves it so that anyone with read access can open it. Where others keep it open, the last of our processes does
+   * so.
    */
   async close(): Promise<void> {
     await this.#checkpoints?.stop();
@@ -212,8 +212,9 @@ export class Database {
   }
 
   /**
-   * Tries while another process holds the lock. Once the file is not to be trusted, everything fails with what was wrong then: a
-   * later success would promise what may not be on disk.
+   * Retries while another process holds the lock. Once the file is no longer trusted, every call fails with the original error: a later
+   * success would promise what may not be on disk.
+   * @throws MirrorError `database_locked` after `lockWait` milliseconds, and as `reportError`.
    */
   async retryWhileLocked<T>(attempt: () => T, lockWait = this.#lockWait): Promise<T> {
     const deadline = this.#clock.monotonic() + lockWait;
@@ -228,7 +229,7 @@ export class Database {
     }
   }
 
-  /** An error of SQLite, also of another connection of this process, in the words of the catalogue; the file may not be trusted after it. */
+  /** Converts an error of SQLite, also of another connection, to a catalogued one; some end the trust in the file. */
   reportError(error: unknown): unknown {
     const said = catalogued(error, this.path);
     return said instanceof MirrorError && endsTrust(error) ? this.#distrusted(said) : said;
@@ -242,7 +243,7 @@ export class Database {
   }
 }
 
-/** The path leads to another file than the one that was opened. */
+/** The error for a path that leads to another file than the opened one. */
 export function movedError(path: string): MirrorError {
   return new MirrorError('database_unusable', `${path} was moved or deleted while it was in use.`);
 }

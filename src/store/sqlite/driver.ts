@@ -1,6 +1,6 @@
 /**
- * better-sqlite3, as this program wants every connection: durable, short to wait, and of a version without known faults.
- * Its version is asked for by `prepare` itself, because statements are made on what is opened here.
+ * Connections of better-sqlite3: durable, with short waits, and of a version without known faults. The version is read by `prepare` itself,
+ * because statements are built on what this file opens.
  */
 import Driver from 'better-sqlite3';
 import { MirrorError } from '../../domain/errors.ts';
@@ -11,10 +11,10 @@ export type Sqlite = Driver.Database;
 /** How long opening a file may block the event loop while another connection holds the lock, in milliseconds. */
 const lockWait = 100;
 
-/** Below it, two connections that checkpoint at once can corrupt the file. */
+/** In older versions, concurrent checkpoints can corrupt the file. */
 const oldestSqlite = '3.51.3';
 
-/** @throws MirrorError `driver_unusable` where the native part of the driver cannot be loaded, which happens with the first connection. */
+/** @throws MirrorError `driver_unusable` where the driver's native part cannot be loaded, which happens with the first connection. */
 function connect(path: string, options: Driver.Options): Sqlite {
   try {
     return new Driver(path, options);
@@ -33,13 +33,13 @@ function isOfLoading(error: Error): boolean {
   return code === 'ERR_DLOPEN_FAILED' || error.message.startsWith('Could not locate the bindings file');
 }
 
-/** Opens a connection that writes, and waits `wait` milliseconds for a lock. Reads nothing yet. @throws SqliteError. */
+/** Opens a writing connection that waits `wait` milliseconds for a lock. Reads nothing yet. @throws SqliteError. */
 export function connectWriter(path: string, wait = lockWait): Sqlite {
   return connect(path, { timeout: wait });
 }
 
 /**
- * Opens a connection that shuts all others out, without reading what may be damaged.
+ * Opens a connection that excludes all others, without reading what may be damaged.
  * @throws SqliteError where another connection is open, even an idle one in WAL.
  */
 export function connectAlone(path: string): Sqlite {
@@ -54,19 +54,19 @@ export function connectAlone(path: string): Sqlite {
   }
 }
 
-/** Opens a database that is nowhere but in memory. */
+/** Opens a database in memory. */
 export function connectMemory(): Sqlite {
   return connect(':memory:', {});
 }
 
-/** Opens a connection that only reads an existing file, and waits `wait` milliseconds for a lock. @throws SqliteError. */
+/** Opens a read-only connection to an existing file, which waits `wait` milliseconds for a lock. @throws SqliteError. */
 export function connectReader(path: string, wait = lockWait): Sqlite {
   return connect(path, { timeout: wait, readonly: true, fileMustExist: true });
 }
 
 /**
- * Leaves WAL, so that somebody who may not write to the folder can open the file when no process of ours runs. The moment in
- * which readers are shut out is kept as short as can be: nothing is left to write or to sync but one page.
+ * Leaves WAL, so that users without write access to the folder can open the file when no process of ours runs. Readers are excluded as
+ * briefly as possible: only one page is left to write.
  * @throws SqliteError where another connection is open.
  */
 export function leaveWal(sqlite: Sqlite): void {
@@ -77,15 +77,17 @@ export function leaveWal(sqlite: Sqlite): void {
 }
 
 /**
- * WAL, with every commit on disk before it returns. From now on no statement waits for a lock: the driver would sleep on the event loop.
- * @throws SqliteError, also where another connection is in the way; MirrorError `database_unusable` where SQLite is too old, or the disk offers no such journal.
+ * Enters WAL, with every commit on disk before it returns. From now on no statement waits for a lock, because the driver would block the
+ * event loop.
+ * @throws SqliteError, also where another connection is in the way; MirrorError `database_unusable` where SQLite is too old, or the disk
+ * offers no such journal.
  */
 export function enterWal(sqlite: Sqlite): void {
   sqlite.pragma('busy_timeout = 0');
   assertVersion(sqlite);
   sqlite.pragma('synchronous = FULL');
-  // A new file is synced as it begins: SQLite throws a journal away that stands beside an empty file. In an older one the switch
-  // changes a few bytes of one sector, which reach the disk together or not at all, and either is right.
+  // A new file is synced at the start, because SQLite discards a journal beside an empty file. In an older file the switch changes a few
+  // bytes of one sector, which reach the disk together or not at all; both states are valid.
   const isNew = sqlite.pragma('page_count', { simple: true }) === 0;
   if (!isNew && sqlite.pragma('journal_mode', { simple: true }) !== 'wal') {
     sqlite.pragma('journal_mode = MEMORY');
@@ -104,11 +106,11 @@ export function enterWal(sqlite: Sqlite): void {
 }
 
 /**
- * Runs a transaction whose commit nobody waits for: a power cut may take it away, though never without every commit after it,
- * because the journal is written in order and the next durable commit takes all before it along. Killing the process takes nothing.
+ * Runs a transaction without waiting for its commit to reach the disk. A power cut may undo it, but only together with all commits after
+ * it: the journal is written in order, and the next durable commit includes it. Killing the process undoes nothing.
  */
 export function withoutSync<T>(sqlite: Sqlite, transaction: () => T): T {
-  // The driver's own way to a pragma looks for its answer, at several times the cost of the pragma.
+  // The driver's `pragma` method reads a result, which costs several times the pragma itself.
   sqlite.exec('PRAGMA synchronous = NORMAL');
   try {
     return transaction();

@@ -1,4 +1,4 @@
-/** The answer to a query in a reader's own words. */
+/** Runs a query that a reader wrote. */
 import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 import { queryRefused, readingStatement } from './reading-statement.ts';
@@ -6,14 +6,14 @@ import { isBusy, isDamage } from './sqlite-errors.ts';
 
 export type FreeValue = string | number | bigint | null;
 
-/** By the names of its columns. */
+/** By column name. */
 export type FreeRow = Readonly<Record<string, FreeValue>>;
 
-/** Values for `?`, in order; or by name, for `:name`. */
+/** Values for `?` in order, or by name for `:name`. */
 export type FreeParameters = readonly FreeValue[] | Readonly<Record<string, FreeValue>>;
 
 /**
- * Every row that the query gives. A whole number is a `bigint` only where a `number` would round it.
+ * All rows of the query. An integer is a `bigint` only where a `number` would round it.
  * @throws MirrorError `usage` where it is not one SELECT, or its parameters do not fit; SqliteError where the file cannot be read.
  */
 export function freeQuery(sqlite: Sqlite, text: string, parameters: FreeParameters): FreeRow[] {

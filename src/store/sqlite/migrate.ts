@@ -1,4 +1,4 @@
-/** Numbered `.sql` files, each run in one transaction together with its own record and checksum. */
+/** Migrations: numbered `.sql` files, each run in one transaction together with its record and checksum. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,24 +14,24 @@ export interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
-  /** A query for the `bytes` that must be free beside the file before it begins, told in a comment; undefined where it needs few. */
+  /** A query for the free `bytes` that the migration needs beside the file, from a comment in it; undefined where it needs few. */
   readonly space: string | undefined;
 }
 
-/** How far a migration has come that builds a large table anew. */
+/** Progress of a migration that rebuilds a large table. */
 export interface MigrationProgress {
   readonly name: string;
-  /** Whole, from 0 to 100. */
+  /** A whole number from 0 to 100. */
   readonly percent: number;
 }
 
-/** Hears of each percent; while a migration runs, nothing else does. */
+/** Called for each percent. While a migration runs, the process does nothing else. */
 export type OnMigration = (progress: MigrationProgress) => void;
 
-/** Rows that are done before anybody could wonder. */
+/** Smaller tables are rebuilt too quickly to report progress. */
 const rowsWorthReporting = 20_000;
 
-/** Begins the line that tells what space a migration needs. */
+/** Starts the comment with the space that a migration needs. */
 const spaceLine = '-- space: ';
 
 /** The migrations of a folder, in order. */
@@ -51,14 +51,14 @@ function spaceIn(sql: string): string | undefined {
   return line?.slice(spaceLine.length);
 }
 
-/** Whether `migrate` would change the file. @throws MirrorError as `migrate` does for a file it must not touch. */
+/** Whether `migrate` would change the file. @throws MirrorError as `migrate` for a file that it must not change. */
 export function isBehind(sqlite: Sqlite, migrations: readonly Migration[]): boolean {
   return pending(sqlite, migrations).length > 0;
 }
 
 /**
- * Brings the file up to date, all or nothing: a migration that fails, or is killed, leaves nothing behind.
- * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database that is not ours, `disk_full` where a
+ * Migrates the file, all or nothing: a failed or killed migration leaves nothing behind.
+ * @throws MirrorError `database_newer`, `migration_failed`, `database_unusable` for a database of another program, `disk_full` where a
  * migration needs more space than is free; SqliteError where another process holds the lock.
  */
 export function migrate(
@@ -98,7 +98,7 @@ function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: O
   }
 }
 
-/** Gives the statements of a migration the function `progress(done, total)`, which is always true. */
+/** Defines the SQL function `progress(done, total)`, which is always true and reports progress. */
 function reportProgress(sqlite: Sqlite, { name }: Migration, onMigration: OnMigration): void {
   let last = -1;
   sqlite.function('progress', (done: number, total: number) => {
@@ -150,7 +150,7 @@ function appliedMigrations(sqlite: Sqlite): Applied[] {
   return [];
 }
 
-/** Other programs keep a table of that name too. */
+/** Other programs may have a table of that name too. */
 function isOurs(sqlite: Sqlite): boolean {
   const columns = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM pragma_table_info('migrations')");
   const names = columns.all({}).map(({ name }) => name);

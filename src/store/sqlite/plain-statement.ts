@@ -1,6 +1,6 @@
 /**
- * Statements in plain SQL, with arguments by name: for what Kysely does not write, what runs before there are tables, and what must not
- * wait for Kysely to load.
+ * Statements in plain SQL with named arguments: for what Kysely cannot express, what runs before tables exist, and what must not wait for
+ * Kysely to load.
  */
 import type { Sqlite } from './driver.ts';
 
@@ -14,7 +14,7 @@ export interface Statement<Args, Row = unknown> {
 /** No arguments. */
 export type None = Readonly<Record<string, never>>;
 
-/** The SQL, prepared when it is needed for the first time; it names each argument as `:name`. */
+/** Prepares the SQL at its first use. Arguments are named `:name` in it. */
 export function plainStatement<Args extends object, Row = unknown>(sqlite: Sqlite, text: string): Statement<Args, Row> {
   return preparedOnce(() => {
     const prepared = sqlite.prepare<[Args], Row>(text);
@@ -26,7 +26,7 @@ export function plainStatement<Args extends object, Row = unknown>(sqlite: Sqlit
   });
 }
 
-/** A statement that is prepared when it is needed for the first time: most commands need few of all statements. */
+/** Prepares a statement at its first use, because most commands use few of all statements. */
 export function preparedOnce<Args, Row>(prepare: () => Statement<Args, Row>): Statement<Args, Row> {
   let known: Statement<Args, Row> | undefined;
   const prepared = (): Statement<Args, Row> => (known ??= prepare());

@@ -1,12 +1,13 @@
-/** Where a database file is to be: its folder made, its permissions right from the first moment, its name the only one. */
+/** Prepares the place of a database file: its folder, its permissions, and that it has only one name. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { networkFileSystemOf } from './file-systems.ts';
 
 /**
- * Makes the folder and an empty file with the right permissions, so that no moment shows it with wider ones.
- * @returns the file's real path. @throws MirrorError `database_unusable`.
+ * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
+ * @returns the file's real path.
+ * @throws MirrorError `database_unusable`.
  */
 export function prepareFile(path: string, mode: number): string {
   try {

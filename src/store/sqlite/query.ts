@@ -1,8 +1,8 @@
-/** A question to a file, as whoever asks it holds it: without the file. */
+/** Access to one consistent state of a file, without the connection itself. */
 import type { Sqlite } from './driver.ts';
 
-/** One consistent state of a file. Above `store/` it is handed on to reports, and nothing else is done with it. */
+/** One consistent state of a file. Code above `store/` only passes it to reports. */
 export type Snapshot = Sqlite;
 
-/** Asks against one consistent state. */
+/** Runs a report on one consistent state. */
 export type Query = <T>(report: (snapshot: Snapshot) => T) => Promise<T>;

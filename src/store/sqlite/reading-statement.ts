@@ -1,4 +1,7 @@
-/** A query in somebody's own words, which may only read. By `prepare` itself: the statement says what it does, and names its columns. */
+/**
+ * Prepares a query that a user wrote, and that may only read. Uses `prepare` itself, which says whether a statement reads, and names its
+ * columns.
+ */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
 
@@ -8,10 +11,10 @@ function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepar
   return sqlite.prepare<unknown[], unknown[]>(text);
 }
 
-/** What begins otherwise changes something, if only the connection. */
+/** Any other statement changes something, even if only the connection. */
 const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
 
-/** @throws MirrorError `usage` where the text is not one statement that only reads. */
+/** Prepares the query. @throws MirrorError `usage` where it is not a single read-only statement. */
 export function readingStatement(sqlite: Sqlite, text: string): ReadingStatement {
   if (!reads.test(text)) throw queryRefused('it is one SELECT, which changes nothing');
   let statement: ReadingStatement;
@@ -24,7 +27,7 @@ export function readingStatement(sqlite: Sqlite, text: string): ReadingStatement
   return statement;
 }
 
-/** The error that says why a query is not answered. */
+/** The error of a query that cannot be used. */
 export function queryRefused(why: string): MirrorError {
   return new MirrorError('usage', `The query cannot be used: ${why}.`);
 }

@@ -1,4 +1,6 @@
-/** Whether a file still has the tables, indexes, triggers and views that its migrations made: SQLite's own check does not read their words. */
+/**
+ * Checks that a file still has the tables, indexes, triggers and views of its migrations: SQLite's own check does not compare their SQL.
+ */
 import { connectMemory, type Sqlite } from './driver.ts';
 import { plainStatement, type None } from './plain-statement.ts';
 import { migrate, type Migration } from './migrate.ts';
@@ -9,7 +11,7 @@ interface Entry {
   readonly sql: string | null;
 }
 
-/** What is missing or otherwise than made, as sentences; what others added counts for nothing. @throws SqliteError. */
+/** What is missing or changed, as text; additions by others do not count. @throws SqliteError. */
 export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): string[] {
   const there = new Map(entriesOf(sqlite).map((entry) => [keyOf(entry), entry.sql]));
   if (!there.has('table migrations')) return ['table migrations is missing'];

@@ -1,8 +1,8 @@
-/** SQLite's errors in the words of the catalogue. */
+/** Classifies errors of SQLite, and converts them to catalogued ones. */
 import { SqliteError } from './driver.ts';
 import { MirrorError } from '../../domain/errors.ts';
 
-/** Whether another connection holds the lock that was wanted. */
+/** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return (
     error instanceof SqliteError && (error.code.startsWith('SQLITE_BUSY') || error.code.startsWith('SQLITE_LOCKED'))
@@ -10,39 +10,39 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Whether, by this error, it is unknown what has reached the disk: the kernel reports a failed sync once and then forgets it, so that only
- * a new start, which reads the file anew, tells.
+ * Whether a sync failed, so that it is unknown what is on disk: the kernel reports the failure once and forgets it, so only a new start,
+ * which reads the file again, knows.
  */
 export function isFailedSync(error: unknown): boolean {
   return error instanceof SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(error.code);
 }
 
-/** Whether SQLite cannot make sense of what stands in the file. */
+/** Whether the content of the file is damaged. */
 export function isDamage(error: unknown): error is Error {
   if (!(error instanceof SqliteError)) return false;
-  // A header that names a format no SQLite ever had is reported without a code of its own.
+  // An unknown format in the header is reported without an error code of its own.
   return /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) || error.message === 'unsupported file format';
 }
 
-/** Whether an error, or what caused it, is damage. */
+/** Whether an error, or its cause, is damage. */
 export function isCausedByDamage(error: unknown): boolean {
   return isDamage(error) || (error instanceof MirrorError && isCausedByDamage(error.cause));
 }
 
-/** Whether nothing that is written after this error could be relied on. */
+/** Whether later writes to the file could not be trusted after this error. */
 export function endsTrust(error: unknown): boolean {
   return isDamage(error) || isFailedSync(error);
 }
 
-/** Whether an error says something about the record that was being written, and nothing about the file. */
+/** Whether an error concerns the record that was written, not the file. */
 export function isRecordError(error: unknown): error is Error {
   if (error instanceof SqliteError) return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(error.code);
   if (error instanceof MirrorError) return error.code === 'answer_unreadable' || error.code === 'row_unusable';
-  // The driver's own complaints about a value, and what a record of an unknown shape makes of our code.
+  // Errors of the driver about a value, or of our code about a record of unknown shape.
   return error instanceof TypeError || error instanceof RangeError;
 }
 
-/** An error of SQLite as a catalogued one that names the file; any other as it is. */
+/** Converts an error of SQLite to a catalogued one that names the file; returns any other unchanged. */
 export function catalogued(error: unknown, path: string): unknown {
   if (!(error instanceof SqliteError)) return error;
   const say = (code: ConstructorParameters<typeof MirrorError>[0], what: string): MirrorError =>

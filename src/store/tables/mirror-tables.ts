@@ -1,4 +1,4 @@
-/** The tables as TypeScript sees them, those of vendors apart. The migrations are what they are. */
+/** Types of the mirror's tables, except those of vendors. The migrations define them. */
 import type { Generated } from 'kysely';
 import type {
   BalanceSpanTable,
@@ -17,7 +17,7 @@ import type { CreationTable, EditTable } from './write-tables.ts';
 export type RunKind = 'pull' | 'reconcile' | 'verify';
 export type RunTrigger = 'command' | 'schedule' | 'start' | 'verification' | 'watchdog' | 'queue';
 export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'abandoned';
-/** How a sweep was proven complete: by one walk, by windows that are joined, or by several walks. */
+/** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
 export type ProofKind = 'plain' | 'windows' | 'passes';
 export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
 export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';

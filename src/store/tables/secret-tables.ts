@@ -1,4 +1,4 @@
-/** The tables of the file of secrets, as TypeScript sees them. The migrations are what they are. */
+/** Types of the tables in the secrets file. The migrations define them. */
 
 export interface VerifierTable {
   account_id: string;
@@ -7,7 +7,7 @@ export interface VerifierTable {
   state: 'candidate' | 'proven' | 'previous';
   received_at: string;
   expires_at: string | null;
-  /** It came once more while a code was awaited, and waits to be tried. */
+  /** It was received again while a code was awaited, and waits to be tried. */
   came_again: 0 | 1;
 }
 

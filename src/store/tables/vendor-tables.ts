@@ -1,4 +1,4 @@
-/** What is kept of vendors, as TypeScript sees it. */
+/** Types of the vendor tables. */
 import type { Generated } from 'kysely';
 import type { Source } from '../../domain/reading.ts';
 import type { VisState } from '../../domain/vendor.ts';
@@ -77,9 +77,9 @@ export interface VersionTable extends OfVendor {
   raw: string;
 }
 
-/** Behind `vendor_versions`. */
+/** The table behind `vendor_versions`. */
 export interface VersionRowTable extends Omit<VersionTable, 'raw'> {
-  /** Null in the current version, whose record stands in `vendors`. */
+  /** Null in the current version, whose record is in `vendors`. */
   raw: string | null;
 }
 

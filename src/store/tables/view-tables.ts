@@ -1,4 +1,4 @@
-/** Views for people, as TypeScript sees them. */
+/** Types of the views for users. */
 import type { Source } from '../../domain/reading.ts';
 import type { OfVendor } from './vendor-tables.ts';
 
@@ -6,7 +6,7 @@ export interface PayablesView extends OfVendor {
   vendor_name: string | null;
   state: 'active' | 'deleted' | 'archived' | 'unknown';
   currency: string;
-  /** 0 where the service names no amount, null where its text is no decimal number. */
+  /** 0 where the service has no amount, null where its text is not a decimal number. */
   outstanding: number | null;
   overdue: number | null;
   outstanding_minor: number | bigint | null;

@@ -1,4 +1,4 @@
-/** Tables of our own use about webhooks, as TypeScript sees them. */
+/** Types of internal tables about webhooks. */
 import type { Generated } from 'kysely';
 
 export interface RegistrationRefusalTable {

@@ -1,4 +1,4 @@
-/** The tables of writes whose outcome is open, as TypeScript sees them. */
+/** Types of the tables of writes with an unknown outcome. */
 import type { Generated } from 'kysely';
 
 export interface CreationTable {

@@ -1,4 +1,4 @@
-/** Readings applied, each in one transaction with everything that must stand or fall with it. */
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
 import type { Clock } from '../../domain/clock.ts';
 import type { KnownPage, PagePlace, ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -15,7 +15,7 @@ import type { RunCounts } from '../records/run-record.ts';
 import type { ReadingContext, Evidence, SweepContext, Verdicts } from '../records/reading-record.ts';
 import type { Readings } from '../areas/areas.ts';
 
-/** No commit takes on a further page after so many milliseconds: deliveries wait for its end. */
+/** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
 const longEnough = 10;
 
 const progressEvery = 1_000;
@@ -70,7 +70,7 @@ export class SqliteReadings implements Readings {
     while (applied.size < pages.length) {
       const { acceptedCount } = this.#deliveries;
       await this.#letDeliveriesPass();
-      // While deliveries come, none of them waits for more than one page.
+      // While deliveries arrive, a commit has only one page.
       const longest = this.#deliveries.acceptedCount === acceptedCount ? longEnough : 0;
       const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
         this.#database.write(() => {
@@ -84,7 +84,7 @@ export class SqliteReadings implements Readings {
           this.#runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
           return together;
         });
-      // One record that cannot be used must not keep its neighbours out.
+      // One unusable record must not prevent the others: its page is applied row by row.
       const news = await write(false).catch((error: unknown) => {
         if (!isRecordError(error)) throw error;
         return write(true);
@@ -104,8 +104,8 @@ export class SqliteReadings implements Readings {
   }
 
   /**
-   * What arrived during the last commit is heard in the next turn of the event loop, and written at the end of that turn: a page that were
-   * written in it would be written before.
+   * Lets waiting deliveries be written first: what arrived during the last commit is handled in the next turn of the event loop and written
+   * at its end, so two turns pass.
    */
   async #letDeliveriesPass(): Promise<void> {
     await this.#clock.yield();

@@ -1,4 +1,4 @@
-/** The callbacks that this installation registered, as the service last showed them, without their path token; and those it refused. */
+/** Our callbacks as the service last showed them, without their path tokens; and refused registrations. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import type { Database } from '../sqlite/database.ts';

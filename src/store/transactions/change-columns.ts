@@ -1,14 +1,14 @@
-/** What is written down of a change beside what changed. */
+/** The columns that record when and why a vendor changed. */
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Cause } from '../rows/history.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
-/** Who changes vendors, and at which mirror time. */
+/** Source and time of changes; `moment` is mirror time. */
 export interface ChangeContext extends Cause {
   readonly moment: number;
 }
 
-/** What a change leaves in a row beside its content. */
+/** The columns of a change besides the content. */
 export function changeColumns(
   { at, moment, source }: ChangeContext,
   { readSeq }: ReadStamp,

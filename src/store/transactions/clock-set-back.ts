@@ -1,7 +1,7 @@
 /**
- * What becomes of moments in the file when the clock was set back: by today's clock they were earlier than they say. Marks and sweeps that
- * are asked for move with it, by what is known of. By how much it was set back in truth nobody knows: mirror time stands still while the
- * machine sleeps. So the last complete run claims nothing any more, and neither does what rests on an earlier run.
+ * Corrects moments in the file when the wall clock was set back. Marks and requested sweeps are moved by the known amount. The true amount
+ * is unknown, because mirror time stands still while the machine sleeps; so the freshness of the last complete run is cleared, and nothing
+ * relies on earlier runs.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ClockSetBackLog } from '../rows/reading-counter.ts';

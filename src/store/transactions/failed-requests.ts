@@ -1,4 +1,4 @@
-/** Requests of an account, or of a connection, that failed one after the other, until the next one is answered. */
+/** Consecutive failed requests of an account or of a connection, until the next one succeeds. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { MirrorError } from '../../domain/errors.ts';
 import type { Database } from '../sqlite/database.ts';

@@ -1,4 +1,4 @@
-/** Gateways: a removed one stays, with the moment at which it was no longer listed. */
+/** Gateways. A removed one stays, with the time at which it was no longer listed. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Gateway } from '../../domain/vendor.ts';

@@ -1,4 +1,7 @@
-/** Rules on readings that differ from what we hold; what is not believed now, and may be later, is marked to be read again. */
+/**
+ * Protects young versions: a reading that contradicts one is not applied, because the service may have answered from an old copy; the
+ * vendor is marked to be read again.
+ */
 import type { ReadStamp, Source } from '../../domain/reading.ts';
 import { acceptanceOf, type Acceptance } from '../decide/acceptance.ts';
 import type { Difference } from '../decide/verdict.ts';
@@ -23,7 +26,10 @@ export class LagGuard {
     this.#confirmations = confirmations;
   }
 
-  /** What becomes of a reading that differs from the stored vendor. Runs inside a transaction. */
+  /**
+   * Decides about a reading that differs from the stored vendor, and marks the vendor where it must be read again. Runs inside a
+   * transaction.
+   */
   check(
     stored: VendorTable,
     difference: Difference,
@@ -33,7 +39,7 @@ export class LagGuard {
     const isOvertaken = readSeq <= stored.read_seq || this.#confirmations.hasLater(stored, readSeq);
     const heldSince = stored.held_since_ms;
     const acceptance = acceptanceOf({ difference, isOvertaken, begun, heldSince, source, lag });
-    // The service's answer to our own write is news even where a reading overtook it.
+    // The answer to our own write is new information even where a reading overtook it.
     if (acceptance === 'stale' && source === 'write') this.#marks.add([stored], 'retry', 0);
     if (acceptance === 'guarded')
       this.#marks.add([stored], 'guarded', Math.max(0, heldSince + lag - this.#counter.moment()));

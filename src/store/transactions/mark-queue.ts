@@ -1,6 +1,6 @@
 /**
- * The queue's other end. A mark is due; it is settled, deferred or parked by whoever read its vendor, but only if the vendor
- * was not marked again meanwhile: then the newer mark stands, and the vendor is read once more, after a rest if the reading came to nothing.
+ * The queue of marks. After its vendor was read, a mark is settled, deferred or parked, but only if the vendor was not marked again
+ * meanwhile: then the newer mark stays and the vendor is read once more, after a delay if the reading was unsuccessful.
  */
 import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
@@ -27,7 +27,7 @@ export interface QueueParts {
 
 const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', 'marked_at'] as const;
 
-/** What ends or puts off a mark need not be on disk: a mark that came back would only be read once more. */
+/** Settling and deferring need not be on disk: a mark that came back would only cause one more read. */
 export class SqliteQueue implements Queue {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -164,7 +164,7 @@ export class SqliteQueue implements Queue {
   }
 
   #conclude(mark: Mark, outcome: SettledOutcome, open = this.#deliveries.open(mark)): void {
-    // A delivery that brought nothing new tells late what a sweep had found; of several that brought something, one did not need to.
+    // A delivery without a change announces late what a sweep had found; of several with a change, all but the last do.
     if (outcome === 'unchanged') this.#findings.explainBy(mark, open);
     if (outcome === 'applied') this.#findings.explainBy(mark, open.slice(0, -1));
     this.#deliveries.settle(mark, open.at(-1)?.id ?? 0, outcome, this.#clock.now());
@@ -179,7 +179,7 @@ interface OneMark {
   where(column: 'generation', operator: '=', value: RawBuilder<number>): this;
 }
 
-/** Narrows a query to one mark, unless its vendor was marked again meanwhile. */
+/** Restricts a query to one mark, unless its vendor was marked again meanwhile. */
 export function asMarked<Q extends object>(query: Q, at: At<Key & Pick<Mark, 'generation'>>): Q {
   return (ofVendor(query, at) as Q & OneMark).where('generation', '=', at('generation'));
 }

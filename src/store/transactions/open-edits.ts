@@ -1,7 +1,4 @@
-/**
- * Edits that are about to be sent, until it is known what became of them. A row is on disk before its edit leaves, so that whoever comes
- * after a process that died in between knows of it.
- */
+/** Edits with an unknown outcome. A row is on disk before its edit is sent, so that it is known even if the process dies. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
@@ -72,7 +69,7 @@ export class OpenEdits {
     this.#generationOf = statement(sqlite, (at) =>
       ofVendor(mirrorSql.selectFrom('dirty_vendors').select('generation'), at),
     );
-    // Whatever was made of the mark meanwhile stays.
+    // A mark that was changed meanwhile stays.
     this.#unmark = statement(sqlite, (at) =>
       ofVendor(mirrorSql.deleteFrom('dirty_vendors'), at)
         .where('generation', '=', at('generation'))
@@ -81,7 +78,7 @@ export class OpenEdits {
     );
   }
 
-  /** Runs inside a transaction. @returns the number of the edit. */
+  /** Records an edit. Runs inside a transaction. @returns its id. */
   begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): number {
     const key: Key = { account_id: accountId, vendorid };
     const added = this.#add.get({
@@ -110,7 +107,7 @@ export class OpenEdits {
     });
   }
 
-  /** Ends edits of this process and of dead ones. Runs inside a transaction. */
+  /** Removes edits of this process and of dead ones. Runs inside a transaction. */
   end(ids: readonly number[]): void {
     for (const id of ids) {
       const edit = this.#byId.get({ id });

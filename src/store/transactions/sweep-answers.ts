@@ -1,6 +1,6 @@
 /**
- * Answers to requests for a sweep: a sweep that began late enough ends them, unless another came meanwhile, and settles what was delivered
- * about vendors that found no room in the queue.
+ * Requests for a sweep. A sweep that began late enough closes them, unless another came meanwhile, and settles the deliveries of vendors
+ * that did not fit into the queue.
  */
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
@@ -14,10 +14,13 @@ import type { SettledOutcome } from '../records/delivery-record.ts';
 import type { AnsweredDeliveries, SweepRequest, SweepAnswer, UnmarkedVendor } from '../records/sweep-record.ts';
 import type { SweepRequests } from '../areas/areas.ts';
 
-/** Rows of the journal that one transaction settles: whoever waits for the file waits for no more. */
+/** The most rows of the journal that one transaction reads, because other writers wait for it. */
 const atOnce = 500;
 
-/** Later than every time of ours. The column's type would read a text of digits alone as a number, which comes before every text. */
+/**
+ * Later than every timestamp of ours. A text of digits alone would be read as a number because of the column's type, and numbers come
+ * before text.
+ */
 const everAfter = '9999-12-31';
 
 interface OpenRow {
@@ -77,7 +80,7 @@ export class SqliteSweepRequests implements SweepRequests {
         .select(['callback_ids as deliveries', 'callback_id_at as last'])
         .where('account_id', '=', at('account_id')),
     );
-    // The index holds what is not settled, in the order in which it came.
+    // The index contains the unsettled deliveries in order of arrival.
     this.#unmarked = plainStatement(
       sqlite,
       `
@@ -158,7 +161,7 @@ export class SqliteSweepRequests implements SweepRequests {
           else room = false;
           continue;
         }
-        // They tell late what the sweep has found.
+        // They announce late what the sweep found.
         this.#findings.explainBy(
           key,
           this.#deliveries.open(key).filter(({ id }) => id <= upTo),

@@ -1,4 +1,4 @@
-/** What writes to the service need of the mirror: vendors as it holds them, and writes whose outcome is open. */
+/** What writes to the service need: stored vendors, and writes with an unknown outcome. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
