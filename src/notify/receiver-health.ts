@@ -3,7 +3,7 @@
  * receiver is down: sending pauses, ever longer, then one message is tried, and its failures do not count against vendors.
  */
 import type { Clock } from '../domain/clock.ts';
-import { queueRest } from '../domain/async/backoff.ts';
+import { queuePause } from '../domain/retry/backoff.ts';
 
 /** A receiver is down when messages of this many vendors failed and none was accepted in between. */
 const vendorsUntilDown = 3;
@@ -44,6 +44,6 @@ export class ReceiverHealth {
   /** Pauses sending: longer each time, until a message is accepted. */
   restAWhile(): void {
     this.#rests += 1;
-    this.#restsUntil = this.#clock.monotonic() + queueRest(this.#rests);
+    this.#restsUntil = this.#clock.monotonic() + queuePause(this.#rests);
   }
 }

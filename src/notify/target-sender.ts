@@ -5,7 +5,7 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { sleptThrough } from '../domain/clock.ts';
 import { ArrivalSignal } from '../domain/async/arrival-signal.ts';
-import { queueRest, retryDelay } from '../domain/async/backoff.ts';
+import { queuePause, retryDelay } from '../domain/retry/backoff.ts';
 import { background } from '../domain/async/background.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
@@ -84,7 +84,7 @@ export class TargetSender implements Service {
         if (isStopped()) return;
         failures += 1;
         log.warn({ target: target.name, err: asMirrorError(error) }, 'the webhooks of a target could not be looked at');
-        await sleptThrough(clock, queueRest(failures), signal);
+        await sleptThrough(clock, queuePause(failures), signal);
       }
     }
   }

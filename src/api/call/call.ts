@@ -4,7 +4,7 @@ import type { MirrorError } from '../../domain/errors.ts';
 import type { ServiceSettings } from '../../settings/parse.ts';
 import type { Log, Secret } from '../../domain/log.ts';
 import type { ReserveRequest } from '../../domain/rate-reservation.ts';
-import type { RetryLimits } from '../http/retry.ts';
+import type { RetryLimits } from '../../domain/retry/request-policy.ts';
 import type { Priority } from '../http/rate-limiter.ts';
 import type { Fetch } from '../http/request.ts';
 import type { TokenSource } from '../auth/token-source.ts';

@@ -5,7 +5,8 @@ import type { Secret } from '../../domain/log.ts';
 import { sendOnce } from './send-once.ts';
 import type { ApiDependencies, Caller, Family, Service } from './call.ts';
 import { neverLeft } from '../http/network-errors.ts';
-import { retried, retryLimits } from '../http/retry.ts';
+import { defaultRetryLimits } from '../../domain/retry/request-policy.ts';
+import { retried } from '../http/retry.ts';
 import type { RateGate } from '../http/rate-limiter.ts';
 
 export function caller(
@@ -45,7 +46,7 @@ export function caller(
       const answered = await retried(attempt, {
         clock: dependencies.clock,
         random: dependencies.random,
-        retryLimits: dependencies.retryLimits ?? retryLimits,
+        retryLimits: dependencies.retryLimits ?? defaultRetryLimits,
         signal: call.signal,
         mayRetry: (error) => error.retry && !mayBeDone(error),
         onWait(error, wait) {

@@ -5,20 +5,8 @@
 import pRetry from 'p-retry';
 import { sleep, type Clock, type Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
+import { requestDelay, type RetryLimits } from '../../domain/retry/request-policy.ts';
 import { withMessage } from '../../domain/with-message.ts';
-
-/**
- * Limits of one call: attempts, and milliseconds waited between them (its own requests and its wait for the rate limit
- * not counted).
- */
-export interface RetryLimits {
-  readonly attempts: number;
-  readonly firstWait: number;
-  readonly longestWait: number;
-  readonly totalWait: number;
-}
-
-export const retryLimits: RetryLimits = { attempts: 6, firstWait: 1_000, longestWait: 60_000, totalWait: 120_000 };
 
 export interface RetryPolicy {
   readonly clock: Clock;
@@ -44,7 +32,7 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
 
   const waitAndRetry = async (error: Error): Promise<boolean> => {
     if (!(error instanceof MirrorError) || !policy.mayRetry(error)) return false;
-    const wait = error.retryAfter ?? backoff(attempts, policy);
+    const wait = error.retryAfter ?? requestDelay(attempts, policy.random.fraction(), retryLimits);
     if (error.retryAfter !== undefined && wait > Math.min(retryLimits.longestWait, retryLimits.totalWait - waited))
       throw rateExceeded(error, wait);
     if (waited + wait > retryLimits.totalWait) return false;
@@ -79,10 +67,6 @@ export async function retried<T>(attempt: (number: number) => Promise<T>, policy
     const seconds = Math.round((clock.monotonic() - begun) / 1_000);
     throw withMessage(error, `${error.message} Gave up after ${attempts} attempts over ${seconds} s.`);
   }
-}
-
-function backoff(attempts: number, { random, retryLimits }: RetryPolicy): number {
-  return random.fraction() * Math.min(retryLimits.longestWait, retryLimits.firstWait * 2 ** (attempts - 1));
 }
 
 function rateExceeded(error: MirrorError, wait: number): MirrorError {

@@ -6,8 +6,9 @@ import type { NewDelivery, SettledOutcome, ParkedDeliveries, OpenDelivery } from
 import type { Finding, ObservedFields } from '../records/finding-record.ts';
 import type { ListMoves, Run, RunCounts, RunEnd, Sweeping } from '../records/run-record.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
-import type { FindingKind, MarkReason, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
-import type { Mark, Deferral } from '../records/mark-record.ts';
+import type { Deferral, MarkReason } from '../../domain/retry/mark-policy.ts';
+import type { FindingKind, RunKind, RunTrigger } from '../tables/mirror-tables.ts';
+import type { Mark } from '../records/mark-record.ts';
 import type { RegistrationRefusal } from '../records/refusal-record.ts';
 import type { AnsweredDeliveries, SweepRequest, UnmarkedVendor, SweepAnswer } from '../records/sweep-record.ts';
 import type { StoredVendor, OpenCreation, NewEdit, OpenEdit } from '../records/write-record.ts';

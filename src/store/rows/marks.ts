@@ -1,18 +1,18 @@
 /** Marks: one row for each vendor that must be read again. Marking again raises the generation. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import { markRests } from '../decide/mark-rest.ts';
+import { repeatDelays, type MarkReason } from '../../domain/retry/mark-policy.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ofVendor, type Key } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
+import type { DirtyVendorTable } from '../tables/mirror-tables.ts';
 
 /** The delay before another delivery causes a read, in milliseconds. */
 const rest = sql<number>`CASE ${sql.join(
-  markRests.map((ms, attempts) =>
-    attempts < markRests.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
+  repeatDelays.map((ms, attempts) =>
+    attempts < repeatDelays.length - 1 ? sql`WHEN attempts <= ${attempts} THEN ${ms}` : sql`ELSE ${ms}`,
   ),
   sql` `,
 )} END`;

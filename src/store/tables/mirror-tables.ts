@@ -1,5 +1,6 @@
 /** Types of the mirror's tables, except those of vendors. The migrations define them. */
 import type { Generated } from 'kysely';
+import type { MarkReason } from '../../domain/retry/mark-policy.ts';
 import type {
   BalanceSpanTable,
   BalanceTable,
@@ -20,7 +21,6 @@ export type RunOutcome = 'running' | 'complete' | 'incomplete' | 'failed' | 'aba
 /** How a sweep was proven complete: by one walk, by joined windows, or by several walks. */
 export type ProofKind = 'plain' | 'windows' | 'passes';
 export type DeliveryOutcome = 'pending' | 'applied' | 'unchanged' | 'not_found' | 'ignored' | 'parked';
-export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
 export type FindingKind =
   | 'missed_create'
   | 'missed_update'

@@ -12,8 +12,9 @@ import { ofVendor, type Key } from '../rows/stored-vendor.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { boundLimit, mirrorSql, statement, type At } from '../sqlite/statement.ts';
-import type { DirtyVendorTable, MarkReason } from '../tables/mirror-tables.ts';
-import type { Mark, Deferral } from '../records/mark-record.ts';
+import type { Deferral, MarkReason } from '../../domain/retry/mark-policy.ts';
+import type { DirtyVendorTable } from '../tables/mirror-tables.ts';
+import type { Mark } from '../records/mark-record.ts';
 import type { OpenDelivery, ParkedDeliveries, SettledOutcome } from '../records/delivery-record.ts';
 import type { Queue } from '../areas/areas.ts';
 

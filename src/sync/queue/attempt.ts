@@ -5,7 +5,7 @@ import type { Engine } from '../account/engine.ts';
 import { isNews } from '../observe/classify-change.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
 import type { ReadResult } from '../account/vendor-reader.ts';
-import { next, secondLookDelay, type Result } from './retry-policy.ts';
+import { nextStep, secondLookDelay, type Result } from '../../domain/retry/mark-policy.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 import type { OpenDelivery } from '../../store/records/delivery-record.ts';
 import type { ReadingContext, SweepContext } from '../../store/records/reading-record.ts';
@@ -63,7 +63,7 @@ export async function finishAttempt(
   result: Result,
   openDeliveries: readonly OpenDelivery[] = [],
 ): Promise<void> {
-  const step = next(mark, result, secondLookDelay(sync));
+  const step = nextStep(mark, result, secondLookDelay(sync));
   switch (step.kind) {
     case 'keep':
       return;

@@ -8,7 +8,7 @@ import { eachBounded } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
 import { changeMessage } from './change-message.ts';
-import { queueRest } from '../../domain/async/backoff.ts';
+import { queuePause } from '../../domain/retry/backoff.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { processMark, type AttemptOptions } from './attempt.ts';
@@ -63,7 +63,7 @@ export class Worker implements Service {
         this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
         // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
         failures += 1;
-        await sleptThrough(this.#engine.clock, queueRest(failures), signal);
+        await sleptThrough(this.#engine.clock, queuePause(failures), signal);
       }
     }
   }

@@ -1,7 +1,7 @@
 /** Sweeps that deliveries request: when they are due, and which deliveries they settle. */
 import type { Engine } from '../account/engine.ts';
 import type { Observation } from '../observe/observation.ts';
-import { secondLookDelay } from '../queue/retry-policy.ts';
+import { secondLookDelay } from '../../domain/retry/mark-policy.ts';
 import type { IdSet } from '../sweep/id-set.ts';
 import type { SweepAnswer, SweepRequest } from '../../store/records/sweep-record.ts';
 

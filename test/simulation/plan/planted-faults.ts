@@ -193,7 +193,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 2,
     replacements: [
-      replacing('sync/queue/retry-policy.ts', 'next', (next) => (mark, result, secondLook) => {
+      replacing('domain/retry/mark-policy.ts', 'nextStep', (next) => (mark, result, secondLook) => {
         if (result.kind === 'nothing_new') return { kind: 'settle', outcome: 'unchanged' };
         return next(mark, result, secondLook);
       }),

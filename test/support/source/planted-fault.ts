@@ -20,7 +20,7 @@ import type * as byId from '../../../src/sync/absence/by-id.ts';
 import type * as classifyChange from '../../../src/sync/observe/classify-change.ts';
 import type * as attempt from '../../../src/sync/queue/attempt.ts';
 import type * as parkedMarks from '../../../src/sync/queue/parked-marks.ts';
-import type * as retryPolicy from '../../../src/sync/queue/retry-policy.ts';
+import type * as markPolicy from '../../../src/domain/retry/mark-policy.ts';
 import type * as worker from '../../../src/sync/queue/worker.ts';
 import type * as resolve from '../../../src/sync/run/resolve.ts';
 import type * as runService from '../../../src/sync/run/run-service.ts';
@@ -58,7 +58,7 @@ interface Modules {
   'sync/observe/classify-change.ts': typeof classifyChange;
   'sync/queue/attempt.ts': typeof attempt;
   'sync/queue/parked-marks.ts': typeof parkedMarks;
-  'sync/queue/retry-policy.ts': typeof retryPolicy;
+  'domain/retry/mark-policy.ts': typeof markPolicy;
   'sync/queue/worker.ts': typeof worker;
   'sync/run/resolve.ts': typeof resolve;
   'sync/run/run-service.ts': typeof runService;

@@ -1,9 +1,9 @@
 /**
- * The retry policy of marked vendors: what one reading of a vendor means for its mark, and every number that says when it is read again.
- * Pure: the clock, the random source and the queue are the caller's.
+ * The retry policy of marked vendors: what one reading of a vendor means for its mark, and every number that says when it is read again. The
+ * SQL that marks vendors takes its numbers from here. Pure: clock, random source and queue belong to the caller.
  *
- * A mark is open (due at a time), parked (waits for the next reconciliation, which marks it anew as `reconcile`), or gone once it is settled.
- * Its `attempts` are the readings in a row that did not settle it.
+ * A mark is open (due at a time), parked (waits for the next reconciliation, which marks it again as `reconcile`), or removed once it is
+ * settled. Its `attempts` are the consecutive readings that did not settle it.
  *
  *   mark made by    result of the reading           next     which is
  *   --------------  ------------------------------  -------  ----------------------------------------------------------------------
@@ -11,48 +11,62 @@
  *   anything        news, for several deliveries    defer    second look, attempts 0, deliveries applied: it may be the first change only
  *   delivery        nothing new                     defer    second look, attempts + 1: an old copy may have answered
  *   anything else   nothing new                     settle   unchanged
- *   anything        guarded                         keep     the guard has marked the vendor anew, and that mark stands
- *   reconcile       absent                          settle   not_found: it was given up once, and a reconciliation found none either
+ *   anything        guarded                         keep     the guard has marked the vendor again, and that mark stays
+ *   reconcile       absent                          settle   not_found: it was parked before, and a reconciliation found none either
  *   anything else   absent, attempts 0 to 3         defer    after 3, 9, 27, 81 s, attempts + 1: it may not be visible yet
  *   anything else   absent, attempts 4 or more      park
  *   anything        refused, attempts 0 to 10       defer    after 5 s at least, and less than 5 s * 2^(attempts + 1) or 1 h, attempts + 1
  *   anything        refused, attempts 11 or more    park
  *
- * The delays after refusals, and when to give up, are in domain/async/backoff.ts: outgoing webhooks follow them too.
- * Where the vendor was marked again meanwhile, the newer mark stands; how long that rests is in store/decide/mark-rest.ts.
+ * Where the vendor was marked again during the reading, the newer mark stays, and is due after the delay for repeated deliveries.
  */
-import { retryDelay } from '../../domain/async/backoff.ts';
-import type { SyncSettings } from '../../settings/parse.ts';
-import type { Mark, Deferral } from '../../store/records/mark-record.ts';
+import { retryDelay } from './backoff.ts';
 
-/** What a reading of a marked vendor came to. */
+/** Why a vendor is marked. */
+export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
+
+/** What of a mark the policy depends on. */
+export interface MarkState {
+  readonly reason: MarkReason;
+  readonly attempts: number;
+}
+
+/** The result of reading a marked vendor. */
 export type Result =
-  /** It showed something that an event tells of, and `deliveries` about the vendor are open. */
+  /** It showed a change that an event announces; `deliveries` is the number of open deliveries of the vendor. */
   | { readonly kind: 'news'; readonly deliveries: number }
   | { readonly kind: 'nothing_new' }
-  /** It contradicts something too young. */
+  /** It contradicts a version that is too young. */
   | { readonly kind: 'guarded' }
-  /** The service knows no such vendor. */
+  /** The service does not know the vendor. */
   | { readonly kind: 'absent' }
-  /** No answer that says anything about the vendor; a random `fraction`, from 0 up to 1, spreads the next readings. */
+  /** No usable answer. `fraction`, random from 0 up to 1, spreads the next readings. */
   | { readonly kind: 'refused'; readonly error: string; readonly fraction: number };
+
+/** When and why a vendor is read again; `delay` in milliseconds. */
+export interface Deferral extends MarkState {
+  readonly delay: number;
+  readonly error: string | null;
+}
 
 export type NextStep =
   | { readonly kind: 'settle'; readonly outcome: 'applied' | 'unchanged' | 'not_found' }
-  /** Puts the mark off; its deliveries are settled where an `outcome` is known already. */
+  /** Defers the mark; its deliveries are settled where an `outcome` is given. */
   | { readonly kind: 'defer'; readonly deferral: Deferral; readonly outcome?: 'applied' }
   | { readonly kind: 'park'; readonly error: string }
   | { readonly kind: 'keep' };
 
-/** Milliseconds before each further reading of a vendor that is absent; after the last of them its mark is parked. */
+/** Milliseconds before each further reading of an absent vendor; after the last of them its mark is parked. */
 const absentDelays = [3_000, 9_000, 27_000, 81_000];
 
-/** What becomes of a mark after one reading. `secondLook` is the delay before a second look, in milliseconds. */
-export function next(
-  { reason, attempts }: Pick<Mark, 'reason' | 'attempts'>,
-  result: Result,
-  secondLook: number,
-): NextStep {
+/**
+ * Milliseconds before a further delivery causes a reading, by the number of readings that showed nothing new; the last holds for all beyond.
+ * However often a delivery is replayed, it costs only a few readings.
+ */
+export const repeatDelays = [0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
+
+/** What happens to a mark after one reading. @param secondLook milliseconds before a second look */
+export function nextStep({ reason, attempts }: MarkState, result: Result, secondLook: number): NextStep {
   const again = { delay: secondLook, reason: 'second_look', error: null } as const;
   switch (result.kind) {
     case 'news':
@@ -80,7 +94,7 @@ export function next(
   }
 }
 
-/** Milliseconds before a second look: until the lag is over, an old copy may answer once more. */
-export function secondLookDelay({ secondLook, lag }: Pick<SyncSettings, 'secondLook' | 'lag'>): number {
+/** Milliseconds before a second look, from the settings: until `lag` has passed, an old copy may answer again. */
+export function secondLookDelay({ secondLook, lag }: { readonly secondLook: number; readonly lag: number }): number {
   return Math.max(secondLook, lag);
 }

@@ -1,6 +1,6 @@
 /** Delays after failures: how long, how much longer each time, and when it is given up. */
 import { describe, expect, it } from 'vitest';
-import { queueRest, retryDelay } from '../../../../src/domain/async/backoff.ts';
+import { queuePause, retryDelay } from '../../../../src/domain/retry/backoff.ts';
 
 describe('the backoff', () => {
   it('waits five seconds at least, up to twice as long each time, and an hour at most', () => {
@@ -16,6 +16,6 @@ describe('the backoff', () => {
   });
 
   it('lets a queue rest ever longer, up to a minute', () => {
-    expect([1, 2, 3, 4, 5, 6, 2_000].map(queueRest)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
+    expect([1, 2, 3, 4, 5, 6, 2_000].map(queuePause)).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 });

@@ -1,7 +1,7 @@
 /** The retry policy of marked vendors: each row of the table at its head, and what holds for all of them. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { next, secondLookDelay, type NextStep, type Result } from '../../../../src/sync/queue/retry-policy.ts';
+import { nextStep, secondLookDelay, type NextStep, type Result } from '../../../../src/domain/retry/mark-policy.ts';
 
 const secondLook = 60_000;
 const error = 'It fails.';
@@ -92,7 +92,7 @@ describe('the retry policy', () => {
   it.each(table)('$row', (row) => {
     for (const reason of row.reasons)
       for (const attempts of row.attempts)
-        expect(next({ reason, attempts }, row.result, secondLook), `${reason}, ${attempts} attempts`).toEqual(
+        expect(nextStep({ reason, attempts }, row.result, secondLook), `${reason}, ${attempts} attempts`).toEqual(
           row.is(reason, attempts),
         );
   });
@@ -107,7 +107,7 @@ describe('the retry policy', () => {
   it('takes one step for each mark and result, and waits neither less than nothing nor for ever', () => {
     fc.assert(
       fc.property(marks, results, fc.nat(86_400_000), (mark, result, delay) => {
-        const step = next(mark, result, delay);
+        const step = nextStep(mark, result, delay);
         expect(['settle', 'defer', 'park', 'keep']).toContain(step.kind);
         if (step.kind !== 'defer') return;
         expect(step.deferral.delay).toBeGreaterThanOrEqual(0);
@@ -126,7 +126,7 @@ describe('the retry policy', () => {
       fc.property(fc.constantFrom(...reasons), readings, (made, results) => {
         let mark: { reason: Reason; attempts: number } = { reason: made, attempts: 0 };
         for (const result of results) {
-          const step = next(mark, result, secondLook);
+          const step = nextStep(mark, result, secondLook);
           if (step.kind === 'park' || step.kind === 'settle') return;
           if (step.kind !== 'defer') expect.unreachable(`It stays as it is: ${step.kind}.`);
           expect(step.deferral.attempts).toBe(mark.attempts + 1);
@@ -141,8 +141,8 @@ describe('the retry policy', () => {
   it.each(['delivery', 'asked'] as const)(
     'ends what shows nothing new: a mark made by %s is looked at twice at most',
     (reason) => {
-      const first = next({ reason, attempts: 0 }, nothingNew, secondLook);
-      const last = first.kind === 'defer' ? next(first.deferral, nothingNew, secondLook) : first;
+      const first = nextStep({ reason, attempts: 0 }, nothingNew, secondLook);
+      const last = first.kind === 'defer' ? nextStep(first.deferral, nothingNew, secondLook) : first;
       expect(last).toEqual(settle('unchanged'));
     },
   );
