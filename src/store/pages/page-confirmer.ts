@@ -3,7 +3,7 @@
  * is stored so still, unless something has happened to its vendor since; all else is compared row by row.
  */
 import type { KnownPage, PageDigests, PagePlace, ReadStamp, VendorPage } from '../../domain/reading.ts';
-import { forgotten, unchanged, type Verdict } from '../decide/verdict.ts';
+import { forgottenVerdict, unchangedVerdict, type Verdict } from '../decide/verdict.ts';
 import type { ForgottenVendors, VendorRows } from '../rows/vendor-rows.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Confirmations } from './confirmations.ts';
@@ -18,16 +18,20 @@ interface Confirmed {
 
 export class PageConfirmer {
   readonly #rows: VendorRows;
-  readonly #forgotten: ForgottenVendors;
+  readonly #forgottenVerdict: ForgottenVendors;
   readonly #confirmations: Confirmations;
   readonly #digests: PageDigestRows;
 
   constructor(
     sqlite: Sqlite,
-    parts: { readonly rows: VendorRows; readonly forgotten: ForgottenVendors; readonly confirmations: Confirmations },
+    parts: {
+      readonly rows: VendorRows;
+      readonly forgottenVerdict: ForgottenVendors;
+      readonly confirmations: Confirmations;
+    },
   ) {
     this.#rows = parts.rows;
-    this.#forgotten = parts.forgotten;
+    this.#forgottenVerdict = parts.forgottenVerdict;
     this.#confirmations = parts.confirmations;
     this.#digests = new PageDigestRows(sqlite);
   }
@@ -53,9 +57,9 @@ export class PageConfirmer {
       // Of two rows of one vendor the first counts.
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
       const held = this.#rows.look(accountId, row);
-      if (held?.same) verdicts.set(vendorid, unchanged(held));
-      else if (!held && this.#forgotten.has({ account_id: accountId, vendorid })) {
-        verdicts.set(vendorid, forgotten);
+      if (held?.same) verdicts.set(vendorid, unchangedVerdict(held));
+      else if (!held && this.#forgottenVerdict.has({ account_id: accountId, vendorid })) {
+        verdicts.set(vendorid, forgottenVerdict);
         continue;
       } else isWhole = false;
       if (!held) break;
@@ -84,12 +88,12 @@ export class PageConfirmer {
     if (!digests || digests.known.vendorids.length === 0) return verdicts;
     const { readSeq, vendorids } = digests.known;
     for (const stored of this.#rows.storedSince(account_id, vendorids, readSeq))
-      verdicts.set(stored.vendorid, unchanged(stored));
+      verdicts.set(stored.vendorid, unchangedVerdict(stored));
     return verdicts;
   }
 }
 
 /** Whether a vendor is stored as a reading showed it, once this has become of it. */
 function isStored({ kind }: Verdict): boolean {
-  return kind === 'unchanged' || kind === 'created' || kind === 'updated';
+  return kind === 'unchangedVerdict' || kind === 'created' || kind === 'updated';
 }

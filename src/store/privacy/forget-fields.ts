@@ -1,7 +1,7 @@
 /** Removes fields from everything that is stored of vendors. */
 import { textWithoutMembers } from '../../domain/json/without-members.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../../domain/vendor.ts';
-import { balanceKinds, heldRaw, ofVendor, type Key } from '../rows/stored-vendor.ts';
+import { balanceKinds, repairedRaw, ofVendor, type Key } from '../rows/stored-vendor.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -116,7 +116,7 @@ function stripVersions(sqlite: Sqlite, account_id: string, names: ReadonlySet<st
 
 /** Damaged JSON is removed completely, because its content is unknown. */
 function stripped(json: string, names: ReadonlySet<string>): string {
-  return textWithoutMembers(heldRaw(json), names);
+  return textWithoutMembers(repairedRaw(json), names);
 }
 
 function clearColumn(sqlite: Sqlite, account_id: string, field: ColumnField): void {

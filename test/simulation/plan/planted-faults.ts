@@ -316,7 +316,11 @@ export const plantedFaults: readonly SimulatedFault[] = [
       }),
       replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (engine, swept, options) => {
         const { unseen } = swept;
-        return resolveBySweep(engine, { ...swept, unseen: { ...unseen, again: new Set(unseen.suspects) } }, options);
+        return resolveBySweep(
+          engine,
+          { ...swept, unseen: { ...unseen, secondRound: new Set(unseen.suspects) } },
+          options,
+        );
       }),
     ],
   },
@@ -325,15 +329,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P4',
     seed: 6,
     replacements: [
-      replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, attendance) => {
-        const sighting = await sight(engine, vendorid, attendance);
+      replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, options) => {
+        const sighting = await sight(engine, vendorid, options);
         if (sighting.kind === 'absent')
-          await engine.mirror.readings.applyAbsence(
-            vendorid,
-            'gone',
-            sighting.stamp,
-            attendance.context as SweepContext,
-          );
+          await engine.mirror.readings.applyAbsence(vendorid, 'gone', sighting.stamp, options.context as SweepContext);
         return sighting;
       }),
     ],
