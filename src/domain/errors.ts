@@ -1,4 +1,4 @@
-/** The catalogue of everything that can go wrong and is expected: code, exit status, whether trying again helps, and what to do. */
+/** The catalogue of expected errors: code, exit status, whether a retry may help, and what to do. */
 
 /** Exit statuses, after sysexits. */
 export const exitStatus = {
@@ -17,7 +17,7 @@ export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
 interface Entry {
   readonly exit: ExitStatus;
-  /** Whether the same attempt may succeed a little later. */
+  /** Whether the same attempt may succeed later. */
   readonly retry: boolean;
   readonly hint: string;
 }
@@ -133,7 +133,7 @@ export function isAccessRefused(code: ErrorCode): boolean {
   return code === 'unauthenticated' || code === 'access_denied' || code === 'token_refresh_failed';
 }
 
-/** An expected failure. Its message says what happened and never holds a secret. */
+/** An expected failure. Its message says what happened, and never contains a secret. */
 export class MirrorError extends Error {
   override readonly name = 'MirrorError';
   readonly code: ErrorCode;
@@ -141,7 +141,7 @@ export class MirrorError extends Error {
   readonly status: number | undefined;
   /** The service's own error number, if it gave one. */
   readonly errno: number | undefined;
-  /** How long the service asked us to wait, in milliseconds. */
+  /** The wait that the service asked for, in milliseconds. */
   readonly retryAfter: number | undefined;
   /** The request was a write, and may have been carried out although it failed. */
   readonly mayBeDone: boolean;

@@ -1,4 +1,4 @@
-/** The mirror as everything above `store/` sees it. */
+/** The interface of the mirror for everything above `store/`. */
 import type { MirrorError } from '../domain/errors.ts';
 import type { Publication } from '../settings/export-format.ts';
 import type { ReadStamp } from '../domain/reading.ts';
@@ -32,9 +32,9 @@ import type { ServedAccounts } from './records/served-accounts.ts';
 /** In bytes. */
 export interface MirrorSizes {
   readonly databaseBytes: number;
-  /** What is written and not yet in the database file. */
+  /** Size of the journal. */
   readonly walBytes: number;
-  /** What is free for both to grow. */
+  /** Free disk space. */
   readonly freeBytes: number;
 }
 
@@ -51,55 +51,55 @@ export interface Store {
   readonly sweepRequests: SweepRequests;
   readonly writes: Writes;
   readonly path: string;
-  /** This process among those that work on the mirror. */
+  /** This process among those that use the mirror. */
   readonly process: ProcessLock;
   takeStamp(): Promise<ReadStamp>;
-  /** Takes the number of a request, and its place in the rate that all processes share. */
+  /** Takes the number of a request and a place in the rate limit that all processes share. */
   reserveRequest: ReserveRequest;
   readonly requestFailures: RequestFailures;
-  /** By the name of the connection. */
+  /** By name of connection. */
   readonly connectionFailures: RequestFailures;
-  /** What outgoing webhooks have still to tell. */
+  /** Pending messages of outgoing webhooks. */
   readonly outbox: Outbox;
   /** Which accounts were added and paused by command. */
   readonly accountRegister: AccountRegister;
-  /** Mirror time now, in milliseconds: never runs backwards, the same in every process. */
+  /** Mirror time now, in milliseconds: never runs backwards, and is the same in every process. */
   moment(): number;
-  /** Adds accounts. `served` are those that the settings file names. @returns accounts that it names no more since now. */
+  /** Adds accounts, and records the accounts that the settings file names. @returns accounts that it no longer names. */
   addAccounts(accountIds: readonly string[], served: ServedAccounts): Promise<string[]>;
-  /** What a report says, against one consistent state. */
+  /** Runs a report on one consistent state. */
   readonly query: Query;
 
   identity(): Promise<Identity>;
-  /** Makes the mirror belong to a service, unless it belongs to one. @returns the service that it belongs to now. */
+  /** Binds the mirror to a service, unless it is bound already. @returns the service that it is bound to. */
   adoptService(service: string): Promise<string>;
-  /** Makes the mirror belong to a service, at a person's word. */
+  /** Binds the mirror to a service, after a person confirmed it. */
   acceptService(service: string): Promise<void>;
-  /** What an account hears by webhooks, and what it does not. */
+  /** The deliveries of an account, and the changes that none announced. */
   receivedDeliveries(accountId: string): Promise<ReceivedDeliveries>;
-  /** What the mirror holds of an account, and what went on lately; undefined where it does not know it. */
+  /** The stored state of an account and its latest activity; undefined for an unknown account. */
   accountState(accountId: string): Promise<AccountState | undefined>;
-  /** Removes what has served its time, a short batch at each step. @returns of each batch how many rows went. */
+  /** Removes expired rows, a short batch at each step. @returns the number of removed rows of each batch. */
   prune(keep: RetentionLimits): AsyncGenerator<number, void, void>;
-  /** For those who watch over its growth. */
+  /** Sizes, for metrics and health. */
   sizes(): MirrorSizes;
-  /** As of `Database`. */
+  /** As `Database.assertOurs`. */
   assertOurs(): void;
   /**
-   * This process is the daemon from now on: writes down that it has this file open, and the file of secrets at that path, and writes nothing
-   * more once another daemon has taken over.
-   * @returns its number, and whether the daemon before did not stop in good order.
+   * Makes this process the daemon: records which files it has open, and refuses to write once another daemon has taken over.
+   * @param secrets path of the secrets file
+   * @returns the daemon's epoch, and whether the previous daemon was killed.
    */
   beginDaemon(secrets: string): Promise<{ epoch: DaemonEpoch; wasKilled: boolean }>;
-  /** From now on a thread brings the journal into the file, and no commit does; `program` is the compiled thread. */
+  /** Moves checkpoints to a thread; `program` is its compiled path. */
   checkpointIn(program: string): void;
-  /** The daemon stops in good order. */
+  /** Records that the daemon stopped normally. */
   forgetDaemonFiles(): Promise<void>;
-  /** Why a delivery cannot be kept now, as far as can be told without one; undefined while it can. */
+  /** Why deliveries cannot be stored now, as far as can be checked without writing; undefined while they can. */
   trouble(): MirrorError | undefined;
-  /** Why a sweep that nobody watches should wait: the room that is left is for deliveries; undefined while there is enough. */
+  /** Why unattended sweeps should wait, because free space is reserved for deliveries; undefined while there is enough. */
   noSpaceForSweep(): MirrorError | undefined;
-  /** Writes a file for readers, of one state of the mirror, and swaps it in whole; gives up when the signal is aborted. */
+  /** Writes an export for readers from one consistent state, replacing the file atomically; stops when the signal is aborted. */
   publish(publication: Publication, options: Omit<ProcessOptions, 'random'>): Promise<Exported>;
   /** When the file at that path was written, milliseconds since 1970; undefined where there is none. */
   publishedAt(path: string): number | undefined;

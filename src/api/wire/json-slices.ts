@@ -1,15 +1,12 @@
 /**
- * Finds records in the bytes of an answer without parsing them: most rows of a sweep equal what the mirror holds to the
- * byte, and parsing them only to see that costs more than all the rest.
+ * Finds the records in an answer without parsing them: most rows of a sweep equal the stored text byte for byte, and parsing costs more
+ * than everything else.
  */
 import { MirrorError } from '../../domain/errors.ts';
 import { JsonCursor } from '../../domain/json/json-cursor.ts';
 import type { Stretch } from '../../domain/reading.ts';
 
-/**
- * Where one record stands in the bytes, and its id as written (`7`, `"7"`); undefined where it has none, or more than
- * one.
- */
+/** The byte range of one record, and its id as written (`7`, `"7"`); undefined where it has none or several. */
 export interface RecordSlice {
   readonly start: number;
   readonly end: number;
@@ -23,7 +20,7 @@ export interface KnownRecords {
   at(start: number): Stretch | undefined;
 }
 
-/** What stands at a path: everything of an answer that is not its envelope. */
+/** The records at a path, and the byte range of the whole value. */
 export interface Slices {
   /** Whether it is an array of records, or one record. */
   readonly array: boolean;
@@ -32,15 +29,14 @@ export interface Slices {
   readonly end: number;
 }
 
-/** Records of one answer at most. */
+/** The most records of one answer. */
 const mostRecords = 1_000;
 
 /**
- * The record or records at `path` (member names from the root) of the JSON text that begins at byte `from`; undefined
- * where the path leads to neither. What follows the text is not looked at. Keys are compared as they are written: one
- * spelled with escapes is not found. Records of a `known` stretch are not stepped through: they are the bytes that were, once.
- * @throws MirrorError `answer_unreadable` where the text is cut, too deep, holds the path twice, or something else
- * among its records; `answer_too_large` past a thousand records.
+ * The record or records at `path` (member names from the root) in the JSON text that begins at byte `from`; undefined where there are none.
+ * What follows the text is not checked. Keys are compared as written: escaped spellings are not found.
+ * @throws MirrorError `answer_unreadable` where the text is cut off, too deeply nested, or has the path twice or non-objects among the
+ * records; `answer_too_large` beyond a thousand records.
  */
 export function sliceRecords(
   bytes: Uint8Array,

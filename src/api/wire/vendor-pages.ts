@@ -1,4 +1,4 @@
-/** Vendors as they stand in answers: one, or a page of them, each kept as the bytes it came in. */
+/** Reads vendors from answers, one or a page; each keeps its original bytes. */
 import { MirrorError } from '../../domain/errors.ts';
 import type { KnownPage, PageDigests, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Vendor } from '../../domain/vendor.ts';
@@ -13,9 +13,9 @@ import { vendorOf } from './vendor-fields.ts';
 type RecordBytes = Uint8Array | (() => Uint8Array);
 
 /**
- * A row whose text is made only when somebody looks. Its `raw` is proven JSON only once `vendor()` has returned: a
- * reader may trust it unparsed only where it equals a text that was parsed before. Lone surrogates in escapes are
- * replaced, because readers of the file fail on them; all else is as received.
+ * A row whose text is decoded on demand. Its `raw` is known to be valid JSON only after `vendor()` returned; unparsed, it may be trusted
+ * only where it equals a text that was parsed before. Lone surrogates in escapes are replaced, because readers of the file fail on them;
+ * everything else is as received.
  */
 class SlicedRow implements VendorRow {
   readonly vendorid: number;
@@ -60,9 +60,9 @@ export interface PageOptions {
 }
 
 /**
- * A page of the vendor list. `requested` stands in where the answer leaves its page number out. A record without a usable id is told beside
- * the others. Where fields are excluded there are no digests: they would be made of what is to leave no trace.
- * @throws MirrorError `answer_unreadable` for anything but a whole page, or the refusal that hides in a 200.
+ * Reads a page of the vendor list. `requested` is used where the answer has no page number; `excluded` fields are removed from every
+ * record. Records without a usable id are listed in `rejected`.
+ * @throws MirrorError `answer_unreadable` for anything but a complete page, or the error inside a 200.
  */
 export function readVendorPage(
   { bytes, stamp, servedAt }: Answered,
@@ -118,7 +118,7 @@ function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: Kno
   return { place: known.place, stretches, known: { readSeq: known.readSeq, vendorids }, isKnown };
 }
 
-/** One vendor: read by its number, or answered to a write. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
+/** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
 export function readVendor({ bytes, stamp }: Answered, excluded = nothing): VendorReading {
   parseSuccess(bytes);
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
@@ -142,7 +142,7 @@ function shown(literal: string | undefined): string {
   return literal !== undefined && /^[\x20-\x7e]{1,40}$/.test(literal) ? ` (${literal})` : '';
 }
 
-/** The literal decides, not the number made of it: 2^53+1 and 1.0 would look like whole numbers. */
+/** Checks the literal, not the parsed number: 2^53+1 and 1.0 would look like whole numbers. */
 function identifierOf(literal: string): number | undefined {
   return identifier(/^"\d+"$/.test(literal) ? literal.slice(1, -1) : literal);
 }
@@ -154,7 +154,7 @@ export interface Paging {
   readonly total: number;
 }
 
-/** The envelope of any list. `per_page` may be missing, and `page`, for which `asked` then stands. */
+/** The paging fields of any list. `per_page` may be missing, and so may `page`, which then is the requested one. */
 export function readPaging(result: unknown, requested: number): Paging {
   const number = (name: string): number | undefined => {
     const value = member(result, name);
@@ -174,7 +174,7 @@ export function readPaging(result: unknown, requested: number): Paging {
   return { page, pages, perPage, total };
 }
 
-/** A `\ud800` without its other half, as `�`; pairs and all other escapes stay. */
+/** Replaces a lone surrogate escape such as `\ud800` by `�`; pairs and all other escapes stay. */
 function wellFormedEscapes(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   return text.replace(

@@ -1,5 +1,5 @@
 /** `doctor`: checks everything that must be right, one thing after the other. */
-import type { RetryLimits } from '../../api/http/retry.ts';
+import type { RetryLimits } from '../../domain/retry/request-policy.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { acceptService } from './accept-service.ts';

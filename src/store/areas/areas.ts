@@ -1,4 +1,4 @@
-/** What the mirror can do, by area: each is implemented by a class of its own, `SqliteQueue` for `Queue` and so on. */
+/** The operations of the mirror, by area. Each area is implemented by a class: `Queue` by `SqliteQueue`, and so on. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { KnownPage, PagePlace, ReadStamp, VendorRow, VendorReading, VendorPage } from '../../domain/reading.ts';
 import type { Callback, Gateway } from '../../domain/vendor.ts';
@@ -15,11 +15,12 @@ import type { StoredVendor, OpenCreation, NewEdit, OpenEdit } from '../records/w
 import type { Verdict, Absence } from '../decide/verdict.ts';
 import type { SweepContext, Verdicts, ReadingContext } from '../records/reading-record.ts';
 
-/** Readings applied, each in one transaction with everything that must stand or fall with it. */
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
 export interface Readings {
   /**
-   * Applies each page whole, several in one commit; with it goes how far the run has come: `counts`, given what became of the rows of
-   * all pages that are applied by then.
+   * Applies pages, each atomically, several in one commit, together with the progress of the run.
+   * @param counts the counts of the run, given the verdicts of all pages that are applied by then
+   * @returns the verdicts of each page, in the order of `pages`
    */
   applyPages(
     pages: readonly VendorPage[],
@@ -28,70 +29,68 @@ export interface Readings {
   ): Promise<Verdicts[]>;
   /** What a page showed when its vendors were last stored as it showed them. */
   knownPage(accountId: string, place: PagePlace): Promise<KnownPage>;
-  /** What the rows would change, were every one believed. Writes nothing. */
+  /** What the rows would change if all were accepted. Writes nothing. */
   compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts>;
   applyReading(reading: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict>;
   applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict>;
 }
 
-/** Who is in the mirror. */
+/** The stored vendors. */
 export interface Vendors {
-  /** The vendors of an account, a chunk at a time, in order of their numbers. */
+  /** The vendors of an account in order of id, in chunks. */
   scannedVendors(accountId: string): AsyncGenerator<readonly ScannedVendor[]>;
   countVendors(accountId: string): Promise<number>;
-  /** Numbers of a few active vendors, the youngest. */
+  /** Ids of a few active vendors, the newest first. */
   newestActive(accountId: string): Promise<number[]>;
   markSuspects(accountId: string, vendorids: readonly number[]): Promise<void>;
-  /** What tells vendors apart from others of the same number; those of the mirror among `vendorids`. */
+  /** Fields that identify vendors, for those of `vendorids` that are stored. */
   traits(accountId: string, vendorids: readonly number[]): Promise<VendorTraits[]>;
-  /** Lets a vendor that was forgotten be mirrored again, and marks it to be read. @returns whether it was forgotten. */
+  /** Lets a forgotten vendor be mirrored again, and marks it. @returns whether it was forgotten. */
   mirrorAgain(accountId: string, vendorid: number): Promise<boolean>;
 }
 
-/** One recorded attempt to sweep each. */
+/** Recorded attempts to sweep. */
 export interface Runs {
   beginRun(start: { accountId: string; kind: RunKind; trigger: RunTrigger }): Promise<Run>;
   finishRun(run: Run, end: RunEnd): Promise<void>;
-  /** How many runs of an account began after `since`, milliseconds since 1970, and died with their process. */
+  /** How many runs of an account began after `since` (milliseconds since 1970) and died with their process. */
   unfinishedRuns(accountId: string, since: number): Promise<number>;
-  /** In how many of an account's latest complete runs its list was seen to move, and how many those are. */
+  /** How many of an account's latest complete runs saw its list change. */
   listMoves(accountId: string): Promise<ListMoves>;
-  /** The run of an account that swept last, or sweeps now. */
+  /** The latest sweep of an account, possibly still running. */
   lastSweep(accountId: string): Promise<Sweeping | undefined>;
-  /** When the last complete sweep of an account began, in our time; undefined before the first. */
+  /** When the last complete sweep of an account began, as a timestamp of ours; undefined before the first. */
   lastComplete(accountId: string): Promise<string | undefined>;
-  /** The same of every account that had one. */
+  /** The same by account. */
   lastCompleteByAccount(): Promise<ReadonlyMap<string, string>>;
   /**
-   * A moment, by the clock of today and not after `now`, before which the reading of that number cannot have begun, in milliseconds since
-   * 1970; undefined where none is known.
+   * The start of the last run before the reading of that number, in milliseconds since 1970 and not after `now`; undefined where it is
+   * unknown, because the clock was set back.
    */
   runStartBefore(accountId: string, readSeq: number, now: number): Promise<number | undefined>;
-  /** When a run began, by the clock of today, although that may have been set back since; undefined where that is not known. */
+  /** When a run began, milliseconds since 1970; undefined where the clock was set back since. */
   runStart(run: Run): Promise<number | undefined>;
 }
 
-/** Differences that sweeps met. */
+/** Differences that sweeps found. */
 export interface Findings {
-  /** Findings for which a delivery might still have come: those found before `foundBefore` are now what they look like. */
+  /** Turns `in_flight` findings from before `foundBefore` (milliseconds since 1970) into missed changes. */
   promoteFindings(accountId: string, foundBefore: number): Promise<void>;
   addFindings(run: Run, findings: readonly Finding[]): Promise<void>;
   countFindings(run: Pick<Run, 'id'>): Promise<{ kind: FindingKind; count: number }[]>;
-  /**
-   * Fields that a run showed; `whole` says that it would have shown all. Those that are `excluded` are known, and neither appear nor
-   * disappear. One that does either becomes a finding.
-   */
+  /** Records the fields that a run showed. A field that appears or disappears becomes a finding. */
   reportFields(run: Run, shown: ObservedFields): Promise<void>;
 }
 
-/** The journal of what was delivered. */
+/** The journal of deliveries. */
 export interface Deliveries {
   /**
-   * Journals deliveries and marks their vendors, or, where the queue is full, asks for a sweep: one commit, on disk when this resolves.
-   * @throws MirrorError `database_locked` soon, because the service waits for its answer.
+   * Journals deliveries and marks their vendors; where the queue is full, requests a sweep instead. One commit, which is on disk when this
+   * resolves.
+   * @throws MirrorError `database_locked` after a short wait, because the service waits for its answer.
    */
   acceptDeliveries(deliveries: readonly NewDelivery[]): Promise<void>;
-  /** Marks parked vendors again, of one account or one number if told. @returns how many. */
+  /** Marks parked vendors again: all, or those of one account or id. @returns how many. */
   retryParked(which: { account?: string | undefined; vendorid?: number | undefined }): Promise<number>;
 }
 
@@ -100,91 +99,94 @@ export interface Gateways {
   replaceGateways(accountId: string, listed: readonly Gateway[]): Promise<number>;
 }
 
-/** Marks that are due; whoever read their vendor settles, defers or parks them. */
+/** The queue of marks: due ones are settled, deferred or parked after their vendor was read. */
 export interface Queue {
   /** Marks vendors to be read again after `delay` milliseconds. */
   markVendors(accountId: string, vendorids: readonly number[], reason: MarkReason, delay: number): Promise<void>;
-  /** Open marks of an account that are due, the oldest first; all unless told. */
+  /** Due marks of an account, the oldest first; at most `limit`. */
   dueMarks(accountId: string, limit?: number): Promise<Mark[]>;
-  /** Milliseconds until the next mark of an account is due, none below zero; undefined where nothing waits. */
+  /** Milliseconds until the next mark of an account is due, at least 0; undefined where none is open. */
   untilNextMark(accountId: string): Promise<number | undefined>;
-  /** Open marks, due or not, parked ones left out. */
+  /** The number of open marks, due or not, without parked ones. */
   countMarks(accountId: string): Promise<number>;
-  /** Ends a mark, and with it the deliveries that it stands for. @returns false if the vendor was marked again. */
+  /** Removes a mark, and settles its deliveries. @returns false if the vendor was marked again meanwhile. */
   settle(mark: Mark, outcome: SettledOutcome): Promise<boolean>;
-  /** Puts a mark off, and settles its deliveries if an `outcome` is known already. @returns false if it was marked again. */
+  /** Defers a mark, and settles its deliveries where an `outcome` is given. @returns false if the vendor was marked again meanwhile. */
   defer(mark: Mark, deferral: Deferral, outcome?: SettledOutcome): Promise<boolean>;
-  /** Settles deliveries that a reading answered with news, where their vendor was marked again meanwhile. */
+  /** Settles deliveries that a reading answered, where the mark itself could not be settled. */
   settleDeliveries(mark: Mark, deliveries: readonly OpenDelivery[]): Promise<void>;
-  /** The deliveries that a mark stands for, oldest first. */
+  /** The deliveries of a mark, oldest first. */
   openDeliveries(mark: Mark): Promise<OpenDelivery[]>;
   /** Gives up until the next reconciliation. */
   park(mark: Mark, error: string): Promise<void>;
   /** Parked marks of an account. */
   parkedMarks(accountId: string): Promise<Mark[]>;
-  /** Parked deliveries of an account; where more came since, their vendor's mark is not parked any more. */
+  /** Parked deliveries of an account. Where more deliveries came since, the vendor's mark is open again. */
   parkedDeliveries(accountId: string): Promise<ParkedDeliveries[]>;
-  /** Settles parked deliveries about a vendor that does not exist. The mark stands for what came after them. */
+  /** Settles parked deliveries of a vendor that does not exist. */
   settleParkedDeliveries(accountId: string, parked: ParkedDeliveries): Promise<void>;
 }
 
-/** The callbacks that this installation registered, as the service last showed them; and those it refused. */
+/** Our registered callbacks as the service last showed them, and refused registrations. */
 export interface Callbacks {
-  /** The callbacks of ours, without their path tokens, as the service last showed them. */
+  /** Our callbacks, without their path tokens, as the service last showed them. */
   knownCallbacks(accountId: string): Promise<Callback[]>;
   replaceCallbacks(accountId: string, callbacks: readonly Callback[]): Promise<void>;
-  /** The callbacks of accounts that are served no more are verified no more: nobody receives what they send. @returns what they are. */
+  /** Sets the callbacks of accounts that are no longer served to unverified, because their deliveries are not received. @returns them. */
   unverifyUnservedCallbacks(): Promise<{ readonly accountId: string; readonly callbackid: number }[]>;
   refusals(accountId: string): Promise<RegistrationRefusal[]>;
-  /** Events that could not be registered, all that there are. */
+  /** Replaces the refused registrations of an account. */
   replaceRefusals(accountId: string, refusals: readonly RegistrationRefusal[]): Promise<void>;
 }
 
-/** Sweeps that deliveries asked for because their vendor found no room in the queue, or named a callback of ours. */
+/** Sweeps that deliveries requested, because their vendor did not fit into the queue or they named a callback of ours. */
 export interface SweepRequests {
-  /** How many deliveries named a callback of ours where a vendor should be, and when the last one came; undefined where none did. */
+  /** How many deliveries had the id of a callback instead of a vendor, and when the last came; undefined where none did. */
   callbackIds(accountId: string): Promise<{ readonly deliveries: number; readonly last: string } | undefined>;
-  /** The open request of an account. */
+  /** The open request of an account; undefined where there is none. */
   sweepRequest(accountId: string): Promise<SweepRequest | undefined>;
-  /** Vendors of which these deliveries tell, and for which there was no room in the queue; some of them at a time. */
+  /** Some of the vendors of these deliveries that did not fit into the queue. */
   unmarkedVendors(accountId: string, answered: AnsweredDeliveries): Promise<UnmarkedVendor[]>;
-  /** Settles what was delivered about vendors that are still not marked, and marks `unseen` ones as far as there is room. @returns whether there was. */
+  /**
+   * Settles the deliveries of unmarked vendors, and marks `unseen` vendors while the queue has room.
+   * @returns whether it had room for all.
+   */
   settleUnmarked(
     accountId: string,
     answers: readonly (UnmarkedVendor & { readonly outcome: SettledOutcome | 'unseen' })[],
   ): Promise<boolean>;
-  /** Ends the request if no newer one came; of a newer one, says up to when it is answered. */
+  /** Closes the request; where a newer one came, records up to when it is answered. */
   finishSweepRequest(accountId: string, answer: SweepAnswer): Promise<void>;
-  /** The sweep came to nothing: the next one waits until that moment of mirror time. */
+  /** Postpones the next requested sweep to that moment of mirror time. */
   postponeSweepRequest(accountId: string, restUntilMs: number): Promise<void>;
 }
 
-/** What writes to the service need of the mirror: vendors as it holds them, and writes whose outcome is open. */
+/** What writes to the service need: stored vendors, and writes with an unknown outcome. */
 export interface Writes {
-  /** A vendor as the mirror holds it; undefined where it never showed. */
+  /** A stored vendor; undefined where it was never seen. */
   storedVendor(accountId: string, vendorid: number): Promise<StoredVendor | undefined>;
-  /** Numbers of the vendors of a name that the mirror holds. */
+  /** Ids of stored vendors with that name. */
   vendorsNamed(accountId: string, name: string): Promise<number[]>;
-  /** Writes down that a vendor of that name is about to be created; on disk when this resolves. An older one of the name is forgotten. */
+  /** Records a creation before it is sent; on disk when this resolves. Replaces an earlier one of the same name. */
   beginCreation(accountId: string, name: string, by: string | null): Promise<void>;
   openCreation(accountId: string, name: string): Promise<OpenCreation | undefined>;
-  /** It is known what became of the creation. */
+  /** Removes a creation whose outcome is known. */
   endCreation(accountId: string, name: string): Promise<void>;
   /**
-   * Writes down that a vendor is about to be edited, and marks it to be read after `delay` milliseconds; on disk when this resolves.
-   * @returns the number of the edit.
+   * Records an edit before it is sent, and marks the vendor to be read after `delay` milliseconds; on disk when this resolves.
+   * @returns the id of the edit.
    */
   beginEdit(accountId: string, edit: NewEdit): Promise<number>;
-  /** Edits of a vendor of which nobody knows whether they were carried out, the oldest first. */
+  /** Edits of a vendor with an unknown outcome, the oldest first. */
   openEdits(accountId: string, vendorid: number): Promise<OpenEdit[]>;
-  /** It is known what became of the edits. Those that another process has under way stay. */
+  /** Removes edits whose outcome is known, except those of other running processes. */
   endEdits(ids: readonly number[]): Promise<void>;
 }
 
-/** Requests that failed one after the other, until the next one is answered: those of an account, or those of a connection that gave no access. */
+/** Consecutive failed requests of an account, or of a connection that gave no access. */
 export interface RequestFailures {
-  /** Writes down how the last of so many further requests failed, whose message must hold no secret. */
+  /** Adds `requests` further failures, with the error of the last. Its message must contain no secret. */
   add(of: string, requests: number, last: Pick<MirrorError, 'code' | 'message'>): Promise<void>;
-  /** A request was answered. */
+  /** Clears the failures, because a request was answered. */
   forget(of: string): Promise<void>;
 }

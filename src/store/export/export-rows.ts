@@ -1,4 +1,4 @@
-/** Which rows are exported: those of a view, or of a query that only reads. */
+/** The rows to export: of a view, a table or a read-only query. */
 import { MirrorError } from '../../domain/errors.ts';
 import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -7,7 +7,7 @@ import { plainStatement } from '../sqlite/plain-statement.ts';
 import { queryRefused, readingStatement } from '../sqlite/reading-statement.ts';
 import { RowProcess } from './row-process.ts';
 
-/** A view or table of the mirror, or a query; the view `vendor_overview` where neither is named. */
+/** A view or table of the mirror, or a query; `vendor_overview` by default. */
 export interface RowSource {
   readonly view?: string | undefined;
   readonly query?: string | undefined;
@@ -30,9 +30,9 @@ export interface RowQuery {
 
 export interface ExportedRows {
   readonly columns: readonly ExportedColumn[];
-  /** Read while they are taken, against one state of the mirror. */
+  /** Read on demand, from one consistent state of the mirror. */
   readonly rows: AsyncIterable<readonly Cell[]>;
-  /** Lets go of the mirror, wherever the reading stopped. */
+  /** Ends the reading and closes the mirror. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,10 @@ function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {
     .map(({ name, type }) => ({ name, type }));
 }
 
-/** Rows that end with the `signal`. */
+/**
+ * Opens the rows; the signal aborts the reading.
+ * @throws MirrorError `usage` where there is no such view, or the query is not read-only.
+ */
 export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSignal): ExportedRows {
   const reading = new RowProcess(path, text, signal);
   return { columns, rows: cellsOf(reading), close: () => reading.close() };

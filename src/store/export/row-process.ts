@@ -1,6 +1,6 @@
 /**
- * The rows of a query, read in a process of its own. SQLite may look for the first of them for hours, and nothing interrupts it but the end
- * of its process; in this process no signal would be heard until then.
+ * Reads the rows of a query in a child process. SQLite may search for the first row for hours, and only the end of its process interrupts
+ * it; in this process no signal would be handled until then.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -14,8 +14,8 @@ type Answer =
   { readonly rows: readonly RawRow[]; readonly isLast: boolean } | { readonly code: string; readonly message: string };
 
 /**
- * Plain JavaScript, whatever this file was compiled to. Sends as many rows as it is asked for, the first ones singly, because the next may
- * take long. A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
+ * Plain JavaScript, because it is not compiled. Sends as many rows as requested; the first ones singly, because the next may take long. A
+ * terminal sends Ctrl-C to every process; the parent decides when this one ends.
  */
 const program = `
   const { Worker } = require('node:worker_threads');
@@ -41,17 +41,17 @@ const program = `
 
 const driver = createRequire(import.meta.url).resolve('better-sqlite3');
 
-/** Rows that are asked for at once. */
+/** The most rows of one request. */
 const atOnce = 250;
 
 export class RowProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
   readonly #asked: { readonly path: string; readonly query: string };
-  /** Set when the process ended before its last row. */
+  /** Set when the process ended before the last row. */
   #end: Error | undefined;
 
-  /** `query` must be known to read alone. The `signal` ends the process, as `close` does. */
+  /** `query` must be read-only. The signal ends the process, like `close`. */
   constructor(path: string, query: string, signal?: AbortSignal) {
     this.#asked = { path, query };
     this.#child = spawn(process.execPath, ['--eval', program, '--', String(process.pid)], {
@@ -70,7 +70,7 @@ export class RowProcess {
     if (signal?.aborted) void this.close();
   }
 
-  /** The rows, while they are taken. @throws SqliteError as SQLite says; MirrorError `interrupted` where the process was ended meanwhile. */
+  /** The rows, read on demand. @throws SqliteError of SQLite; MirrorError `interrupted` where the process was ended. */
   async *rows(): AsyncGenerator<RawRow> {
     for (let most = 1; ; most = Math.min(2 * most, atOnce)) {
       const answer = await this.#next(most);
@@ -80,7 +80,7 @@ export class RowProcess {
     }
   }
 
-  /** Ends the process, wherever it is. @returns when it holds the mirror no more. */
+  /** Ends the process. Resolves when it no longer holds the mirror. */
   close(): Promise<void> {
     this.#end ??= new MirrorError('interrupted', 'The rows were not read to their end.');
     this.#child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** The forms in which the mirror is handed on. */
+/** Exports of the mirror in all formats. */
 import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
@@ -23,11 +23,11 @@ const streams: Readonly<Record<Exclude<ExportFormat, 'db' | 'parquet'>, (rows: E
 };
 
 export interface Export extends RowSource {
-  /** That of the file's ending unless told. */
+  /** The format; by default that of the file's extension. */
   readonly format?: ExportFormat | undefined;
 }
 
-/** The form of a file by its ending. @throws MirrorError `usage` for another one. */
+/** The format of a file by its extension. @throws MirrorError `usage` for an unknown one. */
 function formatOf(file: string): ExportFormat {
   const format = formatByEnding(file);
   if (format) return format;
@@ -86,8 +86,8 @@ function refuseSameNames(columns: readonly { readonly name: string }[]): void {
 }
 
 /**
- * Writes the mirror, or rows of it, to a file, and swaps it in whole.
- * @throws MirrorError as `copyMirror` and `rowQuery`; `usage` for an ending of no known form, and for rows as a `.db`.
+ * Writes the mirror, or rows of it, to a file, which is replaced atomically.
+ * @throws MirrorError as `copyMirror` and `exportedRows`; `usage` for an unknown extension, and for rows as a `.db`.
  */
 export async function exportToFile(
   mirror: Database,
@@ -122,7 +122,10 @@ export interface StreamOptions extends Pick<ProcessOptions, 'program'> {
   readonly signal: AbortSignal;
 }
 
-/** Writes rows of the mirror to a stream, as CSV unless told, and leaves it open. @throws MirrorError as `rowQuery`, `usage` for a `.db`. */
+/**
+ * Writes rows of the mirror to a stream, as CSV by default, and leaves it open.
+ * @throws MirrorError as `exportedRows`, `usage` for a `.db`.
+ */
 export async function exportToStream(
   mirror: Database,
   stream: Writable | NodeJS.WritableStream,
@@ -144,10 +147,10 @@ export async function exportToStream(
   }
 }
 
-/** Pieces that are written in one turn of the event loop. */
+/** Chunks that are written in one turn of the event loop. */
 const atOnce = 100;
 
-/** Terminals and pipes are written to at once: without a pause no signal would be heard before the end. */
+/** Writes to terminals and pipes are synchronous: without a pause no signal would be handled before the end. */
 async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yield'>): AsyncGenerator {
   let written = 0;
   for await (const chunk of chunks) {

@@ -1,4 +1,4 @@
-/** Works out the figures of accounts. Looks at many rows: for a thread of its own. */
+/** Computes the figures of accounts. Reads many rows, so it runs in a separate thread. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -12,7 +12,7 @@ import { OwedNow } from './owed-now.ts';
 import { Remembered } from './remembered.ts';
 
 const hourMs = 3_600_000;
-/** Two days, and this hour. */
+/** Two days and the current hour. */
 const hoursDrawn = 49;
 const latestFound = 30;
 
@@ -139,7 +139,7 @@ export class AccountFigures {
     });
   }
 
-  /** Versions bear rising numbers: those that were counted today already are not looked at again. */
+  /** Version numbers rise: versions that were already counted today are not read again. */
   #today(accountId: string, now: number): TodayFigures {
     const day = timestamp(now).slice(0, 10);
     const known = this.#counted.get(accountId);
@@ -171,7 +171,7 @@ export class AccountFigures {
     return rows.map(({ finding, seq }) => ({ ...finding, changes: changes.get(seq ?? 0) ?? [] }));
   }
 
-  /** A number that no version of that day is below: versions are numbered as they come, so that it is found by halving. */
+  /** A version number below all versions of that day, found by binary search because versions are numbered in order of time. */
   #before(day: string): number {
     let [low, high] = [0, this.#lastVersion.get({})?.seq ?? 0];
     while (low < high) {

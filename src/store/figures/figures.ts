@@ -1,9 +1,11 @@
-/** What the operator's page draws of one account: money, deliveries by the hour, and what happened lately. Plain data, that can pass between threads. */
+/**
+ * The figures of one account for the dashboard: money, deliveries by hour, recent findings. Plain data that can be sent between threads.
+ */
 import type { Change } from '../reports/change-feed.ts';
 import type { FieldChange } from '../reports/field-changes.ts';
 import type { FindingKind } from '../tables/mirror-tables.ts';
 
-/** Minor units of a currency. */
+/** In minor units of a currency. */
 export interface Owed {
   readonly outstanding: bigint;
   readonly overdue: bigint;
@@ -11,11 +13,11 @@ export interface Owed {
 
 export interface CurrencyFigures extends Owed {
   readonly code: string;
-  /** To how many active vendors something is outstanding now. */
+  /** Number of active vendors with an outstanding amount. */
   readonly vendors: number;
-  /** Amounts that are no decimal number of that currency, and are left out. */
+  /** Amounts that are not decimal numbers of the currency, and are left out. */
   readonly unreadable: number;
-  /** At the end of each day in UTC, the last of them today until now. */
+  /** At the end of each day (UTC); the last entry is today until now. */
   readonly days: readonly (Owed & { readonly day: string })[];
 }
 
@@ -23,14 +25,14 @@ export interface CurrencyFigures extends Owed {
 export interface HourFigures {
   readonly hour: string;
   readonly deliveries: number;
-  /** Changes that sweeps met and no delivery has announced. */
+  /** Changes that sweeps found and no delivery announced. */
   readonly missed: number;
-  /** Changes that a delivery announced only after a sweep had met them, and by how many seconds at most. */
+  /** Changes that a delivery announced after a sweep had found them, and the longest delay in seconds. */
   readonly late: number;
   readonly latestSeconds: number | null;
 }
 
-/** How many versions of vendors began today (UTC): the first of a vendor, and others. */
+/** How many versions of vendors began today (UTC): first versions, and others. */
 export interface TodayFigures {
   readonly day: string;
   readonly created: number;
@@ -54,7 +56,7 @@ export interface FoundFigure {
   readonly vendorid: number | null;
   readonly vendor: string | null;
   readonly fields: string;
-  /** What it moved, field by field; empty where the sweep applied nothing. */
+  /** The changed values, field by field; empty where the sweep applied nothing. */
   readonly changes: readonly FieldChange[];
 }
 
@@ -71,7 +73,7 @@ export interface Figures {
   readonly today: TodayFigures;
   /** The latest changes, newest first. */
   readonly changes: readonly ChangeFigure[];
-  /** The latest differences that sweeps met, newest first. */
+  /** The latest findings, newest first. */
   readonly found: readonly FoundFigure[];
   readonly gateways: readonly GatewayFigure[];
 }

@@ -1,4 +1,4 @@
-/** Copies of the mirror for others: written beside their place under another name, and swapped in whole. */
+/** Copies of the mirror: written beside their target under another name, and swapped in atomically. */
 import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
@@ -9,16 +9,16 @@ import type { Database } from '../sqlite/database.ts';
 import { isNotRegularFile, ownFileAt, resolvedPath, type OwnFiles } from './own-files.ts';
 import { isDatabase, isMirror } from './quarantine.ts';
 
-/** Permissions of a new copy; the umask takes some away. */
+/** Permissions of a new copy, before the umask. */
 const copyMode = 0o640;
 
-/** A draft that nobody has written to for so long, in milliseconds, was left by a process that was killed. */
+/** A draft that was not written for this long, in milliseconds, is from a killed process. */
 const abandoned = 3_600_000;
 
-/** What a copy needs beside the mirror. */
+/** What a copy needs besides the mirror. */
 export interface CopyOptions {
   readonly random: Random;
-  /** What no copy may replace, beside the mirror. */
+  /** Files that a copy must not replace, besides the mirror. */
   readonly own: Pick<OwnFiles, 'secrets' | 'readFrom'>;
 }
 
@@ -73,7 +73,7 @@ function sweepUp(draft: string, target: string): void {
   }
 }
 
-/** Refuses whatever is at `target` that a copy must not replace: files of ours, other databases, and what is no regular file. */
+/** Refuses targets that a copy must not replace: our own files, other databases, and anything but a regular file. */
 function refuseOthers(target: string, own: OwnFiles): void {
   const no = (what: string): never => {
     throw new MirrorError('usage', `${target} ${what}; name another file.`);

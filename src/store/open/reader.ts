@@ -1,4 +1,4 @@
-/** The mirror, opened to be read: it answers reports and is copied, and shows nobody its connection. */
+/** The mirror, opened read-only: answers reports and makes copies, without exposing its connection. */
 import type { Writable } from 'node:stream';
 import type { Export, StreamOptions } from '../export/write-export.ts';
 import type { ProcessOptions } from '../export/copy-mirror.ts';
@@ -20,7 +20,7 @@ export class Reader {
     return database && new Reader(database);
   }
 
-  /** What a report says, against one consistent state. */
+  /** Runs a report on one consistent state. */
   readonly query: Query = (report) => this.#database.read(() => report(this.#database.sqlite));
 
   get isOpen(): boolean {
@@ -32,18 +32,18 @@ export class Reader {
     return this.#database.fileSizes()?.databaseBytes ?? 0;
   }
 
-  /** What is wrong with the mirror, in SQLite's words; nothing where it is sound. */
+  /** The result of SQLite's integrity check; empty where the file is sound. */
   faults(): Promise<string[]> {
     return this.#database.read(() => faultsOf(this.#database.sqlite));
   }
 
-  /** As `exportToFile`, which few commands need. */
+  /** Like `exportToFile`, which is loaded only when needed. */
   async exportToFile(file: string, what: Export, options: ProcessOptions): Promise<Exported> {
     const { exportToFile } = await import('../export/write-export.ts');
     return await exportToFile(this.#database, file, what, options);
   }
 
-  /** As `exportToStream`. */
+  /** Like `exportToStream`, which is loaded only when needed. */
   async exportToStream(
     stream: Writable | NodeJS.WritableStream,
     what: Export,
@@ -53,7 +53,7 @@ export class Reader {
     return await exportToStream(this.#database, stream, what, options);
   }
 
-  /** Lets go of the file, at once. Twice is as good as once. */
+  /** Closes the file. May be called more than once. */
   close(): Promise<void> {
     return this.#database.close();
   }

@@ -1,4 +1,4 @@
-/** How far the targets of outgoing webhooks are, and what was given up. */
+/** The state of the targets of outgoing webhooks, and of parked vendors. */
 import { parseInstant } from '../../domain/clock.ts';
 import { lastSeq } from '../feed/feed-cursor.ts';
 import { cursorParts } from '../feed/cursor-text.ts';
@@ -8,21 +8,21 @@ import { plainStatement, type None } from '../sqlite/plain-statement.ts';
 export interface TargetReport {
   readonly target: string;
   readonly began_at: string;
-  /** When its receiver last accepted something; null before the first. */
+  /** When its receiver last accepted a message; null before the first. */
   readonly delivered_at: string | null;
-  /** When the first delivery failed since then; null where none did. */
+  /** When the first delivery since then failed; null where none did. */
   readonly failing_since: string | null;
   readonly last_error: string | null;
-  /** When its receiver said that it wants nothing more; null while it does. */
+  /** When its receiver answered 410; null while it accepts messages. */
   readonly disabled_at: string | null;
-  /** Vendors whose changes wait, and those that were given up. */
+  /** Numbers of waiting and of parked vendors. */
   readonly waiting: number;
   readonly parked: number;
   /** Why the latest of those that were given up was not accepted; null where none was given up. */
   readonly parked_error: string | null;
-  /** Changes of the feed that the target has not come to yet. */
+  /** Changes of the feed after the target's position. */
   readonly behind: number;
-  /** When we learned of the oldest change that waits; null where none does. What was given up does not count. */
+  /** When the oldest waiting change was learned; null where none waits. Parked vendors do not count. */
   readonly oldest_waiting: string | null;
 }
 
@@ -30,13 +30,13 @@ export interface ParkedVendor {
   readonly target: string;
   readonly account_id: string;
   readonly vendorid: number;
-  /** When we learned of the first change that was not delivered. */
+  /** When the first undelivered change was learned. */
   readonly since: string;
   readonly attempts: number;
   readonly last_error: string | null;
 }
 
-/** Every target that the mirror knows, whether or not the settings still name it. */
+/** All targets that the mirror knows, even if the settings no longer name them. */
 export function targetReports(sqlite: Sqlite): TargetReport[] {
   const all = plainStatement<None, Omit<TargetReport, 'behind'> & { place: string }>(
     sqlite,
@@ -69,7 +69,7 @@ export function lagOf({ oldest_waiting: oldest }: Pick<TargetReport, 'oldest_wai
   return oldest === null ? 0 : Math.max(0, now - (parseInstant(oldest) ?? now));
 }
 
-/** Vendors whose changes were given up, the oldest first. */
+/** Parked vendors, the oldest first. */
 export function parkedVendors(sqlite: Sqlite, limit: number): ParkedVendor[] {
   return plainStatement<{ limit: number }, ParkedVendor>(
     sqlite,

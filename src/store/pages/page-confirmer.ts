@@ -95,5 +95,5 @@ export class PageConfirmer {
 
 /** Whether a vendor is stored as a reading showed it, once this has become of it. */
 function isStored({ kind }: Verdict): boolean {
-  return kind === 'unchangedVerdict' || kind === 'created' || kind === 'updated';
+  return kind === 'unchanged' || kind === 'created' || kind === 'updated';
 }

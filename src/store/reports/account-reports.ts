@@ -1,6 +1,6 @@
 /**
- * What the mirror holds of each account, how fresh it is, and what went on lately. These queries are plain SQL: whoever asks
- * only this, as `status` does, need not wait for the query builder to load.
+ * Reports on accounts: stored vendors, freshness and recent activity. In plain SQL, so that commands such as `status` need not load the
+ * query builder.
  */
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -15,36 +15,36 @@ interface OfAccount {
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
-/** What is owed to the active vendors in one currency, in its minor unit. */
+/** The amount owed to active vendors in one currency, in minor units. */
 export interface CurrencyTotal {
   readonly code: string;
   readonly kind: 'outstanding' | 'overdue';
   readonly minor: bigint;
   /** How many amounts were added up, zeros included. */
   readonly amounts: number;
-  /** Vendors whose amount is not zero. */
+  /** Number of vendors whose amount is not zero. */
   readonly vendors: number;
-  /** Amounts that are no decimal number of that currency, and are left out. */
+  /** Amounts that are not decimal numbers of the currency, and are left out. */
   readonly unreadable: number;
 }
 
 interface QueueReport {
-  /** Marked vendors that wait to be read. */
+  /** Number of marked vendors that wait to be read. */
   readonly waiting: number;
-  /** Marked vendors that were given up until the next reconciliation. */
+  /** Number of vendors that are parked until the next reconciliation. */
   readonly parked: number;
 }
 
-/** What deliveries said that names no vendor. */
+/** Requested sweeps, and deliveries that named a callback instead of a vendor. */
 export interface SweepRequestReport {
-  /** Since when a sweep is asked for; null where none is. */
+  /** Since when a sweep is requested; null where none is. */
   readonly asked_at: string | null;
-  /** Deliveries whose `object_id` was the id of a callback of ours, and when the last one came. */
+  /** Number of deliveries whose `object_id` was the id of a callback, and when the last came. */
   readonly callback_ids: number;
   readonly callback_id_at: string | null;
 }
 
-/** Requests that failed one after the other, since the last that was answered. */
+/** Consecutive failed requests since the last successful one. */
 export interface RequestFailureReport {
   readonly requests: number;
   readonly first_at: string;
@@ -53,7 +53,7 @@ export interface RequestFailureReport {
   readonly message: string;
 }
 
-/** Why a connection gives no access at present, as the last request that needed one found. */
+/** The latest failures of a connection that gives no access. */
 export type ConnectionFailure = RequestFailureReport & { readonly connection: string };
 
 export type ReportedRun = Omit<RunTable, 'id' | 'account_id' | 'process' | 'began_seq'> & { readonly id: number };
@@ -67,21 +67,21 @@ export interface AccountReport {
   readonly freshness: Omit<FreshnessView, 'account_id'>;
   readonly queue: QueueReport;
   readonly sweepRequest: SweepRequestReport;
-  /** Null where the last request was answered. */
+  /** Null where the last request succeeded. */
   readonly failing: RequestFailureReport | null;
   /** The latest runs, newest first. */
   readonly runs: readonly ReportedRun[];
-  /** Differences that the newest run met, by kind. */
+  /** Findings of the newest run, by kind. */
   readonly findings: readonly { readonly kind: FindingKind; readonly count: number }[];
   readonly callbacks: readonly ReportedCallback[];
-  /** Events that the service would not register. */
+  /** Events that the service refused to register. */
   readonly refusals: readonly ReportedRefusal[];
 }
 
-/** A report without the sums of money, which are the only thing that is not kept or found by an index. */
+/** A report without sums of money, which need a scan of all vendors; everything else is stored or indexed. */
 export type AccountSummary = Omit<AccountReport, 'totals'>;
 
-/** Summaries of single accounts, with their `latest` runs; undefined for an account that the mirror does not know. */
+/** Prepares summaries of accounts with their `latest` runs; a summary is undefined for an unknown account. */
 export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: string) => AccountSummary | undefined {
   const freshness = plainStatement<OfAccount, FreshnessView>(
     sqlite,
@@ -126,7 +126,7 @@ export function accountSummaries(sqlite: Sqlite, latest: number): (accountId: st
   };
 }
 
-/** Reports on every account of the mirror, or on one; with its `latest` runs. */
+/** Reports on all accounts of the mirror, or on one, with their `latest` runs. */
 export function accountReports(sqlite: Sqlite, account: string | undefined, latest: number): AccountReport[] {
   const accounts = plainStatement<None, { account_id: string }>(
     sqlite,
@@ -142,7 +142,7 @@ export function accountReports(sqlite: Sqlite, account: string | undefined, late
     .map((found) => ({ ...found, totals: totals(found.account) }));
 }
 
-/** Connections that give no access, by their names; those that the settings do not name any more included. */
+/** Connections that give no access, by name, including those that the settings no longer name. */
 export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
   const all = plainStatement<None, ConnectionFailure>(
     sqlite,
@@ -151,7 +151,7 @@ export function connectionFailures(sqlite: Sqlite): ConnectionFailure[] {
   return all.all({}).map(withoutBlobs);
 }
 
-/** Counted as vendors change: to count them all again takes a second for each few millions. */
+/** Counts that triggers maintain: counting all vendors takes a second for every few millions. */
 function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
   return plainStatement<OfAccount, VendorCount>(
     sqlite,
@@ -163,13 +163,13 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
   );
 }
 
-/** A sum in two halves: whole billions, and what is below, neither of which can leave the range of a number. */
+/** A sum in two parts, billions and the rest, so that neither exceeds the range of a number. */
 export type HalvedSum = Omit<CurrencyTotal, 'minor'> & {
   readonly billions: number | null;
   readonly rest: number | null;
 };
 
-/** What is owed to the active vendors of an account: a look at every vendor of it. */
+/** Amounts owed to active vendors of an account; scans all of its vendors. */
 export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
   const totals = plainStatement<OfAccount, HalvedSum>(
     sqlite,

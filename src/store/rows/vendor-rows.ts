@@ -1,4 +1,4 @@
-/** The rows of `vendors`, one statement each, and which vendors are to have none. */
+/** The rows of `vendors`, and the forgotten vendors. */
 import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields, textFields, type TextField, type Vendor } from '../../domain/vendor.ts';
@@ -8,10 +8,10 @@ import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { columns, insertion, mirrorSql, statement } from '../sqlite/statement.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
-/** Since when a vendor is stored as it is, in mirror time, and in which state. */
+/** Since when a vendor is stored as it is, in mirror time, and its state. */
 type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
 
-/** The same, and whether the vendor is present with the very text of a row: 1 or 0. */
+/** Also whether the vendor is present with exactly the text of a row: 1 or 0. */
 type LookedUp = StoredState & { readonly same: 0 | 1 };
 
 interface Since {
@@ -21,7 +21,7 @@ interface Since {
   vendorids: string;
 }
 
-/** All but the key and the day of first sight. */
+/** All columns but the key and `first_seen_at`. */
 const changing = [
   ...columnFields,
   'vis_state_source',
@@ -111,8 +111,8 @@ export class VendorRows {
     return this.#find.get(key);
   }
 
-  /** What is stored of the vendor of a row; undefined where nothing is. */
-  // Bytes are compared as they came: making texts of them costs more than all the rest.
+  /** Compares a row with the stored vendor; undefined where there is none. */
+  // Compared as bytes: decoding them costs more than everything else.
   look(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
     return this.#look.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
@@ -134,17 +134,17 @@ export class VendorRows {
     this.#update.run(row);
   }
 
-  /** A reading showed the vendor as we hold it: it is present, and no older reading may pass. */
+  /** Records that a reading confirmed the stored vendor: it is present, and no older reading may replace it. */
   confirm(key: Key, readSeq: number): void {
     this.#confirm.run({ ...key, read_seq: readSeq });
   }
 }
 
-/** Vendors that a person had the mirror forget: no reading makes a row of them again. */
+/** Vendors that were forgotten on request: no reading stores them again. */
 export class ForgottenVendors {
   readonly #find: Statement<Key, { vendorid: number }>;
   readonly #add: Statement<Key & { forgotten_at: string }>;
-  readonly #readmit: Statement<Key>;
+  readonly #delete: Statement<Key>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
@@ -154,7 +154,7 @@ export class ForgottenVendors {
         .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
         .onConflict((conflict) => conflict.doNothing()),
     );
-    this.#readmit = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
+    this.#delete = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
   }
 
   has({ account_id, vendorid }: Key): boolean {
@@ -166,8 +166,8 @@ export class ForgottenVendors {
     this.#add.run({ account_id, vendorid, forgotten_at });
   }
 
-  /** Readings may bring the vendor back. Runs inside a transaction. @returns whether it was forgotten. */
-  readmit({ account_id, vendorid }: Key): boolean {
-    return this.#readmit.run({ account_id, vendorid }) > 0;
+  /** Allows readings to store the vendor again. Runs inside a transaction. @returns whether it was forgotten. */
+  remove({ account_id, vendorid }: Key): boolean {
+    return this.#delete.run({ account_id, vendorid }) > 0;
   }
 }

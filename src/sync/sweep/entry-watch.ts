@@ -1,28 +1,28 @@
 /**
- * Whether vendors may have entered the list since its walk began: created, or back from a state in which lists hide them. In doubt
- * they have; all that this costs is another walk.
+ * Detects vendors that may have entered the list since its walk began: created, or restored from a hidden state. Doubt counts as yes; that
+ * costs only another walk.
  *
- * When a vendor was written is known by the service's stamps alone, and how they compare with the clock that dates its answers is not:
- * they may be in a zone of their own, a multiple of 15 minutes away, and a few seconds off besides. No stamp lies in the
- * future, so the youngest one seen bounds from below how far stamps are ahead. A vendor may have entered if for some zone that is
- * left its stamp falls between the beginning of the walk and now.
+ * When a vendor was written is known only from its timestamps, and how they relate to the clock of the answers is not known: they may be in
+ * another time zone, a multiple of 15 minutes away, and off by a few seconds. No timestamp is in the future, so the youngest one seen
+ * bounds how far timestamps are ahead. A vendor may have entered if, in any remaining zone, its timestamp lies between the start of the
+ * walk and now.
  */
 import { parseInstant } from '../../domain/clock.ts';
 import type { VendorPage, VendorRow } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 
-/** Zones, and how far behind UTC the farthest is, in milliseconds. */
+/** The step between time zones, and the farthest zone behind UTC, in milliseconds. */
 const zoneStep = 15 * 60_000;
 const farthestZone = 12 * 3_600_000;
 
-/** Zones change by an hour twice a year: stamps of before may be ahead by as much. */
+/** Daylight saving changes zones by an hour: earlier timestamps may be ahead by that, in milliseconds. */
 const zoneChange = 3_600_000;
 
-/** How far the service's clocks differ from each other, and stamps are rounded, in milliseconds. */
+/** How far the service's clocks may differ, and timestamps are rounded, in milliseconds. */
 const clockError = 3_000;
 
-/** A vendor that was written: its latest stamp, and when the answer that showed it was dated, both Unix ms. */
+/** The latest timestamp of a vendor, and the date of the answer that showed it, both Unix ms. */
 interface Written {
   readonly stamp: number;
   readonly shownAt: number;
@@ -32,11 +32,11 @@ export class EntryWatch {
   readonly #first: VendorPage;
   readonly #lag: number;
   readonly #written: Written[] = [];
-  /** How far stamps are ahead of the dates of answers at least, in milliseconds. */
+  /** The largest known lead of timestamps over the dates of answers, in milliseconds. */
   #ahead = -Infinity;
   #entered = false;
 
-  /** The page with which the walk began, and how long the service may answer from an old copy, in milliseconds. */
+  /** `first` is the page with which the walk began; `lag` is how long the service may answer from an old copy, in milliseconds. */
   constructor(first: VendorPage, lag: number) {
     this.#first = first;
     this.#lag = lag;
@@ -47,7 +47,7 @@ export class EntryWatch {
     return verdict.kind !== 'unchanged' || verdict.heldSince >= this.#first.stamp.begun - this.#lag;
   }
 
-  /** Takes in a vendor that a page of the walk shows, and that no walk before showed. */
+  /** Adds a vendor that a page of the walk shows and no earlier walk showed. */
   see(row: VendorRow, verdict: Verdict, { servedAt = NaN }: VendorPage): void {
     switch (verdict.kind) {
       case 'created':
@@ -61,7 +61,7 @@ export class EntryWatch {
         return;
       }
       case 'unchanged':
-        // A delivery may have brought it as a new one while lists did not show it yet.
+        // A delivery may have brought a new vendor before lists showed it.
         this.#entered ||= this.concerns(verdict);
         return;
       case 'forgotten':
@@ -71,12 +71,12 @@ export class EntryWatch {
         this.#entered = true;
         return;
       case 'rejected':
-        // The run cannot be complete.
+        // The run cannot be complete then.
         return;
     }
   }
 
-  /** Whether one of the vendors may have entered. */
+  /** Whether any of the vendors may have entered the list. */
   get entered(): boolean {
     if (this.#entered) return true;
     for (let last = this.#written.at(-1); last; last = this.#written.at(-1)) {
@@ -91,14 +91,14 @@ export class EntryWatch {
     if (stamp - shownAt > this.#ahead) this.#ahead = stamp - shownAt;
     const written = { stamp, shownAt };
     if (Number.isNaN(stamp - shownAt)) this.#entered = true;
-    // The more stamps are seen, the fewer may be new: one that is not now never is.
+    // More timestamps only narrow the zones: a vendor that is not new now never is.
     else if (this.#mayBeNew(written)) this.#written.push(written);
   }
 
   #mayBeNew({ stamp, shownAt }: Written): boolean {
     const begun = (this.#first.servedAt ?? NaN) - this.#lag - clockError;
     const least = Math.max(-farthestZone, this.#ahead - zoneChange - clockError);
-    // The zones under which the stamp is not younger than the answer that showed it, and not older than the beginning.
+    // Zones in which the timestamp is not after the answer that showed it, and not before the start of the walk.
     const lowest = Math.ceil(Math.max(least, stamp - shownAt - clockError) / zoneStep) * zoneStep;
     return !(lowest > stamp - begun);
   }

@@ -1,4 +1,4 @@
-/** Reads the pages of one list for one sweep: each is fetched, applied, and looked at for the order of the list and for vendors that entered it. */
+/** Reads the pages of one list during a sweep: fetches and applies each, and watches the order of the list and vendors that enter it. */
 import type { VendorsApi } from '../../api/vendors.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { KnownPage, PagePlace, VendorPage } from '../../domain/reading.ts';
@@ -9,7 +9,7 @@ import type { ObservedOrder } from './list-order.ts';
 import { windowOf, type Window } from './window.ts';
 import type { PageRequest } from './window-plan.ts';
 
-/** How far a sweep has come. */
+/** Progress of a sweep. */
 export interface SweepProgress {
   readonly pass: number;
   readonly page: number;
@@ -22,7 +22,7 @@ export interface ListSource {
   readonly vendors: Pick<VendorsApi, 'page'>;
   /** What a page showed when its vendors were last stored so; whoever leaves it out has each record taken apart. */
   readonly knownPage?: (place: PagePlace) => Promise<KnownPage>;
-  /** Takes a page in, and tells what its rows mean for what we hold. */
+  /** Applies a page. @returns a verdict for each vendor. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
   readonly onRequest: () => void;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ export interface ListSource {
 export class ListReader {
   /** Every vendor that any page showed. */
   readonly seen = new IdSet();
-  /** Why records cannot be used, each reason once. */
+  /** Reasons why records cannot be used, without duplicates. */
   readonly rejected = new Set<string>();
   readonly order: ObservedOrder;
   readonly #source: ListSource;
@@ -51,17 +51,17 @@ export class ListReader {
     this.order = order;
   }
 
-  /** Whether vendors may have entered the list since its walk began. */
+  /** Whether vendors may have entered the list since this walk began. */
   get entered(): boolean {
     return this.#entries?.watch.entered ?? false;
   }
 
-  /** Whether the list was seen to move at any time. */
+  /** Whether the list was seen to change at any time. */
   get moved(): boolean {
     return this.#moved || this.entered;
   }
 
-  /** A further walk begins; `anew`, and what the walks before showed counts no more. */
+  /** Begins another walk; with `anew`, earlier walks no longer count. */
   begin(anew: boolean): void {
     this.#moved = this.moved;
     this.#pass += 1;
@@ -70,7 +70,7 @@ export class ListReader {
     if (anew) this.#entries = undefined;
   }
 
-  /** Fetches a page, of as many rows as are usual unless told. */
+  /** Fetches a page; `size` is the usual number of rows by default. */
   async fetch(page: number, size?: number): Promise<VendorPage> {
     const { signal, onRequest, vendors, knownPage } = this.#source;
     const visState = this.#visState;
@@ -82,9 +82,9 @@ export class ListReader {
     return vendors.page(page, { visState, size, known, signal });
   }
 
-  /** Applies a page, and keeps what it shows of the list. */
+  /** Applies a page and records what it shows of the list. */
   async applyPage(page: VendorPage, requested: PageRequest, observeTimes = false): Promise<Window> {
-    // Walks count together only as long as the list is as large as when the first of them began.
+    // Walks count together only while the list's total is the same as at the first.
     if (this.#begins && this.#entries?.first.total !== page.total) this.#entries = undefined;
     this.#begins = false;
     const { first, watch, known } = (this.#entries ??= {
@@ -104,13 +104,13 @@ export class ListReader {
     this.seen.addAll(window.ids);
     this.rowsSeen += window.ids.length;
     const { pages, total } = page;
-    // Windows overlap, and show some rows twice.
+    // Windows overlap, so some rows are counted twice.
     const seen = Math.min(this.rowsSeen, total);
     this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });
     return window;
   }
 
-  /** Reads one window of a list: a page of a size of its own. */
+  /** Reads one window: a page of a given size. */
   async window(requested: PageRequest, observeTimes: boolean): Promise<Window | 'no_such_page' | 'size_ignored'> {
     try {
       const page = await this.fetch(requested.page, requested.size);
@@ -122,7 +122,7 @@ export class ListReader {
     }
   }
 
-  /** Whether rows of one time stand on both sides of an edge between two of these pages, which cover the list one after the other. */
+  /** Whether rows of the same time are on both sides of an edge between these pages, which cover the list in sequence. */
   splitsTimes(windows: readonly Window[]): boolean {
     const sorted = windows.filter(({ ids }) => ids.length > 0).toSorted((a, b) => a.page - b.page);
     return this.order

@@ -74,9 +74,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 1,
     replacements: [
-      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const { before, after } = contradiction.difference;
-        return (after.updated_at ?? '') > (before.updated_at ?? '') ? ruling(contradiction) : 'stale';
+        return (after.updated_at ?? '') > (before.updated_at ?? '') ? acceptance(contradiction) : 'stale';
       }),
     ],
   },
@@ -86,9 +86,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 12,
     knobs: 'slow=lists latency=12000 changes=20 hot=yes bursts=30 vendors=20 rows=100 minutes=22',
     replacements: [
-      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
+      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
         const { before, after } = contradiction.difference;
-        return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'believed' : ruling(contradiction);
+        return (after.updated_at ?? '') >= (before.updated_at ?? '') ? 'accepted' : acceptance(contradiction);
       }),
     ],
   },
@@ -97,8 +97,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P3',
     seed: 75,
     replacements: [
-      replacing('store/decide/ruling.ts', 'ruling', (ruling) => ({ lag, ...others }) => {
-        return ruling({ ...others, lag: lag / 10 });
+      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => ({ lag, ...others }) => {
+        return acceptance({ ...others, lag: lag / 10 });
       }),
     ],
   },
@@ -108,9 +108,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 27,
     knobs: 'writes=3 latency=12000 vendors=1',
     replacements: [
-      replacing('store/decide/ruling.ts', 'ruling', (ruling) => (contradiction) => {
-        const ruled = ruling(contradiction);
-        return contradiction.source === 'write' && ruled === 'guarded' ? 'believed' : ruled;
+      replacing('store/decide/acceptance.ts', 'acceptanceOf', (acceptance) => (contradiction) => {
+        const accepted = acceptance(contradiction);
+        return contradiction.source === 'write' && accepted === 'guarded' ? 'accepted' : accepted;
       }),
     ],
   },
@@ -193,9 +193,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 2,
     replacements: [
-      replacing('domain/retry/mark-policy.ts', 'nextStep', (next) => (mark, result, secondLook) => {
+      replacing('domain/retry/mark-policy.ts', 'nextStep', (nextStep) => (mark, result, secondLook) => {
         if (result.kind === 'nothing_new') return { kind: 'settle', outcome: 'unchanged' };
-        return next(mark, result, secondLook);
+        return nextStep(mark, result, secondLook);
       }),
     ],
   },
@@ -246,7 +246,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'the old key dropped at once',
     promise: 'P2',
     seed: 6,
-    replacements: [replacing('store/secrets/verifiers.ts', 'lastUse', () => (retired) => retired - 1)],
+    replacements: [replacing('store/secrets/verifiers.ts', 'lastUseOf', () => (retired) => retired - 1)],
   },
   {
     // A code that comes, and a process that starts where none is known, are looked at: otherwise nothing would ever be registered.
@@ -318,7 +318,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
         const { unseen } = swept;
         return resolveBySweep(
           engine,
-          { ...swept, unseen: { ...unseen, secondRound: new Set(unseen.suspects) } },
+          { ...swept, unseen: { ...unseen, missedBefore: new Set(unseen.suspects) } },
           options,
         );
       }),
@@ -329,8 +329,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P4',
     seed: 6,
     replacements: [
-      replacing('sync/queue/attempt.ts', 'sight', (sight) => async (engine, vendorid, options) => {
-        const sighting = await sight(engine, vendorid, options);
+      replacing('sync/queue/attempt.ts', 'tryRead', (tryRead) => async (engine, vendorid, options) => {
+        const sighting = await tryRead(engine, vendorid, options);
         if (sighting.kind === 'absent')
           await engine.mirror.readings.applyAbsence(vendorid, 'gone', sighting.stamp, options.context as SweepContext);
         return sighting;
@@ -369,7 +369,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P1',
     seed: 6,
     knobs: 'vendors=20',
-    replacements: [replacing('sync/queue/worker.ts', 'Worker.nudge', () => () => undefined)],
+    replacements: [replacing('sync/queue/worker.ts', 'Worker.wake', () => () => undefined)],
   },
   {
     name: 'the order of arrival lost',
@@ -403,7 +403,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 19,
     knobs: 'crashes=4 changes=20',
     replacements: [
-      replacing('store/rows/stored-vendor.ts', 'Children.replace', (replace) => {
+      replacing('store/rows/stored-vendor.ts', 'ChildRows.replace', (replace) => {
         return function (key, vendor, fresh) {
           if (fresh) replace.call(this, key, vendor, fresh);
           else afterwards(() => replace.call(this, key, vendor, fresh));
@@ -453,7 +453,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 53,
     knobs: 'accounts=2 lose=1 changes=20 latency=4000 crashes=4',
     replacements: [
-      replacing('store/pages/confirmations.ts', 'Confirmations.passed', (passed) => {
+      replacing('store/pages/confirmations.ts', 'Confirmations.hasLater', (passed) => {
         return function (key, readSeq) {
           return accounts.some((account_id) => passed.call(this, { ...key, account_id }, readSeq));
         };
@@ -502,11 +502,16 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 1,
     knobs: 'writes=3',
     replacements: [
-      replacing('sync/write/shown-vendor.ts', 'shownVendor', (shownVendor) => async (engine, vendorid, ...others) => {
-        const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
-        const shown = await shownVendor(engine, vendorid, ...others);
-        return held?.vendor ?? shown;
-      }),
+      replacing(
+        'sync/write/current-vendor.ts',
+        'currentVendor',
+        (currentVendor) =>
+          async (engine, vendorid, ...others) => {
+            const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
+            const shown = await currentVendor(engine, vendorid, ...others);
+            return held?.vendor ?? shown;
+          },
+      ),
     ],
   },
   {
