@@ -1,17 +1,17 @@
 /**
- * What has served its time goes, a batch at a time: whoever asks for the batches decides how long deliveries have between two of them.
- * No batch looks at more rows than it may remove, whatever the rows are that must stay.
+ * Removes expired rows in batches; the caller decides how much time deliveries get between two batches. A batch never reads more rows than
+ * it may remove.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { mirrorSql, statement, type Description, type At } from '../sqlite/statement.ts';
-import type { Keep } from '../records/retention-record.ts';
+import type { RetentionLimits } from '../records/retention-record.ts';
 
-/** Rows that one transaction looks at: so few that nobody notices them. */
+/** Rows that one transaction reads: few enough to go unnoticed. */
 const atOnce = 250;
 
-/** The row that was looked at last, oldest first, and the end of what is old. */
+/** The position of the last row that was read, oldest first, and the end of the expired range. */
 interface Place {
   at: string;
   id: number;
@@ -21,7 +21,7 @@ interface Place {
 interface OldRow {
   readonly id: number;
   readonly at: string;
-  /** Whether it must be kept, whatever its age. */
+  /** Whether it must be kept regardless of age. */
   readonly stays: 0 | 1;
 }
 
@@ -63,7 +63,7 @@ const findings: Expiring = {
   remove: (at) => mirrorSql.deleteFrom('findings').where('id', 'in', among(at)),
 };
 
-/** The latest complete sweep of each account is what `freshness` stands on. */
+/** The latest complete sweep of each account is kept, because `freshness` depends on it. */
 const isLatestSweep = sql`outcome = 'complete' AND kind <> 'verify' AND NOT EXISTS (
   SELECT 1 FROM runs later WHERE later.account_id = runs.account_id AND later.outcome = 'complete'
     AND later.kind <> 'verify' AND later.id > runs.id)`;
@@ -92,12 +92,12 @@ const versions: Expiring = {
 };
 
 /**
- * Removes settled deliveries, old runs with their findings, and closed versions, a batch at each step.
- * @returns of each batch how many rows went.
+ * Removes expired settled deliveries, runs with their findings, and closed versions, one batch at each step.
+ * @returns the number of removed rows of each batch.
  */
 export async function* prune(
   database: Database,
-  { deliveriesSince, versionsSince }: Keep,
+  { deliveriesSince, versionsSince }: RetentionLimits,
 ): AsyncGenerator<number, void, void> {
   if (deliveriesSince !== undefined)
     for (const expiring of [deliveries, findings, runs]) yield* batches(database, expiring, deliveriesSince);
@@ -115,8 +115,8 @@ async function* batches(
   let place: Place | undefined = { at: '', id: 0, since: timestamp(before) };
   while (place) {
     const from: Place = place;
-    // What a power cut brings back is removed by the next round.
-    const { last, removed } = await database.writeInOrder(() => {
+    // What a power cut restores is removed by the next round.
+    const { last, removed } = await database.writeWithoutSync(() => {
       const found = look.all(from);
       const rows = found.filter(({ at }) => at < from.since);
       const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
