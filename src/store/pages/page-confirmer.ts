@@ -18,7 +18,7 @@ interface Confirmed {
 
 export class PageConfirmer {
   readonly #rows: VendorRows;
-  readonly #forgottenVerdict: ForgottenVendors;
+  readonly #forgotten: ForgottenVendors;
   readonly #confirmations: Confirmations;
   readonly #digests: PageDigestRows;
 
@@ -26,12 +26,12 @@ export class PageConfirmer {
     sqlite: Sqlite,
     parts: {
       readonly rows: VendorRows;
-      readonly forgottenVerdict: ForgottenVendors;
+      readonly forgotten: ForgottenVendors;
       readonly confirmations: Confirmations;
     },
   ) {
     this.#rows = parts.rows;
-    this.#forgottenVerdict = parts.forgottenVerdict;
+    this.#forgotten = parts.forgotten;
     this.#confirmations = parts.confirmations;
     this.#digests = new PageDigestRows(sqlite);
   }
@@ -58,7 +58,7 @@ export class PageConfirmer {
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
       const held = this.#rows.look(accountId, row);
       if (held?.same) verdicts.set(vendorid, unchangedVerdict(held));
-      else if (!held && this.#forgottenVerdict.has({ account_id: accountId, vendorid })) {
+      else if (!held && this.#forgotten.has({ account_id: accountId, vendorid })) {
         verdicts.set(vendorid, forgottenVerdict);
         continue;
       } else isWhole = false;

@@ -1,4 +1,4 @@
-/** What was: one version per content change, and spans of time for which a vendor's balances stood still. */
+/** History: a version for each content change, and the time spans of balances. */
 import { sql } from 'kysely';
 import type { Source } from '../../domain/reading.ts';
 import { currencyDigits, decimalAmount, minorUnits } from '../../domain/amounts.ts';
@@ -10,9 +10,9 @@ import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { BalanceSpanTable, VendorTable, VersionRowTable } from '../tables/vendor-tables.ts';
 
-/** Who changed a vendor here, and when. One object for all that stands or falls together, and for nothing else. */
+/** The source and time of a change. */
 export interface Cause {
-  /** Our time, in the form of the file. */
+  /** Timestamp of ours. */
   readonly at: string;
   readonly source: Source;
   readonly runId: number | null;
@@ -21,7 +21,7 @@ export interface Cause {
 
 export type VersionState = Pick<VendorTable, 'vis_state' | 'vis_state_source' | 'presence'>;
 
-/** What a vendor has become: its state, the names of the fields that changed, and all of it. */
+/** The new version of a vendor: state, names of changed fields, and the whole vendor. */
 export interface NextVersion {
   readonly state: VersionState;
   readonly changed: readonly string[];
@@ -90,13 +90,13 @@ export class History {
     this.#beginEpoch = feedEpochs(sqlite);
   }
 
-  /** Writes the first version of a vendor. */
+  /** Adds the first version of a vendor. */
   begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void {
     this.#addVersionOf(key, state, [], cause);
     for (const span of spansOf(vendor)) this.#addSpanOf(key, span, cause);
   }
 
-  /** Ends the version that held until now, whose record was `endedRaw`, and begins the next. */
+  /** Ends the current version, whose record was `endedRaw`, and adds the next. */
   continue(key: Key, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
     this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
     this.#addVersionOf(key, state, changed, cause);
@@ -159,7 +159,7 @@ function spansOf(vendor: Vendor): Span[] {
   return [...spans.values()];
 }
 
-/** Where the service names no amount, nothing is owed. */
+/** Without an amount, nothing is owed. */
 function noAmounts({ code }: Balance): Span {
   return {
     code,

@@ -1,4 +1,4 @@
-/** What we hold of a vendor, between its rows and the word `Vendor`. */
+/** Converts between a `Vendor` and its rows. */
 import type { RawBuilder } from 'kysely';
 import { minorUnits } from '../../domain/amounts.ts';
 import {
@@ -41,7 +41,10 @@ export const balanceKinds = {
   overdue_balance: 'overdue',
 } as const satisfies Record<BalanceField, BalanceTable['kind']>;
 
-/** A new object: whoever asked may add to it. Built field by field, because spreading wide objects is most of a first pull's own work. */
+/**
+ * The columns of a vendor, as a new object that the caller may extend. Built field by field, because spreading wide objects dominates the
+ * cost of a first pull.
+ */
 export function columnsOf(vendor: Vendor, raw: string): ContentColumns {
   const texts = {} as Record<TextField, string | null>;
   for (const field of textFields) texts[field] = vendor[field] ?? null;
@@ -59,10 +62,7 @@ export function unknownFieldsOf({ unknown }: Vendor): string | null {
   return unknown.size === 0 ? null : JSON.stringify(Object.fromEntries(unknown));
 }
 
-/**
- * The JSON as received; what this answer left out of the record and an earlier one had told is carried over, unless it is excluded. Of stored
- * JSON that is damaged nothing is: what was received takes its place.
- */
+/** The received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
 export function mergedRaw(held: string, received: string, excluded?: ReadonlySet<string>): string {
   const before = storedObject(held);
   const now = JSON.parse(received) as Record<string, unknown>;
@@ -71,18 +71,18 @@ export function mergedRaw(held: string, received: string, excluded?: ReadonlySet
   return JSON.stringify({ ...now, ...Object.fromEntries(left.map((name) => [name, before[name]])) });
 }
 
-/** Those of the fields that stored JSON does not name. */
+/** The fields that the stored JSON does not contain. */
 export function fieldsNotIn(held: string, fields: readonly string[]): string[] {
   const before = storedObject(held);
   return fields.filter((field) => !Object.hasOwn(before, field));
 }
 
-/** Stored JSON as it can be stored again: an empty object where it is damaged. */
+/** Stored JSON that is valid; an empty object in place of damaged JSON. */
 export function repairedRaw(held: string): string {
   return parsedObject(held) ? held : '{}';
 }
 
-/** What stored JSON holds; nothing where it is damaged. */
+/** The members of stored JSON; none where it is damaged. */
 function storedObject(json: string): Record<string, unknown> {
   return parsedObject(json) ?? {};
 }
@@ -96,7 +96,7 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Reads and writes the rows that belong to a vendor. */
+/** The rows that belong to a vendor: balances and tax defaults. */
 export class ChildRows {
   readonly #balances: Statement<Key, BalanceTable>;
   readonly #taxes: Statement<Key, TaxDefaultTable>;
@@ -140,7 +140,7 @@ export class ChildRows {
     );
   }
 
-  /** The vendor as its rows say it. Fields never reported are null there, and null here. */
+  /** The vendor in its rows. Fields that were never reported are null. */
   vendorOf(row: VendorTable): Vendor {
     const held = this.#balances.all(row);
     const kept = (kind: BalanceTable['kind']): Balance[] =>
@@ -157,7 +157,7 @@ export class ChildRows {
     };
   }
 
-  /** Replaces balances and tax defaults. `fresh` says that there are none to remove. */
+  /** Replaces balances and tax defaults. @param fresh whether there are none to remove */
   // Built field by field, because spreading objects is much of a first pull's own work.
   replace({ account_id, vendorid }: Key, vendor: Vendor, fresh: boolean): void {
     if (!fresh) {

@@ -1,6 +1,6 @@
 /**
- * Statements: Kysely writes the SQL once and checks its types, the driver prepares and runs it.
- * Executing through Kysely costs several times a prepared statement.
+ * Typed statements: Kysely generates the SQL once and checks its types, the driver prepares and runs it. Executing through Kysely costs
+ * several times as much.
  */
 import {
   createQueryId,
@@ -21,13 +21,10 @@ import { preparedOnce, type Statement } from './plain-statement.ts';
 import type { SecretTables } from '../tables/secret-tables.ts';
 import type { MirrorTables } from '../tables/mirror-tables.ts';
 
-/** Words of the source, never of a person: nothing in them could end a text in SQL. */
+/** Constants of the source code: they cannot end a string in SQL. */
 const plainWords = /^[\w %.-]*$/;
 
-/**
- * Binds what stands for an argument, and writes constants into the SQL: SQLite plans a statement anew for each value that is bound
- * where an index could be chosen by it.
- */
+/** Binds arguments and inlines constants: SQLite plans a statement again for each bound value that could decide which index is used. */
 class StatementCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Placeholder) super.appendValue(value);
@@ -50,10 +47,10 @@ function builder<Tables>(): Kysely<Tables> {
   });
 }
 
-/** Writes SQL about the mirror; never executes it. */
+/** Generates SQL for the mirror; never executes it. */
 export const mirrorSql = builder<MirrorTables>();
 
-/** Writes SQL about the file of secrets; never executes it. */
+/** Generates SQL for the secrets file; never executes it. */
 export const secretSql = builder<SecretTables>();
 
 class Placeholder {
@@ -64,16 +61,16 @@ class Placeholder {
   }
 }
 
-/** What the builder describes, to be prepared. */
+/** A query of the builder, to be prepared. */
 export type Description<Row = unknown> = Compilable<Row> & OperationNodeSource;
 
 /**
- * Says where an argument goes in a statement: `at('name')` has the type of the argument `name`, so that the types of arguments and
- * columns are checked against each other. It is a function, so that arguments can neither be spread nor compared by mistake.
+ * Places an argument in a statement: `at('name')` has the type of the argument `name`, so the types of arguments and columns are checked.
+ * It is a function, so that arguments can be neither spread nor compared by mistake.
  */
 export type At<Args> = <Name extends keyof Args & string>(name: Name) => RawBuilder<Args[Name]>;
 
-/** What `build` describes, prepared when it is needed for the first time. */
+/** Prepares the query of `build` at its first use. */
 export function statement<Args extends object, Row = unknown>(
   sqlite: Sqlite,
   build: (at: At<Args>) => Description<Row>,
@@ -122,7 +119,7 @@ export function insertion<Row extends object, Made>(
   return (from) => void (known ??= prepared())(makers.map((make) => make(from)));
 }
 
-/** Arguments for columns of their own names. */
+/** Arguments for columns of the same names. */
 export function columns<Args, Name extends keyof Args & string>(
   at: At<Args>,
   names: readonly Name[],
@@ -130,12 +127,12 @@ export function columns<Args, Name extends keyof Args & string>(
   return Object.fromEntries(names.map((name) => [name, at(name)])) as { [Column in Name]: RawBuilder<Args[Column]> };
 }
 
-/** A limit that is an argument: one that stands alone would make SQLite plan anew for each. */
+/** A limit as an argument: a plain one would make SQLite plan again for each value. */
 export function boundLimit(limit: RawBuilder<number>): RawBuilder<number> {
   return sql`+${limit}`;
 }
 
-/** Asks once, whatever people look for: every value is bound, and a blob where a text belongs is shown as SQLite writes one. */
+/** Runs a query once, with all values bound; blobs in text columns are shown as SQLite writes them. */
 export function runQuery<Row>(sqlite: Sqlite, query: Compilable<Row>): Row[] {
   const { sql, parameters } = query.compile();
   return sqlite

@@ -1,6 +1,6 @@
 /**
- * The one way in which a vendor row changes because of a reading. A reading is applied if it is newer than what we hold
- * and, where it differs, if what we hold is not too young to be contradicted (rule 4).
+ * The only code that changes a vendor row because of a reading. A reading is applied if it is newer than the stored version and, where it
+ * differs, if that version is not too young to be contradicted.
  */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
@@ -9,16 +9,23 @@ import { Confirmations } from '../pages/confirmations.ts';
 import { PageConfirmer } from '../pages/page-confirmer.ts';
 import type { Counter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { carriedOver, Children, columnsOf, heldRaw, untold, type Key } from '../rows/stored-vendor.ts';
+import { mergedRaw, ChildRows, columnsOf, repairedRaw, fieldsNotIn, type Key } from '../rows/stored-vendor.ts';
 import { History } from '../rows/history.ts';
-import { traceOf, type ChangeContext } from './change-trace.ts';
+import { changeColumns, type ChangeContext } from './change-columns.ts';
 import { LagGuard } from './lag-guard.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
-import { isOfRecord } from '../sqlite/sqlite-errors.ts';
+import { isRecordError } from '../sqlite/sqlite-errors.ts';
 import { ForgottenVendors, VendorRows } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
-import { forgotten, outcomeOf, unchanged, type Absence, type Difference, type Verdict } from '../decide/verdict.ts';
+import {
+  forgottenVerdict,
+  unacceptedVerdict,
+  unchangedVerdict,
+  type Absence,
+  type Difference,
+  type Verdict,
+} from '../decide/verdict.ts';
 import type { ReadingContext } from '../records/reading-record.ts';
 
 export class ReadingWriter {
@@ -26,7 +33,7 @@ export class ReadingWriter {
   readonly #clock: Clock;
   readonly #counter: Counter;
   readonly #rows: VendorRows;
-  readonly #childRows: Children;
+  readonly #childRows: ChildRows;
   readonly #history: History;
   readonly #forgotten: ForgottenVendors;
   /** Pages that show what is stored; and what pages showed, to be known again. */
@@ -38,7 +45,7 @@ export class ReadingWriter {
     this.#clock = clock;
     this.#counter = counter;
     this.#rows = new VendorRows(sqlite);
-    this.#childRows = new Children(sqlite);
+    this.#childRows = new ChildRows(sqlite);
     this.#history = new History(sqlite);
     this.#forgotten = new ForgottenVendors(sqlite);
     const confirmations = new Confirmations(sqlite);
@@ -47,9 +54,9 @@ export class ReadingWriter {
   }
 
   /**
-   * Applies the rows of one page, but for those on which `confirm` has a verdict. Runs inside a transaction. `apart`, each row by itself: one
-   * that cannot be used is rejected, where otherwise the error is thrown.
-   * @returns the verdicts on all of them.
+   * Applies the rows of one page, except those with a verdict from `confirm`. Runs inside a transaction.
+   * @param apart applies each row separately: an unusable one is rejected instead of throwing
+   * @returns the verdicts on all rows.
    */
   page(
     page: VendorPage,
@@ -65,7 +72,7 @@ export class ReadingWriter {
       const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
       const found = this.#rows.look(context.accountId, row);
-      if (found?.same) return unchanged(found);
+      if (found?.same) return unchangedVerdict(found);
       const held = found && this.#rows.find(key);
       if (!held) return this.#create(key, row, stamp, changeContext);
       const verdict = this.#update(held, row, stamp, context);
@@ -83,14 +90,14 @@ export class ReadingWriter {
     return verdicts;
   }
 
-  /** What applying the rows would change, were every one believed. Writes nothing. */
+  /** What applying the rows would change if all were accepted. Writes nothing. */
   compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
     const verdict = (row: VendorRow): Verdict => {
       const key = keyIn({ accountId }, row);
       const held = this.#rows.find(key);
-      if (!held) return this.#forgotten.has(key) ? forgotten : { kind: 'created', vendor: row.vendor() };
+      if (!held) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
       const difference = this.#differ(held, row);
-      return difference ? { kind: 'updated', ...difference } : unchanged(held);
+      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(held);
     };
     return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
   }
@@ -105,27 +112,27 @@ export class ReadingWriter {
     return verdict;
   }
 
-  /** Applies the proof that a vendor is absent. Runs inside a transaction. */
+  /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
   absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
     const held = this.#rows.find({ account_id: context.accountId, vendorid });
     if (!held) return { kind: 'unchanged', heldSince: 0, visState: null };
     if (held.presence === absence) {
       this.#rows.confirm(held, stamp.readSeq);
-      return unchanged(held);
+      return unchangedVerdict(held);
     }
     const inferred = absence === 'missing' && held.vis_state !== 1;
     const state = {
       vis_state: inferred ? 1 : held.vis_state,
       vis_state_source: inferred ? 'inferred' : held.vis_state_source,
       presence: absence,
-      raw: heldRaw(held.raw),
+      raw: repairedRaw(held.raw),
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
     const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-    const ruling = this.#guard.rule(held, difference, stamp, context);
-    if (ruling !== 'believed') return outcomeOf(ruling, difference);
+    const acceptance = this.#guard.check(held, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const changeContext = this.#changeContextOf(context);
-    this.#rows.update({ ...held, ...state, ...traceOf(changeContext, stamp) });
+    this.#rows.update({ ...held, ...state, ...changeColumns(changeContext, stamp) });
     this.#history.continue(
       keyOf(held),
       held.raw,
@@ -135,7 +142,7 @@ export class ReadingWriter {
     return { kind: 'updated', ...difference };
   }
 
-  /** What is the same for everything that a reading changes: when it happens, and why. */
+  /** The source and time of all changes by one reading. */
   #changeContextOf(context: ReadingContext): ChangeContext {
     return {
       at: timestamp(this.#clock.now()),
@@ -147,16 +154,16 @@ export class ReadingWriter {
   }
 
   #create(key: Key, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
-    if (this.#forgotten.has(key)) return forgotten;
+    if (this.#forgotten.has(key)) return forgottenVerdict;
     const vendor = row.vendor();
     const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
-    this.#rows.insert({ key, vendor, raw: row.raw, trace: traceOf(changeContext, stamp) });
+    this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
     this.#childRows.replace(key, vendor, true);
     this.#history.begin(key, state, vendor, changeContext);
     return { kind: 'created', vendor };
   }
 
-  /** How a record differs from what we hold; undefined where it does not. */
+  /** How a record differs from the stored vendor; undefined where it does not. */
   #differ(held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
     const absent = held.presence === 'missing' || held.presence === 'gone';
     if (held.raw === row.raw && !absent) return undefined;
@@ -169,19 +176,19 @@ export class ReadingWriter {
       updated_at: vendor.updated_at ?? null,
     } as const;
     const oddities = odditiesOf(vendor, changed);
-    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: untold(held.raw, changed) };
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(held.raw, changed) };
     return { vendor, before: held, after, ...shown, oddities };
   }
 
   #update(held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
     const difference = this.#differ(held, row);
-    if (!difference) return unchanged(held);
+    if (!difference) return unchangedVerdict(held);
     const { vendor, changed } = difference;
-    const ruling = this.#guard.rule(held, difference, stamp, context);
-    if (ruling !== 'believed') return outcomeOf(ruling, difference);
+    const acceptance = this.#guard.check(held, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
 
     const changeContext = this.#changeContextOf(context);
-    const raw = carriedOver(held.raw, row.raw, row.excluded);
+    const raw = mergedRaw(held.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
     const state = {
@@ -190,7 +197,7 @@ export class ReadingWriter {
       presence: 'present',
       raw,
     } as const;
-    this.#rows.update({ ...held, ...columns, ...state, ...traceOf(changeContext, stamp) });
+    this.#rows.update({ ...held, ...columns, ...state, ...changeColumns(changeContext, stamp) });
     this.#childRows.replace(held, vendor, false);
     this.#history.continue(keyOf(held), held.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
@@ -201,7 +208,7 @@ export class ReadingWriter {
       // Inside a transaction, this is a savepoint.
       return this.#sqlite.transaction(() => apply(row))();
     } catch (error) {
-      if (!isOfRecord(error)) throw error;
+      if (!isRecordError(error)) throw error;
       return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
     }
   }
