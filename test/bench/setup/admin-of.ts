@@ -1,5 +1,5 @@
 /** The operator's pages over a mirror that is there, without a daemon around them. */
-import { createAdminServer } from '../../../src/admin/admin-server.ts';
+import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
 import { Metrics } from '../../../src/admin/metrics/metrics.ts';
 import { healthSource } from '../../../src/app/health-source.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
@@ -11,14 +11,22 @@ import { migrations } from './installation.ts';
 
 export interface AdminOf {
   readonly port: number;
+  /** Stops the server alone, as if the daemon had died. */
+  stopAnswering(): Promise<void>;
+  /** Stops the server, and closes the mirror. */
   stop(): Promise<void>;
 }
 
-export async function adminOf(path: string, accounts: readonly string[]): Promise<AdminOf> {
+interface AdminOver extends Partial<Pick<AdminOptions, 'actions' | 'onFault'>> {
+  readonly settings?: Partial<AdminOptions['settings']>;
+}
+
+/** Where `over` does not say otherwise, actions do nothing, and a fault ends the process. */
+export async function adminOf(path: string, accounts: readonly string[], over: AdminOver = {}): Promise<AdminOf> {
   const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
   const figures = new FiguresThread(compiled.figures, mirror.path);
   const admin = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000 },
+    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...over.settings },
     source: healthSource({
       targets: [],
       version: '0.0.0',
@@ -30,23 +38,28 @@ export async function adminOf(path: string, accounts: readonly string[]): Promis
       clock: systemClock,
       listener: { listening: true },
       machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
-      next: () => ({ pull: undefined, reconcile: undefined }),
+      next: () => ({ pull: undefined, reconcile: systemClock.now() + 600_000 }),
     }),
     figures: (id) => figures.read(id),
-    actions: { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
+    actions: over.actions ?? { accounts, run: () => undefined, retry: () => Promise.resolve(0) },
     assetFolder: compiled.pages,
     metrics: new Metrics(),
     query: mirror.query,
     clock: systemClock,
-    onFault: (error) => {
-      throw error;
-    },
+    onFault:
+      over.onFault ??
+      ((error) => {
+        throw error;
+      }),
   });
   await admin.start();
+  let answering: Promise<void> | undefined;
+  const stopAnswering = (): Promise<void> => (answering ??= admin.stop());
   return {
     port: admin.address.port,
+    stopAnswering,
     async stop() {
-      await admin.stop();
+      await stopAnswering();
       await figures.stop();
       await mirror.close();
     },

@@ -1,16 +1,11 @@
 /** A mirror of any size with a year of history, filled by SQL, and the operator's pages over it. */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createAdminServer, type AdminOptions } from '../../../src/admin/admin-server.ts';
-import { Metrics } from '../../../src/admin/metrics/metrics.ts';
-import { healthSource } from '../../../src/app/health-source.ts';
+import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
-import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
-import { lockProcess } from '../../../src/store/files/process-lock.ts';
-import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
 import { mirrorOptions } from '../../../src/store/files/mirror-options.ts';
-import { compiled } from '../source/compiled.ts';
+import { adminOf } from '../../bench/setup/admin-of.ts';
 import { fillYear } from '../../bench/setup/year-of-history.ts';
 import { migrations, temporaryFolder } from '../mirror-file.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
@@ -37,45 +32,13 @@ export interface Shown {
 
 /** The pages over a mirror, on a free port. */
 export async function showMirror(path: string, settings: Partial<AdminOptions['settings']> = {}): Promise<Shown> {
-  const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
-  const figures = new FiguresThread(compiled.figures, path);
   const faults: unknown[] = [];
   const actions = recordActions([account], 3);
-  const server = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
-    source: healthSource({
-      targets: [],
-      version: '0.0.0',
-      startedAt: systemClock.now(),
-      mirror,
-      secrets: mirror,
-      connections: { names: ['default'], of: () => 'default' },
-      supervisors: new Map([[account, { watchdog: 'hearing', doubt: null, progress: null }]]),
-      clock: systemClock,
-      listener: { listening: true },
-      machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }),
-      next: () => ({ pull: undefined, reconcile: systemClock.now() + 600_000 }),
-    }),
-    query: (report) => mirror.query(report),
-    figures: (id) => figures.read(id),
-    actions,
-    assetFolder: compiled.pages,
-    metrics: new Metrics(),
-    clock: systemClock,
-    onFault: (error) => faults.push(error),
-  });
-  await server.start();
-  const url = `http://127.0.0.1:${server.address.port}/`;
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= server.stop());
-  onTestFinished(async () => {
-    await stop();
-    await figures.stop();
-    await mirror.close();
-  });
+  const admin = await adminOf(path, [account], { settings, actions, onFault: (error) => faults.push(error) });
+  onTestFinished(() => admin.stop());
   return {
-    url,
-    stop,
+    url: `http://127.0.0.1:${admin.port}/`,
+    stop: () => admin.stopAnswering(),
     faults,
     asked: actions.asked,
     async change(sql) {

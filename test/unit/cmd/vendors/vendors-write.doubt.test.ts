@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/domain/errors.ts';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
+import { ask } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -50,12 +51,7 @@ const truth = (): Wire | undefined =>
 const edit = (...more: string[]) =>
   line.run('vendors', 'edit', String(vendorid), '--set', 'city=Boise', ...more, ...account);
 
-function mirror(sql: string): unknown[] {
-  const file = new Driver(line.database, { readonly: true });
-  const found = file.prepare(sql).all();
-  file.close();
-  return found;
-}
+const mirror = (sql: string): unknown[] => ask(line.database, sql);
 const marked = (): unknown[] => mirror('SELECT vendorid, reason FROM dirty_vendors');
 const asked = (): unknown[] => [{ vendorid, reason: 'asked' }];
 
