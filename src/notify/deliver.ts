@@ -38,7 +38,7 @@ export async function deliver(
         'user-agent': 'vendor-mirror',
         'webhook-id': id,
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-        'webhook-signature': new Webhook(target.secret.reveal()).sign(id, sentAt, body),
+        'webhook-signature': signatures(target, id, sentAt, body),
       },
       body,
       signal: AbortSignal.any([late.signal, signal]),
@@ -52,6 +52,15 @@ export async function deliver(
   } finally {
     cancel();
   }
+}
+
+/** One by each secret: while a secret is replaced, receivers may know either. */
+function signatures({ secret }: NotifyTarget, id: string, sentAt: Date, body: string): string {
+  const signed = secret
+    .reveal()
+    .split(' ')
+    .map((one) => new Webhook(one).sign(id, sentAt, body));
+  return signed.join(' ');
 }
 
 function outcomeOf({ name }: NotifyTarget, status: number): Outcome {

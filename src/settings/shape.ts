@@ -59,14 +59,20 @@ const hookUrl = text.superRefine((value, context) => {
   else if (url.username || url.password || url.hash) context.addIssue('an address without user or fragment');
 });
 
-/** As the Standard Webhooks specification writes one. */
-const hookSecretForm = 'a secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64; or secretFile';
+/** As the Standard Webhooks specification writes one. While it is replaced, the new one and the old one, separated by white space. */
+const hookSecretForm =
+  'a secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64, or two of them; or secretFile';
 const hookSecret = z.string({ error: hookSecretForm }).transform((value, context) => {
+  const secrets = value.trim().split(/\s+/);
+  if (secrets.length > 2 || !secrets.every(isHookSecret)) context.addIssue(hookSecretForm);
+  return new Secret(secrets.join(' '));
+});
+
+function isHookSecret(value: string): boolean {
   const [, base64 = ''] = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(value) ?? [];
   const { length } = Buffer.from(base64, 'base64');
-  if (length < 24 || length > 64) context.addIssue(hookSecretForm);
-  return new Secret(value);
-});
+  return length >= 24 && length <= 64;
+}
 
 const notifyTarget = z
   .strictObject({

@@ -1,6 +1,13 @@
 /** A service that nobody can reach in truth: its name is unknown, or whoever answers cannot show that it is the service. */
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { createServer } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { certificatePath, httpProxy, type HttpProxyOptions } from '../support/network/http-proxy.ts';
+import { listen } from '../support/network/listen.ts';
+import { until } from '../support/testbed/daemon-process.ts';
 import { hurried, type Ended } from '../support/testbed/program.ts';
 import { testbed } from '../support/testbed.ts';
 
@@ -54,6 +61,46 @@ describe('the certificate of the service', () => {
     }
   });
 });
+
+describe('the certificate of a receiver of webhooks', () => {
+  it('is checked like that of the service; a message is signed by each of two secrets', async () => {
+    const [fresh, old] = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [string, string];
+    const [trusted, own] = [await receiver('valid'), await receiver('self-signed')];
+    const target = (name: string, port: number): string =>
+      `{ name: ${name}, url: "https://localhost:${port}/", secret: "${fresh} ${old}" }`;
+    const world = await testbed({ level: 'sandbox', vendors: 5 });
+    const at = await testbed({
+      level: 'program',
+      service: world,
+      listens: true,
+      settings: `sync: { lag: 0s }\nnotify: [${target('trusted', trusted.port)}, ${target('own', own.port)}]`,
+      env: trusting,
+    });
+    const daemon = await at.serve();
+    await until(() => trusted.received.length > 0 && at.query('SELECT 1 FROM _notify_queue').length > 0);
+    const { headers, body } = trusted.received[0]!;
+    for (const secret of [fresh, old])
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
+        type: expect.stringMatching(/^vendor\./) as string,
+      });
+    await until(() => daemon.stderr().includes('certificate is signed by itself'));
+    expect(own.received).toEqual([]);
+    expect(await daemon.end(), daemon.stderr()).toBe(0);
+  });
+});
+
+/** A receiver of webhooks on this machine, with a certificate of the fixtures. */
+async function receiver(certificate: string) {
+  const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+  const key = readFileSync(certificatePath('key'));
+  const server = createServer({ key, cert: readFileSync(certificatePath(certificate)) }, (request, response) => {
+    void text(request).then((body) => {
+      received.push({ headers: request.headers, body });
+      response.writeHead(204).end();
+    });
+  });
+  return { received, port: await listen(server) };
+}
 
 it('A32 a name that no name server knows is told as such by the run and by `status`', async () => {
   // A label of 64 characters cannot be asked for, so that no question leaves this machine.

@@ -31,6 +31,16 @@ describe('targets of outgoing webhooks', () => {
     expect(inspect(targets) + JSON.stringify(targets)).not.toContain(secret);
   });
 
+  it('may have two secrets at once, while one is replaced', () => {
+    const other = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
+    const targets = notify({ url: 'https://hooks.example', secretFile: `${secret}\n${other}\n` });
+    expect(targets[0]?.secret.reveal()).toBe(`${secret} ${other}`);
+    expect(problem({ url: 'https://hooks.example', secret: `${secret} ${other} ${secret}` })).toContain(
+      'or two of them',
+    );
+    expect(problem({ url: 'https://hooks.example', secret: `${secret} whsec_c2VjcmV0` })).toContain('24 to 64 bytes');
+  });
+
   it.each([
     ['http to another machine', { url: 'http://hooks.example', secret }, 'https address'],
     ['a user in the address', { url: 'https://a:b@hooks.example', secret }, 'without user'],
