@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../../support/mirror-file.ts';
+import { ask, otherConnection } from '../../../support/mirror-file.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -39,6 +39,25 @@ describe('a mirror', () => {
     }
     expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
     expect((await line.run('vendors', 'list', ...account)).status).toBe(0);
+  });
+
+  it('K23 of no service yet is not touched by one whose first answer comes after that of another', async () => {
+    const late = await testbed({ level: 'sandbox' });
+    let requests = 0;
+    const line: Testbed<'command'> = await testbed({
+      level: 'command',
+      service: late,
+      fetch(input, init) {
+        requests += 1;
+        // Another process gets its first answer while this one waits for its own.
+        if (requests === 1)
+          otherConnection(line.database).exec("UPDATE mirror_identity SET service = 'https://first.example'");
+        return fetch(input, init);
+      },
+    });
+    const { status, stderr } = await line.run('sync', ...account);
+    expect(stderr).toContain(`mirrors https://first.example, and this is ${late.baseUrl}.`);
+    expect([status, heldBy(line)]).toEqual([78, { service: 'https://first.example', vendors: 0 }]);
   });
 
   it('K23 of an older version adopts the first service that it meets', async () => {
