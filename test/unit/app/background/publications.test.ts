@@ -130,6 +130,24 @@ describe('copies for readers', () => {
     expect(lines[0]).toContain('is a database of something else');
   });
 
+  it('with types warn of text in a time column that is not a time', async () => {
+    const { publications, path, lines, isWritten } = await publishing((at) => [
+      {
+        path: join(at, 'a.parquet'),
+        when: 'change',
+        query: "SELECT first_seen_at FROM vendors UNION ALL SELECT 'never'",
+      },
+    ]);
+    const first = isWritten(path);
+    publications.changed();
+    await first;
+    await publications.stop();
+    expect(readFileSync(path).subarray(0, 4).toString()).toBe('PAR1');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { path, texts: 1, msg: 'texts in time columns that are not times were left empty' },
+    ]);
+  });
+
   it('hold nothing up while they are copied, however long that takes, and are given up by a stop', async () => {
     const { store, folder, publications } = await publishing((at) => [{ path: join(at, 'copy.db'), when: 'change' }], {
       program: busyForEver(),
