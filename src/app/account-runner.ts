@@ -55,7 +55,7 @@ export class AccountRunner {
     const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
       log.warn(
         { account: account.id, err: asMirrorError(error) },
-        'the callbacks of an account that goes were not deleted',
+        'the callbacks of a removed account were not deleted',
       );
       return 0;
     });

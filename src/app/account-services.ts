@@ -185,7 +185,7 @@ export class AccountServices implements Service {
     this.#tokens.delete(id);
     this.#runners.delete(id);
     this.#supervisors.delete(id);
-    log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is not served any more`);
+    log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is no longer served`);
   }
 
   #build(id: string, lastRun: number | undefined): AccountRunner {
@@ -225,6 +225,6 @@ export async function nameAbandonedCallbacks(
     if (gone?.includes(accountId) ?? true)
       log.warn(
         { account: accountId, callbackid },
-        `the account ${accountId} is not served any more, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
+        `the account ${accountId} is no longer served, and callback ${callbackid} of it is still registered: \`vendor-mirror callbacks delete ${callbackid} --account ${accountId}\` deletes it`,
       );
 }

@@ -50,7 +50,7 @@ export class AccountSupervisor implements Service {
   #cautious = false;
   /** The run that began last, and when, by a clock that never jumps; Infinity while it waits to begin. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
-  /** Wall time from which silence counts where no delivery ever came. */
+  /** Wall time from which silence counts where no delivery ever arrived. */
   readonly #since: number;
 
   constructor(options: AccountSupervisorOptions) {
@@ -205,7 +205,10 @@ export class AccountSupervisor implements Service {
     const died = await installation.mirror.runs.unfinishedRuns(account.id, clock.now() - recently);
     if (died < 2) return;
     const ms = Math.min(longestCaution, firstCaution * 2 ** died);
-    log.warn({ account: account.id, died }, `${died} runs died with their process: the next one waits ${ms / 1_000} s`);
+    log.warn(
+      { account: account.id, died },
+      `${died === 1 ? 'a run' : `${died} runs`} died with the process: the next one waits ${ms / 1_000} s`,
+    );
     await sleep(clock, ms, signal);
   }
 
@@ -231,7 +234,7 @@ export class AccountSupervisor implements Service {
     const minutes = Math.round(silentFor / 60_000);
     log.warn(
       { account: account.id, missed: missedSince, minutes },
-      `sweeps found ${missedSince} changes that no delivery announced, and none came for ${minutes} minutes: the callback is renewed`,
+      `sweeps found ${missedSince} changes that no delivery announced, and no delivery came for ${minutes} minutes: the callback is renewed`,
     );
     await this.subscriptions.resendIfSilent();
   }

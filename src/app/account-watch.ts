@@ -30,7 +30,7 @@ export function createAccountWatch({ mirror, clock, log, onChange }: AccountWatc
       known = kept;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'what changed about accounts cannot be taken yet');
+      if (!isFailing) log.warn({ err: asMirrorError(error) }, 'changes of accounts cannot be applied yet');
       isFailing = true;
     }
   };

@@ -18,7 +18,7 @@ export function whereToRead({ service: { baseUrl }, connections }: Settings): st
   if (baseUrl === null || connections.size === 0)
     throw new MirrorError(
       'settings_invalid',
-      'service.baseUrl and service.auth are not set: there is nothing to read.',
+      'service.baseUrl and service.auth are not set, so there is no service to read from.',
     );
   return baseUrl;
 }

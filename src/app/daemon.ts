@@ -237,7 +237,7 @@ async function begun(settings: Settings, dependencies: InstallationDependencies)
     await refuseBadSources(settings.publish, mirror);
     const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
     await secrets.beginDaemon(epoch);
-    return { installation, doubt: wasKilled ? 'the daemon before did not stop in good order' : undefined };
+    return { installation, doubt: wasKilled ? 'the previous daemon did not stop in good order' : undefined };
   } catch (error) {
     await installation.close();
     throw error;

@@ -212,7 +212,7 @@ async function noteServed(mirror: Store, settings: Settings, log: Log): Promise<
   const { accounts, namedAccounts, connectionOf } = settings;
   const served = { accounts: namedAccounts, connectionOf, settingsFile: settingsFileOf(settings) };
   for (const account of await mirror.addAccounts(accounts, served))
-    log.warn({ account }, `the account ${account} is not in the settings any more: nothing keeps it fresh`);
+    log.warn({ account }, `the account ${account} is no longer in the settings, so nothing keeps it fresh`);
 }
 
 interface OpenedFiles {

@@ -19,12 +19,12 @@ export function operatorActions({ accounts, mirror, log }: OperatorParts): Actio
       return accounts.activeIds;
     },
     run(account, kind, approved = 0) {
-      log.info({ account, kind, approved }, 'a person asked for a run on the page');
+      log.info({ account, kind, approved }, 'a run was requested on the dashboard');
       accounts.active(account)?.ask(kind, approved);
     },
     async retry(account) {
       const marked = await mirror.deliveries.retryParked({ account });
-      log.info({ account, marked }, 'a person asked on the page to retry what was parked');
+      log.info({ account, marked }, 'a retry of parked vendors was requested on the dashboard');
       accounts.active(account)?.nudge();
       return marked;
     },

@@ -76,7 +76,7 @@ export class RequestFailureLog {
     if (!this.#unwritten.has(accountId))
       this.#log.warn(
         { account: accountId, err: asMirrorError(error) },
-        'the service answers again, but that could not be written down: status may name an error that is over',
+        'the service answers again, but this could not be recorded: status may still name the old error',
       );
     const cancel = this.#clock.timer(pause, () => this.#clean.delete(accountId));
     this.#unwritten.set(accountId, cancel);

@@ -53,7 +53,7 @@ tellErrorsAsEvents(process.stderr);
 /** Whoever closed the pipe of results, or the terminal, wants no more: that is an end, and no error. */
 process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || code === 'EIO') {
-    interruption.abort(new MirrorError('interrupted', 'Nobody reads the results any more.'));
+    interruption.abort(new MirrorError('interrupted', 'The reader of the results is gone.'));
     return;
   }
   if (lost) return;

@@ -62,7 +62,7 @@ async function openPatiently(options: Parameters<typeof Reader.open>[0]): Promis
     try {
       const reader = Reader.open(options);
       if (reader) return reader;
-      throw new ReaderError('database_unusable', `There is no file ${options.path}.`, {
+      throw new ReaderError('database_unusable', `The file ${options.path} does not exist.`, {
         hint: 'Check the path, or run `vendor-mirror sync`.',
       });
     } catch (error) {
@@ -180,7 +180,7 @@ export class Mirror {
 
   async #reading<T>(read: (query: Query) => Promise<T>): Promise<T> {
     const query: Query = (report) => {
-      if (!this.#reader.isOpen) throw new ReaderError('usage', 'The mirror was closed.');
+      if (!this.#reader.isOpen) throw new ReaderError('usage', 'The mirror is closed.');
       return this.#reader.query(report);
     };
     try {
@@ -201,11 +201,11 @@ function rows(limit: number | undefined, usual: number): number {
 function placeOf(after: string): VendorKey {
   const [, account_id, vendorid] = /^(.{1,64}):(\d{1,16})$/.exec(after) ?? [];
   if (account_id !== undefined) return { account_id, vendorid: Number(vendorid) };
-  throw new ReaderError('usage', '`after` should be the `next` of the page before.');
+  throw new ReaderError('usage', '`after` should be the `next` of the previous page.');
 }
 
 function historyGone(gone: HistoryGone): ReaderError {
   const { oldest, latest } = gone;
-  const hint = 'Take `latest`, read all vendors, and go on from it; or begin at `oldest`.';
+  const hint = 'Note `latest`, read all vendors, and continue from it; or start at `oldest`.';
   return new ReaderError('history_gone', whyGone(gone), { hint, oldest, latest });
 }

@@ -66,7 +66,7 @@ function readWorld(path: string): { heading: Heading; entries: Entry[] } | undef
   const lines = linesOf(path);
   if (!lines) return undefined;
   const [heading, ...entries] = lines.map(parse);
-  if (!isHeading(heading)) throw new MirrorError('file_unwritable', `${path} is no world of a sandbox.`);
+  if (!isHeading(heading)) throw new MirrorError('file_unwritable', `${path} is not a sandbox world.`);
   const latest = new Map<string, Entry>();
   for (const entry of entries) {
     if (entry === undefined) break;

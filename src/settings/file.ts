@@ -33,7 +33,7 @@ export function readSealedFile(path: string): string {
 
 function readText(path: string, most: number): string {
   const stats = statSync(path);
-  if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new Unfit('it is no regular file');
+  if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new Unfit('it is not a regular file');
   const bytes = Buffer.alloc(most + 1);
   const file = openSync(path, 'r');
   let length = 0;
@@ -48,7 +48,7 @@ function readText(path: string, most: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
   } catch {
-    throw new Unfit('it is no text in UTF-8');
+    throw new Unfit('it is not UTF-8 text');
   }
 }
 

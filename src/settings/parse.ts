@@ -150,10 +150,10 @@ function contradictions(settings: Shaped): Problem[] {
   if (sandbox && isReal)
     problems.push({
       path: ['sandbox'],
-      remedy: 'should be null where service.baseUrl, service.auth or connections is set',
+      remedy: 'should be null if service.baseUrl, service.auth or connections is set',
     });
   if (!isLoopback(admin.host) && admin.token === null)
-    problems.push({ path: ['admin', 'token'], remedy: 'should be set where admin.host is not this machine' });
+    problems.push({ path: ['admin', 'token'], remedy: 'should be set if admin.host is not this machine' });
   return [...problems, ...connectionProblems(settings), ...publicationProblems(settings.publish)];
 }
 
@@ -169,7 +169,7 @@ function relativePaths(shaped: Shaped): Problem[] {
   return paths.filter(([, path]) => !isAbsolute(path)).map(([path]) => ({ path, remedy: absoluteWanted }));
 }
 
-const absoluteWanted = 'should be an absolute path in this file, which counts wherever a command is run';
+const absoluteWanted = 'should be an absolute path in this file, because commands may run in any folder';
 
 const secretNames = new Set(['clientSecret', 'refreshToken', 'secret', 'token']);
 

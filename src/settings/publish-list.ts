@@ -23,7 +23,7 @@ export function publicationProblems(
         view === undefined ? 'query' : 'view',
         'should be left out for a .db, which holds the whole mirror',
       );
-    if (view !== undefined && query !== undefined) return problem('query', 'should be left out where a view is named');
+    if (view !== undefined && query !== undefined) return problem('query', 'should be left out if a view is named');
     return publish.findIndex((other) => other.path === path) < index
       ? problem('path', 'should be another file: it is named twice')
       : [];

@@ -92,7 +92,7 @@ const excludable = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'the name of a field, such as phone')
   .refine(
     (name) => !neededFields.some((needed) => needed === name),
-    `another field: ${neededFields.join(', ')} are needed to keep the mirror true`,
+    `another field: ${neededFields.join(', ')} are needed to keep the mirror correct`,
   );
 
 const publication = z.strictObject({

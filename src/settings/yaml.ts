@@ -15,26 +15,26 @@ const sentences: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) takes no anchor and no tag',
   BAD_ALIAS: 'an anchor or alias has no usable name',
   BAD_COLLECTION_TYPE: 'a tag does not fit its value',
-  BAD_DIRECTIVE: 'a line that begins with % is no known directive',
-  BAD_DQ_ESCAPE: 'a backslash in double quotes begins no known escape; write \\\\ or use single quotes',
+  BAD_DIRECTIVE: 'a line that begins with % is not a known directive',
+  BAD_DQ_ESCAPE: 'a backslash in double quotes begins an unknown escape; write \\\\ or use single quotes',
   BAD_INDENT: 'the indentation does not fit the lines above',
-  BAD_PROP_ORDER: 'an anchor or tag stands in the wrong place',
+  BAD_PROP_ORDER: 'an anchor or tag is in the wrong place',
   BAD_SCALAR_START: 'a value begins with a character that needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a value here cannot hold keys of its own; a text with ": " in it needs quotes',
   BLOCK_IN_FLOW: 'lines of keys cannot stand inside brackets',
-  DUPLICATE_KEY: 'a key stands twice in one place',
+  DUPLICATE_KEY: 'a key appears twice in one place',
   IMPOSSIBLE: 'this cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'a key is too long; a colon may be missing or misplaced',
   MISSING_CHAR: 'a character is missing, such as a comma, a colon, a bracket or a quote',
   MULTILINE_IMPLICIT_KEY: 'a key runs over several lines; a colon may be missing above',
   MULTIPLE_ANCHORS: 'a value has two anchors',
-  MULTIPLE_DOCS: 'there is more than one document; only one may stand in the file',
+  MULTIPLE_DOCS: 'there is more than one document; the file may have only one',
   MULTIPLE_TAGS: 'a value has two tags',
-  NON_STRING_KEY: 'a key is no text',
+  NON_STRING_KEY: 'a key is not text',
   RESOURCE_EXHAUSTION: 'the values are nested too deeply',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
   TAG_RESOLVE_FAILED: 'a tag (!name) is not known here; a value that begins with ! needs quotes',
-  UNEXPECTED_TOKEN: 'something stands here that YAML does not allow in this place; a value may need quotes',
+  UNEXPECTED_TOKEN: 'something is not allowed here in YAML; a value may need quotes',
 };
 
 /** Far more than settings need, and little enough to be followed. */
@@ -58,7 +58,7 @@ export function readSettingsYaml(text: string): SettingsYaml {
     deep === undefined
       ? [...document.errors, ...document.warnings].map(({ code, pos }) => `${at(pos[0])}: ${sentences[code]}`)
       : [`line ${deep}: ${sentences.RESOURCE_EXHAUSTION}`];
-  if (problems.length > 0 && /[:[,]\s*\*/.test(text)) problems.push('A value that begins with * must stand in quotes.');
+  if (problems.length > 0 && /[:[,]\s*\*/.test(text)) problems.push('A value that begins with * needs quotes.');
   if (problems.length === 0) problems.push(...aliasProblems(document, at));
   if (problems.length > 0) return { value: undefined, problems, lineOf };
   try {
@@ -110,7 +110,7 @@ function aliasProblems(document: Document, at: (offset: number) => string): stri
       const meant = alias.resolve(document);
       if (!meant) problems.push(`${place}: an alias (*name) has no anchor (&name) above it; a text needs quotes`);
       else if (ancestors.includes(meant))
-        problems.push(`${place}: an alias (*name) stands inside the value that it means`);
+        problems.push(`${place}: an alias (*name) is inside the value that it refers to`);
       return undefined;
     },
   });

@@ -51,7 +51,7 @@ export function vendorPageOf({ detail, timeline, older }: VendorHistory, now: nu
       <p class="soft">
         ${
           safeAsOf === null
-            ? 'The mirror was never complete yet.'
+            ? 'The mirror has never been complete.'
             : html`Every change up to ${clockTime(now, safeAsOf)}, ${ago(now, safeAsOf)}, is here.`
         }
         Last changed here ${ago(now, vendor.changed_at)}.

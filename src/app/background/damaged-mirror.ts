@@ -13,7 +13,7 @@ export async function quarantineDamaged(
   if (damaged)
     log.error(
       { code: 'database_corrupt', faults: damaged.faults, moved_to: damaged.to },
-      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is made from the service; history begins anew.`,
+      `${path} was damaged. It was moved to ${damaged.to}, and a new mirror is filled from the service; the history starts again.`,
     );
   return damaged !== undefined;
 }

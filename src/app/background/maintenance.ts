@@ -40,10 +40,7 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
     const { walBytes } = mirror.sizes();
     const large = walBytes > largeJournal;
     if (large && !warned)
-      log.warn(
-        { bytes: walBytes },
-        'the journal of the database grows: some program reads it and never ends its query',
-      );
+      log.warn({ bytes: walBytes }, 'the journal of the database grows: a program keeps a query open');
     warned = large;
   };
 

@@ -22,7 +22,7 @@ export const accountsAdd: Run<AddOptions> = async (call) => {
   const connection = options.connection ?? defaultConnection;
   refuseUnknown(settings, connection);
   if (!(await changeMirror(context, settings, ({ accountRegister }) => accountRegister.add(account, connection))))
-    throw new MirrorError('usage', `${account} was added before; \`vendor-mirror accounts list\` shows it.`);
+    throw new MirrorError('usage', `${account} was already added; \`vendor-mirror accounts list\` shows it.`);
   const daemon_running = isDaemonRunning(settings);
   if (options.json) printJson(context, { ok: true, account, connection, daemon_running });
   else {
@@ -50,9 +50,9 @@ export const accountsRemove: Run = async (call) => {
   if (options.json) printJson(context, { ok: true, account, callbacks, daemon_running });
   else {
     const lines = [
-      `${account} is removed. What the mirror holds of it stays, and is kept fresh no more.`,
+      `${account} is removed. Its vendors stay in the mirror, but are no longer updated.`,
       ...(daemon_running
-        ? [`The running daemon serves it no more${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
+        ? [`The running daemon no longer serves it${callbacks.length > 0 ? ', and deletes its callbacks' : ''}.`]
         : []),
       ...(daemon_running ? [] : callbacks).map(
         (id) =>
@@ -74,8 +74,8 @@ export const accountsPause: Run = async (call) => {
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {
     const text = changed
-      ? `${account} is paused: nothing is asked of the service about it, and what the service delivers is kept. \`vendor-mirror accounts resume ${account}\` ends that.`
-      : `${account} was paused before.`;
+      ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` ends that.`
+      : `${account} is already paused.`;
     print(context, withSettings(context, text));
   }
   return exitStatus.done;
@@ -92,7 +92,7 @@ export const accountsResume: Run = async (call) => {
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {
     const next = daemon_running
-      ? 'The running daemon reads what was delivered meanwhile, and sweeps.'
+      ? 'The running daemon reads the vendors that were delivered meanwhile and sweeps the account.'
       : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
     print(context, withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`));
   }

@@ -29,7 +29,7 @@ export const callbacksVerify: Run = async (call) => {
     const ours = await own(callbackid);
     const callback = await callbacks.verify(callbackid, code, { signal });
     if (!callback.verified)
-      throw new MirrorError('rejected', 'The service took the code, and still shows the callback as not verified.');
+      throw new MirrorError('rejected', 'The service accepted the code but still shows the callback as not verified.');
     await ours?.proven(code);
     return callback;
   });
@@ -46,7 +46,7 @@ export const callbacksResend: Run = async (call) => {
       await ours?.unverified();
       return callback;
     },
-    () => 'A new code is under way to that address; until it is sent back, nothing is delivered.',
+    () => 'A new code was sent to this address; nothing is delivered until it is verified.',
   );
 };
 

@@ -29,15 +29,15 @@ export async function acceptService(
   const check = 'service';
   const { mirror, serviceName } = installation;
   const { service: known } = await mirror.identity();
-  if (known === null || known === serviceName) return fine(check, `The mirror belongs to ${serviceName} already.`);
+  if (known === null || known === serviceName) return fine(check, `The mirror already belongs to ${serviceName}.`);
   const compared = await compareAll(installation, context.interrupted);
-  const facts = `The mirror belongs to ${known}. At ${serviceName}, of ${total(compared)} vendors ${compared.alike} are the same, ${compared.others} are others of the same number, ${compared.unknown} are not in the mirror.`;
+  const facts = `The mirror belongs to ${known}. At ${serviceName}, of ${total(compared)} vendors ${compared.alike} are the same, ${compared.others} are different ones with the same number, ${compared.unknown} are not in the mirror.`;
   const accepted =
     yes && !isLikely(compared)
       ? false
       : await isConfirmed(context, () => Promise.resolve(`${facts} Is it the same service?`), yes);
   if (!accepted)
-    return problem(check, new MirrorError('other_service', `${facts} It was not taken for the same service.`));
+    return problem(check, new MirrorError('other_service', `${facts} It was not accepted as the same service.`));
   await mirror.acceptService(serviceName);
   return fine(check, `${facts} From now on the mirror belongs to ${serviceName}.`);
 }

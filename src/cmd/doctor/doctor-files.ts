@@ -23,17 +23,17 @@ async function database(context: ProcessContext, settings: Settings): Promise<Ch
   const path = settings.database;
   try {
     const mirror = openMirror(context, settings);
-    if (!mirror) return warning(check, `${path} is not there: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
+    if (!mirror) return warning(check, `${path} does not exist: nothing is mirrored yet.`, 'Run `vendor-mirror sync`.');
     try {
       const faults = await mirror.faults();
       const journal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       if (faults.length === 0 && journal > largeJournal)
         return warning(
           check,
-          `${path} is sound, and its journal has grown to ${megabytes(journal)}.`,
-          'Another program holds a query open: end it, and let long reports read a copy (`publish`).',
+          `${path} is in order, but its journal has grown to ${megabytes(journal)}.`,
+          'Another program keeps a query open: end it, and run long reports on a copy (`publish`).',
         );
-      if (faults.length === 0) return fine(check, `${path} is sound, ${megabytes(mirror.bytes)}.`);
+      if (faults.length === 0) return fine(check, `${path} is in order, ${megabytes(mirror.bytes)}.`);
       return problem(check, new MirrorError('database_corrupt', `${path} is damaged: ${faults.join('; ')}.`));
     } finally {
       await mirror.close();
@@ -55,8 +55,8 @@ function secrets(settings: Settings): Checkup {
     return problem(check, asMirrorError(error));
   }
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined) return fine(check, `${path} is not there yet; it is made when it is needed.`);
-  if ((mode & 0o077) === 0) return fine(check, `${path} is for its owner alone.`);
+  if (mode === undefined) return fine(check, `${path} does not exist yet; it is created when it is needed.`);
+  if ((mode & 0o077) === 0) return fine(check, `${path} can be read only by its owner.`);
   const { exit } = catalogue.database_unusable;
   return problem(check, { message: `${path} can be read by others.`, hint: `Run: chmod 600 ${path}`, exit });
 }
@@ -74,19 +74,19 @@ async function privacy(context: ProcessContext, settings: Settings): Promise<Che
     if (held.length > 0)
       return warning(
         check,
-        `The mirror holds ${held.join(', ')} from before vendors.exclude named it.`,
+        `The mirror holds ${held.join(', ')} from before it was excluded (vendors.exclude).`,
         `Stop the daemon and run \`vendor-mirror forget --field ${held.join(' ')}\`.`,
       );
   } catch {
-    return fine(check, 'It cannot be told while the database cannot be opened.');
+    return fine(check, 'This cannot be checked while the database cannot be opened.');
   }
   if (unknown.length > 0)
     return warning(
       check,
       `vendors.exclude names ${unknown.join(', ')}, which vendor-mirror does not know.`,
-      'Check the spelling; if the service has such a field, this is as it should be.',
+      'Check the spelling; if the service has this field, ignore this warning.',
     );
-  return fine(check, exclude.length > 0 ? `Kept out: ${exclude.join(', ')}.` : 'No field is kept out of the mirror.');
+  return fine(check, exclude.length > 0 ? `Excluded: ${exclude.join(', ')}.` : 'No field is excluded.');
 }
 
 /** Less than this should be watched, in bytes. */

@@ -34,33 +34,33 @@ async function publicAddress(
   isRunning: boolean,
 ): Promise<Checkup> {
   const { publicUrl, port, host } = listener;
-  if (publicUrl === null) return fine(check, 'No listener.publicUrl is set: no webhooks, only sweeps.');
+  if (publicUrl === null) return fine(check, 'listener.publicUrl is not set: no webhooks, only sweeps.');
   const seen = await look(context, publicUrl, tokens);
   if (seen === 'ours') return fine(check, `${publicUrl} leads to the daemon of this installation.`);
   const { exit } = seen;
   if (!isRunning)
     return seen.isAnswered
       ? problem(check, {
-          message: `${publicUrl} answers, and no daemon of this installation runs.`,
-          hint: 'Another program answers there: check listener.publicUrl, and where the proxy passes it on to.',
+          message: `${publicUrl} answers, but no daemon of this installation runs.`,
+          hint: 'Another program answers there: check listener.publicUrl, and where the proxy forwards it.',
           exit,
         })
       : warning(
           check,
-          `${publicUrl} cannot be tried: no daemon of this installation runs.`,
-          'Start `vendor-mirror serve`, and ask again.',
+          `${publicUrl} cannot be checked: no daemon of this installation runs.`,
+          'Start `vendor-mirror serve`, and run `doctor` again.',
         );
   const local = await look(context, `http://${localHost(host)}:${port}`, tokens);
   if (local !== 'ours')
     return problem(check, {
       message: `The daemon does not answer on port ${port} of this machine. ${local.message}`,
-      hint: 'It may have begun with other settings: restart it. If another program has the port, stop that.',
+      hint: 'It may have started with other settings: restart it. If another program uses the port, stop that program.',
       exit,
     });
   const hint = seen.isAnswered
-    ? 'Another program, or another daemon, answers there: check listener.publicUrl, and where the proxy passes it on to.'
+    ? 'Another program, or another daemon, answers there: check listener.publicUrl, and where the proxy forwards it.'
     : (seen.remedy ??
-      'The daemon listens, and this address does not lead to it: check listener.publicUrl, the proxy, the firewall.');
+      'The daemon listens, but this address does not lead to it: check listener.publicUrl, the proxy, the firewall.');
   return problem(check, { message: seen.message, hint, exit });
 }
 

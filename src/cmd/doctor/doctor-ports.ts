@@ -12,19 +12,19 @@ export async function portCheckup({ listener, admin }: Settings): Promise<Checku
     const code = await bindingFault(host, port);
     if (code !== undefined)
       return problem(check, {
-        message: `A daemon could not listen on ${host}:${port} (${code}).`,
+        message: `The daemon could not listen on ${host}:${port} (${code}).`,
         hint: hintOf(code, name),
         exit: exitStatus.unavailable,
       });
   }
-  return fine(check, `A daemon could listen on ${listener.port} and ${admin.port}.`);
+  return fine(check, `The daemon can listen on ${listener.port} and ${admin.port}.`);
 }
 
 function hintOf(code: string, name: string): string {
   if (code === 'EADDRINUSE')
-    return `Another program listens there: stop it, or choose another ${name}.port. \`ss -ltnp\` shows which it is.`;
-  if (code === 'EACCES') return `Choose a ${name}.port above 1023; a proxy may listen on 443 and pass on to it.`;
-  return `${name}.host is no address of this machine: choose one of its own, or 127.0.0.1.`;
+    return `Another program uses this port: stop it, or choose another ${name}.port. \`ss -ltnp\` shows which program it is.`;
+  if (code === 'EACCES') return `Choose a ${name}.port above 1023; a proxy may listen on 443 and forward to it.`;
+  return `${name}.host is not an address of this machine: choose one that is, or 127.0.0.1.`;
 }
 
 async function bindingFault(host: string, port: number): Promise<string | undefined> {

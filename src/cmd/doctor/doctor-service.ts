@@ -27,7 +27,7 @@ export async function* serviceCheckups(
   }
   const { total, pages, perPage } = first;
   const skew = first.servedAt === undefined ? undefined : context.clock.now() - first.servedAt;
-  yield fine('access', `The token opens ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
+  yield fine('access', `The token can read ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));
   yield await attempt('filters', () => filters(account, first, signal));
@@ -51,25 +51,25 @@ const muchSkew = 5_000;
 
 function clock(skew: number | undefined): Checkup {
   const check = 'clock';
-  if (skew === undefined) return fine(check, 'The service does not tell its time.');
+  if (skew === undefined) return fine(check, 'The service does not send its time.');
   const seconds = Math.round(Math.abs(skew) / 1_000);
-  if (Math.abs(skew) <= muchSkew) return fine(check, 'Our clock and that of the service agree.');
+  if (Math.abs(skew) <= muchSkew) return fine(check, 'The clocks of this machine and of the service agree.');
   const direction = skew > 0 ? 'ahead of' : 'behind';
   return warning(
     check,
-    `Our clock is ${seconds} s ${direction} that of the service.`,
-    'Let the clock of this machine be set by NTP.',
+    `The clock of this machine is ${seconds} s ${direction} that of the service.`,
+    'Synchronise the clock of this machine with NTP.',
   );
 }
 
 async function paging({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
   const check = 'paging';
-  if (first.pages < 2) return fine(check, 'There is one page only: nothing to turn.');
+  if (first.pages < 2) return fine(check, 'There is only one page, so paging cannot be checked.');
   const second = await client.vendors.page(2, { signal });
   const seen = new Set(first.rows.map(({ vendorid }) => vendorid));
   if (second.page === 2 && second.rows.some(({ vendorid }) => !seen.has(vendorid)))
-    return fine(check, 'The second page is another than the first.');
-  return problem(check, new MirrorError('paging_ignored', 'The service answers the second page as the first.'));
+    return fine(check, 'The second page differs from the first.');
+  return problem(check, new MirrorError('paging_ignored', 'The service answers the second page with the first.'));
 }
 
 /** What the service makes of the parameters that nothing promises. */
@@ -81,9 +81,9 @@ async function filters({ client }: ServedAccount, first: VendorPage, signal: Abo
   const states = archived.rows.map((row) => row.vendor().vis_state);
   const isHonoured = states.every((state) => state === 2) && archived.total !== first.total;
   const found = [
-    short.rows.length <= size ? 'takes the size of a page' : `chooses the size of a page itself (${short.rows.length})`,
-    isHonoured ? 'lists vendors of one state when asked' : 'ignores the filter by state',
-    first.servedAt === undefined ? 'does not tell its time' : 'tells its time',
+    short.rows.length <= size ? 'uses the requested page size' : `chooses its own page size (${short.rows.length})`,
+    isHonoured ? 'filters vendors by state' : 'ignores the filter by state',
+    first.servedAt === undefined ? 'does not send its time' : 'sends its time',
   ];
   return fine(check, `The service ${new Intl.ListFormat('en').format(found)}.`);
 }
@@ -96,8 +96,8 @@ async function readsByNumber(
 ): Promise<Checkup> {
   const check = 'reads by number';
   const { readOne } = settings.service;
-  if (readOne === 'sweep') return fine(check, 'Not wanted: service.readOne is sweep.');
-  if (!row) return fine(check, 'There is no vendor to try it on.');
+  if (readOne === 'sweep') return fine(check, 'Not used: service.readOne is sweep.');
+  if (!row) return fine(check, 'There is no vendor to try it with.');
   try {
     await client.vendors.read(row.vendorid, { signal });
     return fine(check, `The service answers for vendor ${row.vendorid}.`);
@@ -105,9 +105,9 @@ async function readsByNumber(
     const error = asMirrorError(caught);
     if (!is(error, 'not_found', 'not_supported')) throw error;
     const { exit } = error;
-    const message = `The service lists vendor ${row.vendorid}, and does not read it by its number.`;
+    const message = `The service lists vendor ${row.vendorid}, but does not answer when it is read by number.`;
     if (readOne === 'get') return problem(check, { message, hint: 'Set service.readOne to auto or sweep.', exit });
-    return warning(check, message, 'Nothing to do: what a webhook announces is read by a sweep.');
+    return warning(check, message, 'Nothing to do: vendors named by webhooks are read by a sweep.');
   }
 }
 
@@ -115,7 +115,7 @@ async function gateways({ client }: ServedAccount, signal: AbortSignal): Promise
   const check = 'gateways';
   try {
     const listed = await client.gateways.list({ signal });
-    return fine(check, `The token opens ${counted(listed.length, 'gateway')}.`);
+    return fine(check, `The token can read ${counted(listed.length, 'gateway')}.`);
   } catch (caught) {
     const error = asMirrorError(caught);
     if (!is(error, 'access_denied')) throw error;
@@ -132,18 +132,21 @@ async function callbacks(
   const listed = await client.callbacks.list({}, { signal });
   const own = listed.filter(await isOwn(installation, id));
   if (installation.settings.listener.publicUrl === null)
-    return fine(check, `The token opens ${counted(listed.length, 'callback')}.`);
+    return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
   const [refusal] = await installation.mirror.callbacks.refusals(id);
   if (refusal) {
     return warning(
       check,
       `${refusal.event} could not be registered: ${refusal.message}`,
-      'Give the token the scope of that event, or take it out of listener.events; a running daemon tries again with each reconciliation.',
+      'Give the token the scope of that event, or remove it from listener.events; a running daemon tries again with each reconciliation.',
     );
   }
-  if (own.some(({ verified }) => verified)) return fine(check, 'A callback of ours is verified.');
-  const message = own.length === 0 ? 'None is registered by us.' : 'Ours is not verified.';
-  return warning(check, message, '`vendor-mirror serve` registers and verifies it by itself.');
+  if (own.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
+  const message =
+    own.length === 0
+      ? 'No callback of this installation is registered.'
+      : 'The callback of this installation is not verified.';
+  return warning(check, message, '`vendor-mirror serve` registers and verifies it automatically.');
 }
 
 /** Says where deliveries name what they are about in a way that costs a sweep each. */
@@ -153,8 +156,8 @@ async function callbackIds({ mirror }: Installation, accountId: string): Promise
     named &&
     warning(
       'deliveries',
-      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: what they tell of is found by a sweep, and not at once.`,
-      'Nothing to do: deliveries ask for a sweep, at most one a minute. If the service sends the id of its callback in place of the vendor, ask it for the vendor.',
+      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: their changes are found by a sweep, not at once.`,
+      'Nothing to do: such deliveries request a sweep, at most one a minute. If the service sends the id of the callback instead of the id of the vendor, ask it to send that.',
     )
   );
 }

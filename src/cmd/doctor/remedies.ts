@@ -13,12 +13,12 @@ const unknownAuthority = new Set([
 ]);
 
 const byCause: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'Check the spelling of the name, and the name server of this machine (/etc/resolv.conf).',
+  ENOTFOUND: 'Check the spelling of the name and the name server of this machine (/etc/resolv.conf).',
   EAI_AGAIN: 'Check the name server of this machine (/etc/resolv.conf), and its network.',
-  ECONNREFUSED: 'Check the port, and whether a firewall or proxy stands between.',
-  CERT_HAS_EXPIRED: 'Renew the certificate there; if it is not expired, set the clock of this machine.',
+  ECONNREFUSED: 'Check the port, and whether a firewall or proxy blocks it.',
+  CERT_HAS_EXPIRED: 'Renew the certificate of the server; if it has not expired, set the clock of this machine.',
   CERT_NOT_YET_VALID: 'Set the clock of this machine.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the name that the certificate is for.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use the host name of the certificate.',
 };
 
 /** The remedy for a connection that failed; undefined where its cause is not known. */
@@ -46,7 +46,7 @@ export function accessRemedy(error: MirrorError, settings: Settings, account: st
   const auth = settings.connections.get(connectionNameOf(settings, account));
   if (!auth) return error.hint;
   if ('accessTokenFile' in auth)
-    return `Put a fresh token into ${auth.accessTokenFile}, one line that this user may read; a running daemon reads it by itself.`;
+    return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
   if ('oauth' in auth) return 'Run `vendor-mirror login`.';
-  return 'accessToken' in auth ? 'Set a fresh token as service.auth.accessToken.' : error.hint;
+  return 'accessToken' in auth ? 'Set a new token as service.auth.accessToken.' : error.hint;
 }

@@ -31,6 +31,6 @@ export const gatewaysRemove: Run<RemoveOptions> = async (call) => {
   });
   if (options.json) printJson(context, { ok: true, account, sgid });
   else print(context, `Gateway ${sgid} is removed; only the service's own interface can enable it again.`);
-  if (error) printError(context, error, 'the mirror could not follow');
+  if (error) printError(context, error, 'the mirror could not be updated');
   return error?.exit ?? exitStatus.done;
 };

@@ -71,13 +71,13 @@ async function answerOf(
   { address, state }: AuthorizationRequest,
 ): Promise<URLSearchParams> {
   const redirect = new URL(redirectUri);
-  const open = `Open this address in a browser, and allow access:\n\n  ${address.href}\n`;
+  const open = `Open this address in a browser and allow access:\n\n  ${address.href}\n`;
   if (redirect.protocol === 'http:' && isLoopback(redirect.hostname))
     return awaitRedirect(redirect, state, context, () =>
       printNotice(context, `${open}\nWaiting for the browser to come back to ${redirectUri} …`),
     );
   printNotice(context, open);
-  const question = 'Then paste the address to which the browser was sent (or the code in it):';
+  const question = 'Then paste the address to which the browser was sent (or the code from it):';
   const text = isAnybodyThere(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
   return queryOf(text.trim(), state);
 }
@@ -116,10 +116,10 @@ function report(context: ProcessContext, connection: string, { scopes }: Authori
   const where = connection === defaultConnection ? '' : ` for the connection ${connection}`;
   print(
     context,
-    `Logged in${where}. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not say which scopes.'}`,
+    `Logged in${where}. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not report the scopes.'}`,
   );
   for (const { account, error } of access)
     if (error) printError(context, error, `the account ${account} cannot be read`);
     else print(context, `The account ${account} can be read.`);
-  if (access.length === 0) print(context, 'No account of the settings names this connection yet.');
+  if (access.length === 0) print(context, 'No account uses this connection yet.');
 }

@@ -15,8 +15,8 @@ export const logout: Run = async (call) => {
     print(
       call.context,
       forgotten
-        ? 'Logged out: the tokens are forgotten here. The service may list them until they end; withdraw them there.'
-        : 'Nobody was logged in.',
+        ? 'Logged out: the stored tokens are deleted. They stay valid in the service until they expire; revoke them there.'
+        : 'There was no login.',
     );
   return exitStatus.done;
 };

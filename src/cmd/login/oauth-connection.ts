@@ -19,7 +19,7 @@ export function oauthConnection({ connections }: Settings, named: string | undef
   if (named !== undefined && !connections.has(named))
     throw new MirrorError(
       'usage',
-      `The settings name no connection ${named}; ${names === '' ? 'none of theirs is got by logging in' : `those that are got by logging in are ${names}`}.`,
+      `The settings name no connection ${named}; ${names === '' ? 'none of them uses a login' : `those that use a login are ${names}`}.`,
     );
   const wanted = named ?? (all.length === 1 ? all[0]?.name : defaultConnection);
   const found = all.find(({ name }) => name === wanted);
@@ -29,6 +29,6 @@ export function oauthConnection({ connections }: Settings, named: string | undef
   const where = wanted === undefined || wanted === defaultConnection ? 'service.auth' : `connections.${wanted}.auth`;
   throw new MirrorError(
     'settings_invalid',
-    `${where}.oauth is not set: only such access is got by logging in. A token of your own needs no login.`,
+    `${where}.oauth is not set. Only OAuth needs a login; an access token works without one.`,
   );
 }

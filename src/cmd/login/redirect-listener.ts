@@ -34,8 +34,8 @@ export async function awaitRedirect(
           const isOurs = query.get('state') === state;
           if (isOurs) arrived(query);
           const text = isOurs
-            ? 'Go back to the terminal: vendor-mirror has its answer.'
-            : 'This is the answer to another login. Open the address that the terminal shows.';
+            ? 'Done. Return to the terminal.'
+            : 'This answer belongs to another login. Open the address that the terminal shows.';
           return Promise.resolve({ status: isOurs ? 200 : 400, headers, body: page(text) });
         },
       },

@@ -36,7 +36,7 @@ export const changes: Run<ChangesOptions> = async (call) => {
     if ('reason' in page)
       throw new MirrorError(
         'history_gone',
-        `${whyGone(page)} What is kept begins after ${page.oldest}, and ends with ${page.latest}.`,
+        `${whyGone(page)} The changes that are kept start after ${page.oldest} and end with ${page.latest}.`,
       );
     for (const change of page.changes) printJson(context, change);
     since = page.cursor;

@@ -16,7 +16,7 @@ export async function connectionsText(
     const whose = accounts === 1 ? '1 account' : `${accounts} accounts`;
     const state = failing
       ? `no access for ${took(context.clock, failing.first_at, null)}: ${visible(failing.message)}`
-      : 'no request of theirs was refused';
+      : 'no request was refused';
     return [connection, `${whose}; ${state}`];
   });
   return [[heading(context, 'Connections'), await facts(context, entries)].join('\n')];

@@ -8,6 +8,6 @@ export function silence({ account, freshness, receivedDeliveries }: AccountStatu
   const silentFor = unusuallySilentFor(receivedDeliveries, now, -Infinity);
   if (freshness.callback_verified !== 1 || silentFor === undefined) return undefined;
   const { missedSince, lastDelivery } = receivedDeliveries;
-  const silent = lastDelivery === null ? 'no delivery ever came' : `none came for ${inWords(silentFor)}`;
+  const silent = lastDelivery === null ? 'no delivery ever arrived' : `no delivery came for ${inWords(silentFor)}`;
   return `${account}: sweeps found ${missedSince} changes that no delivery announced, and ${silent}: run \`vendor-mirror doctor\`.`;
 }

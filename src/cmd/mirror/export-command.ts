@@ -21,7 +21,7 @@ export const exportTo: Run<ExportOptions> = async (call) => {
   const { view, query, format } = options;
   const toStdout = file === '-';
   if (toStdout && options.json)
-    throw new MirrorError('usage', 'With - standard output holds the rows: say --format json for rows in JSON.');
+    throw new MirrorError('usage', 'With -, the rows go to standard output: use --format json for rows in JSON.');
   const settings = loadSettings(call);
   const mirror = openMirror(context, settings);
   if (!mirror) {

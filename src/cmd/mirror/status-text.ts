@@ -52,7 +52,7 @@ function pausedFact({ account, freshness: { paused_since } }: AccountStatus, ago
   return [
     [
       'paused',
-      `${ago(paused_since)}: nothing is asked of the service, and what it delivers is kept; \`vendor-mirror accounts resume ${account}\` ends that`,
+      `${ago(paused_since)}: nothing is requested from the service, and deliveries are stored; \`vendor-mirror accounts resume ${account}\` ends that`,
     ],
   ];
 }
@@ -64,7 +64,7 @@ function vendorsText({ active, archived, deleted, unknown, suspect, missing, gon
 }
 
 function freshnessText({ safe_as_of, last_complete_sweep }: AccountStatus['freshness'], ago: Ago): string {
-  if (last_complete_sweep === null) return 'unknown: no sweep was complete yet';
+  if (last_complete_sweep === null) return 'unknown: no complete sweep yet';
   if (safe_as_of === null) return 'unknown until the next complete sweep: the clock was set back';
   const held = `holds everything up to ${safe_as_of.slice(0, 19)} UTC (${ago(safe_as_of)})`;
   return `${held}; last complete sweep ${ago(last_complete_sweep)}`;
@@ -78,7 +78,7 @@ function failingText({ requests, first_at, last_at, message }: RequestFailureRep
 
 function queueText({ queue, receivedDeliveries, parkedFor }: AccountStatus, ago: Ago): string {
   if (queue.waiting + queue.parked === 0) return 'empty';
-  const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no word was left'}`).join('; ');
+  const why = parkedFor.map(({ error, vendors }) => `${vendors} for: ${error ?? 'no cause was recorded'}`).join('; ');
   const parked = queue.parked === 0 ? 'none parked' : `${queue.parked} parked (${why})`;
   return `${queue.waiting} waiting, ${parked}; the oldest since ${ago(receivedDeliveries.oldestMark)}`;
 }
@@ -88,15 +88,15 @@ function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: Account
   const { lastDelivery, missedSince } = receivedDeliveries;
   const found = missedSince === 1 ? '1 change' : `${missedSince} changes`;
   const missed = missedSince === 0 ? '' : `; since then sweeps found ${found} that none announced`;
-  if (lastDelivery === null) return `none ever came${missed.replace('since then ', '')}`;
-  const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one came ${ago(open)}`;
-  const requested = sweepRequest.asked_at === null ? '' : `; a sweep is asked for since ${ago(sweepRequest.asked_at)}`;
+  if (lastDelivery === null) return `none ever arrived${missed.replace('since then ', '')}`;
+  const unsettled = open === null ? 'none unsettled' : `the oldest unsettled one arrived ${ago(open)}`;
+  const requested = sweepRequest.asked_at === null ? '' : `; a sweep was requested ${ago(sweepRequest.asked_at)}`;
   const ids = sweepRequest.callback_ids;
   const named =
     ids === 0
       ? ''
-      : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each asks for a sweep`;
-  return `the last came ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
+      : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each requests a sweep`;
+  return `the last arrived ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
 }
 
 function callbackText({ event, uri, verified, checked_at }: ReportedCallback, ago: Ago): string {

@@ -52,14 +52,14 @@ function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules)
       old.length,
       Number.isFinite(longest)
         ? `changes of the last ${inWords(longest)} may be missing`
-        : 'the clock was set back, so nobody knows how old it is',
+        : 'the clock was set back, so its age is unknown',
     );
   }
   const asOf = asOfAll(reports);
   const moment = asOf === undefined ? '' : ` as of ${asOf.slice(0, 19)} UTC, ${age({ now: () => now }, asOf)}`;
   const trouble = reports.find(({ failing }) => failing !== null)?.failing;
   const failing = trouble
-    ? `the service has not answered as it should, since ${age({ now: () => now }, trouble.first_at)}; `
+    ? `the service has not answered correctly since ${age({ now: () => now }, trouble.first_at)}; `
     : '';
   const isQuiet = toDo.length === 0 && !trouble;
   return { tone: isQuiet ? 'green' : 'yellow', words: `Right${moment}; ${failing}${further(toDo)}.` };
@@ -68,8 +68,8 @@ function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules)
 function unfinishedText(accounts: readonly AccountStatus[], now: number): string {
   const running = accounts.flatMap(({ runs }) => runs.find(({ outcome }) => outcome === 'running') ?? [])[0];
   return running
-    ? `a first sweep is under way, begun ${age({ now: () => now }, running.started_at)}`
-    : 'no sweep was complete yet';
+    ? `the first sweep is running, started ${age({ now: () => now }, running.started_at)}`
+    : 'no complete sweep yet';
 }
 
 /** The words, in their colour on a terminal that can and wants it. */

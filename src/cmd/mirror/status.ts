@@ -101,7 +101,7 @@ function accountsOf(settings: Settings): string[] {
 /** What is said of an account that the mirror holds and no settings name any more. */
 function adviceOfLeft({ account, callbacks }: AccountStatus): string {
   const [callback] = callbacks;
-  const what = `${account} is not in the settings any more: nothing keeps it fresh`;
+  const what = `${account} is no longer in the settings, so nothing keeps it fresh`;
   return callback
     ? `${what}, and its callback is still registered: run \`vendor-mirror callbacks delete ${callback.callbackid} --account ${account}\`.`
     : `${what}.`;

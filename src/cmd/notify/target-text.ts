@@ -29,9 +29,7 @@ function lineOf({ clock }: ProcessContext, target: TargetStatus): string {
 export function adviceForTargets(targets: readonly TargetStatus[], now: number): string[] {
   return targets.flatMap((target) =>
     target.state === 'not in the settings'
-      ? [
-          `${target.target} is not in the settings any more: \`vendor-mirror notify forget ${target.target}\` forgets it.`,
-        ]
+      ? [`${target.target} is no longer in the settings: \`vendor-mirror notify forget ${target.target}\` deletes it.`]
       : targetAdvice(target, now),
   );
 }

@@ -61,10 +61,10 @@ export function webAddress(text: string): string {
   if (!url)
     throw new MirrorError(
       'usage',
-      'The address must be a whole https (or http) one, such as https://hooks.example.com/inbox.',
+      'The address must be complete, with https (or http), such as https://hooks.example.com/inbox.',
     );
   if (url.username || url.password || url.hash)
-    throw new MirrorError('usage', 'The address must be one without user, password and fragment.');
+    throw new MirrorError('usage', 'The address must not have a user, a password or a fragment.');
   return text;
 }
 

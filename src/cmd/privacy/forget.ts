@@ -29,7 +29,7 @@ export const forget: Run<ForgetFlags> = async (call) => {
   const settings = loadSettings(call);
   const { field, vendor, undo, yes } = options;
   if (!field && vendor === undefined)
-    throw new MirrorError('usage', 'Say what is to be forgotten: --field NAME, or --vendor N.');
+    throw new MirrorError('usage', 'Name what to forget: --field NAME or --vendor N.');
   if (field) refuseFields(field, settings);
   const isThere = await queryMirror(context, settings, () => true);
   if (!isThere) return exitStatus.done;
@@ -47,7 +47,10 @@ export const forget: Run<ForgetFlags> = async (call) => {
 function refuseFields(fields: readonly string[], { vendors: { exclude } }: Settings): void {
   const needed = fields.filter((field) => neededFields.some((name) => name === field));
   if (needed.length > 0)
-    throw new MirrorError('usage', `${list.format(needed)} cannot be forgotten: no mirror is kept true without.`);
+    throw new MirrorError(
+      'usage',
+      `${list.format(needed)} cannot be forgotten: the mirror cannot be kept correct without.`,
+    );
   const kept = fields.filter((field) => !exclude.includes(field));
   if (kept.length > 0)
     throw new MirrorError(
@@ -75,7 +78,7 @@ async function forgetFields(call: Call, settings: Settings, fields: readonly str
   if (options.json) printJson(context, { ok: true, fields, vendors, versions, copies });
   else {
     const held = `${counted(vendors, 'vendor')} and ${counted(versions, 'earlier version')}`;
-    print(context, `${list.format(fields)}: taken out of ${held}, and the file overwritten.`);
+    print(context, `${list.format(fields)}: removed from ${held}, and the file was overwritten.`);
     noticeCopies(call, copies);
   }
   return exitStatus.done;
@@ -89,7 +92,7 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
   const copies = olderCopies(settings.database, pathsOf(settings));
   if (options.json) printJson(context, { ok: true, account, vendorid, copies });
   else {
-    print(context, `Vendor ${vendorid} of ${account} is forgotten, and the file overwritten.`);
+    print(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
     printNotice(
       context,
       `The service still has it; no sweep and no webhook brings it back until \`vendor-mirror forget --undo --vendor ${vendorid} --account ${account}\`.`,
@@ -104,7 +107,7 @@ async function readmit(call: Call, settings: Settings, vendorid: number): Promis
   const account = oneAccount(settings);
   const wasForgotten = await changeMirror(context, settings, ({ vendors }) => vendors.mirrorAgain(account, vendorid));
   if (!wasForgotten)
-    throw new MirrorError('unknown_vendor', `The mirror was not told to forget vendor ${vendorid} of ${account}.`);
+    throw new MirrorError('unknown_vendor', `The mirror has not forgotten vendor ${vendorid} of ${account}.`);
   if (options.json) printJson(context, { ok: true, account, vendorid });
   else print(context, `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`);
   return exitStatus.done;
@@ -130,6 +133,6 @@ function pathsOf({ publish }: Settings): string[] {
 }
 
 function noticeCopies({ context }: Call, copies: readonly string[]): void {
-  printNotice(context, 'Exports, backups, and what receivers and readers of changes were sent before, keep it.');
-  for (const copy of copies) printNotice(context, `It may still stand in ${copy}.`);
+  printNotice(context, 'Exports, backups, and what was sent to receivers and readers of changes still have it.');
+  for (const copy of copies) printNotice(context, `It may still be in ${copy}.`);
 }

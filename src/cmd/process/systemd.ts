@@ -16,7 +16,7 @@ export function tellSupervisor(
   if (!NOTIFY_SOCKET) return;
   // Node.js has no datagrams over Unix sockets. The rest of the environment may hold secrets.
   execFile('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, timeout: notifyTimeout }, (error) => {
-    if (error) log.warn({ err: error }, `systemd could not be told ${state}`);
+    if (error) log.warn({ err: error }, `systemd could not be notified: ${state}`);
   });
 }
 

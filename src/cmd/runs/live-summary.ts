@@ -55,7 +55,7 @@ export class LiveSummary {
     if (this.#state !== 'watching') return;
     this.#state = 'stopping';
     this.#cancel();
-    this.#block.show(['Stopping. Ctrl-C again ends it at once.']);
+    this.#block.show(['Stopping. Press Ctrl-C again to stop at once.']);
   }
 
   /** Leaves one line, or none where something else says why it ended. */

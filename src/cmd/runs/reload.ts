@@ -25,14 +25,11 @@ export async function reload(call: Call, { daemon, started, inUse, log }: Reload
     // The token of the built-in sandbox stands in no settings.
     const connections = inUse.sandbox === null ? read.connections : inUse.connections;
     await daemon.use({ ...read, connections });
-    log.info('SIGHUP: the settings and the tokens were read again, callbacks are looked after');
+    log.info('SIGHUP: settings and tokens were read again, callbacks are checked');
     const keys = changedKeys(started, read);
     if (keys.length > 0)
-      log.warn(
-        { keys },
-        `SIGHUP: these settings differ from those of the start, and need a new one: ${keys.join(', ')}`,
-      );
+      log.warn({ keys }, `SIGHUP: these settings have changed and need a restart: ${keys.join(', ')}`);
   } catch (error) {
-    log.error({ err: error }, 'SIGHUP: the settings cannot be used; the old ones stay');
+    log.error({ err: error }, 'SIGHUP: the new settings cannot be used; the old ones stay');
   }
 }

@@ -188,7 +188,7 @@ function welcome(settings: Settings, context: ProcessContext): DaemonDependencie
     void printFirstQuery(context, settings, { rows: true }).then(() =>
       print(
         context,
-        `\nThe sandbox goes on changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
+        `\nThe sandbox keeps changing. Dashboard: ${publicUrl ?? `http://${host}:${port}`}   Stop: Ctrl-C\n`,
       ),
     );
   };

@@ -53,10 +53,10 @@ export async function serviceOf(
     if (address) return { ...reached(settings, address), stop: () => Promise.resolve() };
     const waited = context.clock.monotonic() - begun;
     if (waited > givenUpAfter)
-      throw new MirrorError('database_locked', `Another command works with the sandbox of ${settings.database}.`);
+      throw new MirrorError('database_locked', `Another command uses the sandbox of ${settings.database}.`);
     if (waited > noticeAfter && !noticed) {
       noticed = true;
-      printNotice(context, `Another command works with the sandbox of ${settings.database}; waiting for it.`);
+      printNotice(context, `Another command uses the sandbox of ${settings.database}; waiting for it.`);
     }
     await sleep(context.clock, pollEvery, context.interrupted);
   }

@@ -131,7 +131,7 @@ async function lockWorld(file: string | undefined): Promise<{ close(): unknown }
   if (file === undefined) return undefined;
   const { lockFile } = await import('../../store/files/side-lock.ts');
   const lock = lockFile(`${file}.lock`);
-  if (!lock) throw new MirrorError('database_locked', `Another process works with the world in ${file}.`);
+  if (!lock) throw new MirrorError('database_locked', `Another process uses the world in ${file}.`);
   return lock;
 }
 

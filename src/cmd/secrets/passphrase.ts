@@ -28,7 +28,7 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
 export async function knownPassphrase(context: ProcessContext, { passphraseFile }: PassphraseOptions): Promise<Secret> {
   if (passphraseFile !== undefined) return fromFile(passphraseFile);
   if (!isAnybodyThere(context))
-    throw new MirrorError('usage', 'There is no terminal to ask for the passphrase on: say --passphrase-file FILE.');
+    throw new MirrorError('usage', 'There is no terminal to ask for the passphrase: use --passphrase-file FILE.');
   return notEmpty(await prompt(context, 'The passphrase:', { hidden: true }));
 }
 

@@ -57,8 +57,7 @@ function refuseNoAccounts({ accounts, database }: Settings): void {
 }
 
 function settingsFile(context: ProcessContext, { config, sandbox }: CommonOptions): string {
-  if (config !== undefined && sandbox)
-    throw new MirrorError('usage', 'Either -c names the settings, or --sandbox stands for them, not both.');
+  if (config !== undefined && sandbox) throw new MirrorError('usage', '-c and --sandbox cannot be used together.');
   const named = config ?? (sandbox ? undefined : context.env['VENDOR_MIRROR_CONFIG'] || machineSettings(context));
   if (named !== undefined) return named;
   if (!sandbox)
@@ -95,7 +94,7 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
   const problems = named.flatMap(({ key, path, own }) => {
     const what = ownFileAt(path, own);
     if (what !== undefined) return [`${key}: is ${what}; it should be another file`];
-    return isNotRegularFile(path) ? [`${key}: is no regular file`] : [];
+    return isNotRegularFile(path) ? [`${key}: is not a regular file`] : [];
   });
   if (problems.length > 0)
     throw new MirrorError(

@@ -6,5 +6,8 @@ import { MirrorError } from '../../domain/errors.ts';
 export function oneAccount({ accounts }: Settings): string {
   const [account, ...others] = accounts;
   if (account !== undefined && others.length === 0) return account;
-  throw new MirrorError('usage', `The settings name several accounts (${accounts.join(', ')}): say --account ID.`);
+  throw new MirrorError(
+    'usage',
+    `The settings name several accounts (${accounts.join(', ')}): choose one with --account ID.`,
+  );
 }

@@ -11,7 +11,7 @@ export function unpaused(context: ProcessContext, settings: Settings): Settings 
   const [first] = left;
   if (first === undefined) return settings;
   if (isRestricted)
-    throw new MirrorError('usage', `${first} is paused: \`vendor-mirror accounts resume ${first}\` has it mirrored.`);
-  printNotice(context, `Left out, because they are paused: ${left.join(', ')}.`);
+    throw new MirrorError('usage', `${first} is paused: \`vendor-mirror accounts resume ${first}\` resumes it.`);
+  printNotice(context, `Skipped because they are paused: ${left.join(', ')}.`);
   return { ...settings, accounts: accounts.filter((account) => !paused.has(account)) };
 }

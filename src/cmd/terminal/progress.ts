@@ -68,5 +68,5 @@ function lines(account: string, context: ProgressContext): Progress {
 }
 
 function passText({ pass }: SweepProgress): string {
-  return pass > 1 ? `, walk ${pass}: the list moves` : '';
+  return pass > 1 ? `, walk ${pass}: the list is changing` : '';
 }

@@ -65,6 +65,6 @@ export async function isConfirmed(
 ): Promise<boolean> {
   if (yes) return true;
   if (!isAnybodyThere(context))
-    throw new MirrorError('usage', 'This waits for a confirmation, and there is no terminal to ask on: say --yes.');
+    throw new MirrorError('usage', 'This needs a confirmation, and there is no terminal to ask on: use --yes.');
   return /^y(es)?$/i.test((await prompt(context, `${await question()} [y/N]`, { hidden: false })).trim());
 }

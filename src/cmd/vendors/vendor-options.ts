@@ -64,7 +64,7 @@ export async function givenFields(
     ([name, value]) => exclusion(name, excluded) ?? problemOf(name, value) ?? [],
   );
   if (problems.length > 0) throw new MirrorError('usage', problems.join('\n'));
-  if (Object.keys(fields).length === 0) throw new MirrorError('usage', 'No fields are named: say --set or --file.');
+  if (Object.keys(fields).length === 0) throw new MirrorError('usage', 'No fields are given: use --set or --file.');
   return fields;
 }
 
@@ -84,7 +84,7 @@ function setField(pair: string): [name: string, value: unknown] {
   if (at < 1) throw new MirrorError('usage', `--set takes name=value, not "${visible(pair)}".`);
   const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
   if (isDamaged(pair))
-    throw new MirrorError('usage', `--set ${visible(name)} holds what is no UTF-8 text; is the terminal set to UTF-8?`);
+    throw new MirrorError('usage', `--set ${visible(name)} is not UTF-8 text; is the terminal set to UTF-8?`);
   if (name === 'tax_defaults') return [name, parsed(text, `--set ${name}`)];
   const isWord = text === 'null' || (name === 'is_1099' && /^(true|false)$/.test(text));
   return [name, isWord ? (JSON.parse(text) as unknown) : text];
@@ -98,7 +98,7 @@ async function fileFields(context: ProcessContext, file: string): Promise<object
   );
   const fields = isObject(document) && isObject(document['bill_vendor']) ? document['bill_vendor'] : document;
   if (isObject(fields)) return fields;
-  throw new MirrorError('usage', `${file} holds no JSON object of fields.`);
+  throw new MirrorError('usage', `${file} does not contain a JSON object of fields.`);
 }
 
 function bytesOf(file: string): Uint8Array {

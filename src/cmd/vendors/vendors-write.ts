@@ -113,6 +113,6 @@ async function write(
 function refusedFields(vendorid: number, fields: readonly string[]): MirrorError {
   return new MirrorError(
     'not_taken',
-    `The service did not take ${list.format(fields)}: it shows vendor ${vendorid} with something else there.`,
+    `The service did not accept ${list.format(fields)}: it shows vendor ${vendorid} with other values.`,
   );
 }

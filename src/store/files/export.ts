@@ -80,7 +80,7 @@ function refuseOthers(target: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(target, own);
   if (ours !== undefined) no(`is ${ours}`);
-  if (isNotRegularFile(target)) no('is no regular file');
+  if (isNotRegularFile(target)) no('is not a regular file');
   if (!existsSync(target) || !isDatabase(target)) return;
   if (!isMirror(target)) no('is a database of something else');
   if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon keeps');

@@ -54,7 +54,7 @@ export function resolvedPath(path: string, links = 0): string {
 /** The same limit as the kernel's. */
 const mostLinks = 40;
 
-/** Whether something is there that is no regular file: a device, a folder, a pipe. */
+/** Whether something is there that is not a regular file: a device, a folder, a pipe. */
 export function isNotRegularFile(path: string): boolean {
   return stats(path)?.isFile() === false;
 }

@@ -81,7 +81,7 @@ function refuseTarget(target: string, own: OwnFiles): void {
   };
   const ours = ownFileAt(target, own);
   if (ours !== undefined) no(`is ${ours}`);
-  if (isNotRegularFile(target)) no('is no regular file');
+  if (isNotRegularFile(target)) no('is not a regular file');
   if (existsSync(target) && !isSealed(readFileSync(target, 'latin1')))
     no('is there already, and is no export of secrets');
 }

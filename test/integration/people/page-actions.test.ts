@@ -38,5 +38,5 @@ it('runs what is asked for, as the commands do, and believes absences only as fa
   await believed;
   expect(lastRun(at)).toMatchObject({ kind: 'reconcile', outcome: 'complete' });
   expect(at.query(`SELECT count(*) AS gone FROM vendors WHERE presence = 'gone'`)).toEqual([{ gone: 25 }]);
-  expect(at.log.map(({ msg }) => msg)).toContain('a person asked for a run on the page');
+  expect(at.log.map(({ msg }) => msg)).toContain('a run was requested on the dashboard');
 });

@@ -77,7 +77,7 @@ describe('login', () => {
     const out = await at.run('logout');
     expect([out.status, out.stdout]).toEqual([0, expect.stringMatching(/^Logged out/)]);
     expect((await at.run('sync')).status).toBe(77);
-    expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+    expect((await at.run('logout')).stdout).toBe('There was no login.\n');
   });
 
   it('writes a settings file where there is none: doctor, sync and serve go on from there, to a verified webhook', async () => {
@@ -180,7 +180,7 @@ describe('login', () => {
       expect.stringMatching(/^Logged in for the connection main\. Scopes: .*\nThe account 6BApk can be read\.\n/),
     ]);
     expect((await at.run('sync')).status).toBe(0);
-    expect((await at.run('logout')).stdout).toBe('Nobody was logged in.\n');
+    expect((await at.run('logout')).stdout).toBe('There was no login.\n');
     expect((await at.run('logout', 'main')).stdout).toMatch(/^Logged out/);
     const after = await at.run('sync');
     expect([after.status, after.stderr]).toEqual([

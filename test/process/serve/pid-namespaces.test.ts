@@ -56,7 +56,7 @@ describe.skipIf(isMissing(refused))('in containers, where every process is proce
       await daemon.end('SIGKILL');
     }
     const daemon = contained(at, 'serve');
-    await daemon.logged('2 runs died with their process: the next one waits 4 s');
+    await daemon.logged('2 runs died with the process: the next one waits 4 s');
     await daemon.end('SIGKILL');
     // Of the locks of those that died, only the latest can be left.
     expect(readdirSync(at.folder).filter((name) => name.startsWith('vendors.db.lock-'))).toHaveLength(1);

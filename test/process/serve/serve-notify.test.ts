@@ -40,7 +40,7 @@ describe('systemd', () => {
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder() };
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
     const daemon = await at.serve();
-    await daemon.logged('systemd could not be told READY=1');
+    await daemon.logged('systemd could not be notified: READY=1');
     expect(await daemon.end()).toBe(0);
   });
 

@@ -40,10 +40,10 @@ describe('accounts', () => {
     expect(await line.run('accounts', 'remove', 'third')).toMatchObject({
       status: 0,
       stdout:
-        'third is removed. What the mirror holds of it stays, and is kept fresh no more.\n' +
+        'third is removed. Its vendors stay in the mirror, but are no longer updated.\n' +
         'Its callback 2001 is still registered: `vendor-mirror callbacks delete 2001 --account third` deletes it.\n',
     });
-    expect((await line.run('sync')).stderr).toContain('third is not in the settings any more');
+    expect((await line.run('sync')).stderr).toContain('third is no longer in the settings');
     expect(ask(line.database, 'SELECT count(*) FROM vendors')).toEqual(held);
     expect((await line.run('accounts', 'list')).stdout).not.toContain('third');
     expect((await line.run('vendors', 'list', '--account', 'third')).status).toBe(0);
@@ -59,7 +59,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     for (const [argv, said] of [
       [['add', '6BApk'], 'The settings name 6BApk: change `accounts` there'],
       [['remove', '6BApk'], 'The settings name 6BApk: change `accounts` there'],
-      [['add', 'third'], 'third was added before'],
+      [['add', 'third'], 'third was already added'],
       [['remove', 'fourth'], 'fourth was not added'],
       [['add', 'fourth', '--connection', 'paris'], 'no connection paris; they have default, berlin'],
       [['add', 'four th'], 'should be an account id'],
@@ -89,7 +89,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     expect((await line.run('sync', '--json')).status).toBe(0);
     expect((await line.run('accounts', 'remove', 'third')).status).toBe(0);
     expect((await line.run('sync')).status).toBe(78);
-    expect((await line.run('status', '--account', 'third')).stdout).toContain('third is not in the settings any more');
+    expect((await line.run('status', '--account', 'third')).stdout).toContain('third is no longer in the settings');
   });
 
   it('of the settings win over those of the same name that were added', async () => {
@@ -110,15 +110,15 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       service: { account: ['6BApk', 'third'] },
       settings: 'accounts: [6BApk, third]',
     });
-    expect((await line.run('accounts', 'pause', 'third')).stdout).toContain('third is paused: nothing is asked');
+    expect((await line.run('accounts', 'pause', 'third')).stdout).toContain('third is paused: nothing is requested');
     expect(await line.run('accounts', 'pause', 'third')).toMatchObject({
       status: 0,
-      stdout: 'third was paused before.\n',
+      stdout: 'third is already paused.\n',
     });
     for (const command of ['sync', 'reconcile', 'verify']) {
       const { status, stdout, stderr } = await line.run(command, '--json');
       expect([command, status, stdout.includes('third')]).toEqual([command, 0, false]);
-      expect(stderr).toContain('Left out, because they are paused: third.');
+      expect(stderr).toContain('Skipped because they are paused: third.');
       expect(await line.run(command, '--account', 'third')).toMatchObject({
         status: 64,
         stderr: saying('third is paused: `vendor-mirror accounts resume third'),
@@ -127,7 +127,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     const told = await line.run('status');
     expect(told.stdout).toContain('; nothing needs you; third is paused.');
     expect(told.stdout).toContain(
-      'ago: nothing is asked of the service, and what it delivers is kept; `vendor-mirror accounts resume third`',
+      'ago: nothing is requested from the service, and deliveries are stored; `vendor-mirror accounts resume third`',
     );
     expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({
       advice: [],
@@ -172,7 +172,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       );
       await line.run('accounts', 'pause', 'third');
       expect((await line.run('accounts', 'resume', 'third')).stdout).toBe(
-        'third is resumed. The running daemon reads what was delivered meanwhile, and sweeps.\n',
+        'third is resumed. The running daemon reads the vendors that were delivered meanwhile and sweeps the account.\n',
       );
       const uri = 'https://mirror.example.com/webhooks/third/';
       const callback = { callbackid: 2001, event: 'bill_vendor', uri, verified: 1, checked_at: '' };

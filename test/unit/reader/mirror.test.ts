@@ -48,7 +48,7 @@ describe('openMirror', () => {
     for (let attempt = 0; attempt < 2; attempt++)
       expect(await refusal(openMirror(path))).toMatchObject({
         code: 'database_unusable',
-        message: `There is no file ${path}.`,
+        message: `The file ${path} does not exist.`,
       });
   });
 
@@ -207,7 +207,7 @@ describe('a mirror that is read', () => {
     expect(await refusal(mirror.changes({ since: 'yesterday' }))).toMatchObject({ code: 'usage' });
     mirror.close();
     mirror.close();
-    expect(await refusal(mirror.vendors())).toMatchObject({ code: 'usage', message: 'The mirror was closed.' });
+    expect(await refusal(mirror.vendors())).toMatchObject({ code: 'usage', message: 'The mirror is closed.' });
   });
 });
 

@@ -103,7 +103,7 @@ describe('a world that is kept', () => {
   it('K22 is never taken for a file that is something else', () => {
     const file = place();
     writeFileSync(file, 'accounts: [6BApk]\n');
-    expect(() => openWorldFile(file, 'x')).toThrow(`${file} is no world of a sandbox.`);
+    expect(() => openWorldFile(file, 'x')).toThrow(`${file} is not a sandbox world.`);
     expect(readFileSync(file, 'utf8')).toBe('accounts: [6BApk]\n');
     expect(() => openWorldFile(join(file, 'below'), 'x')).toThrow(expect.objectContaining({ code: 'file_unwritable' }));
   });

@@ -237,7 +237,7 @@ describe('publish', () => {
     ['[{ path: a.db, form: csv }]', 'publish.0.form: unknown key'],
     ['[{ path: a.db, format: xls }]', 'publish.0.format: should be one of db, csv, json, ndjson'],
     ['[{ path: a.db, view: payables }]', 'publish.0.view: should be left out for a .db'],
-    ['[{ path: a.csv, view: payables, query: SELECT 1 }]', 'publish.0.query: should be left out where a view is named'],
+    ['[{ path: a.csv, view: payables, query: SELECT 1 }]', 'publish.0.query: should be left out if a view is named'],
     ['[{ path: a.csv }, { path: a.csv }]', 'publish.1.path: should be another file: it is named twice'],
   ])('%s is refused', (text, problem) => {
     expect(() => publish(text)).toThrow(problem);

@@ -52,16 +52,16 @@ export function clockTime(now: number, moment: string): string {
 
 /** What a sweep met, in words that follow a number. */
 export const findingWords: Readonly<Record<FindingKind, string>> = {
-  missed_create: 'created, and no delivery said so',
-  missed_update: 'changed, and no delivery said so',
-  missed_delete: 'deleted, and no delivery said so',
-  missed_restore: 'restored, and no delivery said so',
-  balance_only: 'moved only in balance, which no delivery announces',
-  in_flight: 'changed so lately that a delivery may still come',
+  missed_create: 'created, and no delivery announced it',
+  missed_update: 'changed, and no delivery announced it',
+  missed_delete: 'deleted, and no delivery announced it',
+  missed_restore: 'restored, and no delivery announced it',
+  balance_only: 'changed only in its balance, which no delivery announces',
+  in_flight: 'changed so recently that a delivery may still arrive',
   vanished: 'vanished from the list',
   field_drift: 'report of fields that appeared or disappeared',
-  record_rejected: 'could not be used, and was set aside',
-  count_mismatch: 'counted otherwise than shown',
+  record_rejected: 'could not be used and was recorded',
+  count_mismatch: 'shows another number of vendors than it counts',
   unreadable: 'could not be read',
-  breaker: 'hold on absences, until a person judges them',
+  breaker: 'waits with absences until a person approves them',
 };

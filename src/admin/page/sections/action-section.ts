@@ -16,7 +16,7 @@ interface Button {
 export function actionSection(health: AccountHealth, mayAct: boolean): Html {
   const { account } = health.facts;
   return html`<section id="actions" aria-labelledby="actions-title">
-    <h2 id="actions-title">Ask for something</h2>
+    <h2 id="actions-title">Actions</h2>
     ${
       health.isPaused
         ? html`<p class="soft">${sentence(`Paused: \`vendor-mirror accounts resume ${account}\` comes first.`)}</p>`
@@ -50,7 +50,7 @@ function buttonsOf({ facts, error }: AccountHealth): Button[] {
     {
       action: 'reconcile',
       name: 'Reconcile now',
-      words: `Reads the whole list of ${account} and records every difference it meets. Nothing is written to the service.`,
+      words: `Reads the whole list of ${account} and records every difference. Nothing is written to the service.`,
     },
     {
       action: 'sync',
@@ -61,7 +61,7 @@ function buttonsOf({ facts, error }: AccountHealth): Button[] {
       ? [
           {
             action: 'retry',
-            name: 'Retry what is parked',
+            name: 'Retry parked vendors',
             words: `Reads ${counted(queue.parked, 'vendor')} again that could not be read.`,
           } as const,
         ]
@@ -71,7 +71,7 @@ function buttonsOf({ facts, error }: AccountHealth): Button[] {
           {
             action: 'approve',
             name: 'Approve absences',
-            words: `The list of ${account} does not show many vendors that the mirror holds. Look at the service first. Up to so many are then believed to be gone, if a reading of each agrees.`,
+            words: `The list of ${account} does not show many vendors that the mirror holds. Check the service first. Then up to this many are marked gone, if reading each one confirms it.`,
             number: Math.max(1, absent),
           } as const,
         ]

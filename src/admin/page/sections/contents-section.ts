@@ -14,17 +14,17 @@ export function contentsSection(facts: AccountFacts, figures: Figures | null): H
   return html`<section id="contents" aria-labelledby="contents-title">
     <h2 id="contents-title">What is in it</h2>
     ${states(facts)}
-    ${figures === null ? html`<p class="soft">What is owed is being added up.</p>` : owed(figures.money)}
+    ${figures === null ? html`<p class="soft">What is owed is being calculated.</p>` : owed(figures.money)}
   </section>`;
 }
 
 function states({ counts }: AccountFacts): Html {
   const { active, archived, deleted, unknown, suspect, missing, gone } = vendorCounts(counts);
   const rare: readonly (readonly [string, number, string])[] = [
-    ['State unknown', unknown, 'The service did not tell their state'],
-    ['Suspect', suspect, 'Not in the last list; being looked at'],
-    ['Missing', missing, 'In no list any more'],
-    ['Gone', gone, 'The service says they do not exist any more'],
+    ['State unknown', unknown, 'The service did not report their state'],
+    ['Suspect', suspect, 'Not in the last list; being checked'],
+    ['Missing', missing, 'No longer in any list'],
+    ['Gone', gone, 'The service says they no longer exist'],
   ];
   return html`<dl class="tiles">
     ${tile('Active', count(active), 'vendors', 'main')} ${tile('Archived', count(archived), 'vendors')}

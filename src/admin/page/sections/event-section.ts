@@ -20,14 +20,14 @@ export function eventSection(facts: AccountFacts, figures: Figures | null, now: 
 function today({ today: { created, changed } }: Figures): Html {
   const words =
     created + changed === 0
-      ? 'Nothing has changed here today (UTC).'
+      ? 'Nothing has changed today (UTC).'
       : `Today (UTC): ${counted(created, 'new vendor')}, ${counted(changed, 'change')}.`;
   return html`<p class="today">${words}</p>`;
 }
 
 function found(lines: readonly FoundFigure[], account: string, now: number): Html {
   return html`<div>
-    <h3>What sweeps met</h3>
+    <h3>Differences found by sweeps</h3>
     ${lines.length === 0 ? html`<p class="soft">No difference yet.</p>` : null}
     <ul class="plain found">
       ${lines.map(

@@ -24,7 +24,7 @@ export function pulse(facts: PulseFacts, now: number): Pulse {
   if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: changes are found that no delivery announced' };
   const missed = missedAfter(facts);
   if (missed > 0) {
-    const since = lastDelivery === null ? 'no delivery ever came, and' : 'since the last delivery';
+    const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
     const words = `Doubtful: ${since} sweeps found ${counted(missed, 'change')} that should have been announced`;
     return { tone: 'fair', words };
   }
@@ -35,7 +35,7 @@ export function pulse(facts: PulseFacts, now: number): Pulse {
   const silent = `Quiet for ${inWords(silentFor)}: the callback is verified`;
   return (freshness.last_complete_sweep ?? '') > lastDelivery
     ? { tone: 'good', words: `${silent}, and no sweep found a change that should have been announced` }
-    : { tone: 'fair', words: `${silent}, but no sweep was complete since: nobody knows what was missed` };
+    : { tone: 'fair', words: `${silent}, but there was no complete sweep since, so missed changes are unknown` };
 }
 
 /** Changes that sweeps found on the days after that of the last delivery, and that no delivery announced. */

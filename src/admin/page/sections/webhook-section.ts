@@ -34,7 +34,7 @@ function missedWords(days: readonly WebhookDay[]): string {
   const changes = missed + add((day) => day.announced_changes);
   const late = add((day) => day.late_deliveries);
   const longest = Math.max(0, ...shown.map((day) => day.latest_seconds ?? 0));
-  if (changes === 0) return `In ${daysDrawn} days no sweep met a change, announced or missed.`;
+  if (changes === 0) return `In ${daysDrawn} days there was no change, announced or missed.`;
   const lost =
     missed === 0
       ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`

@@ -38,7 +38,7 @@ describe('the first page', () => {
       'verified bill_vendor to https://mirror.example.com/webhooks/6BApk/',
       '3 vendors wait to be read again, the first since 9 s ago.',
       'Today (UTC): 6 new vendors, 31 changes.',
-      'Müller & Söhne GmbH changed, and no delivery said so',
+      'Müller & Söhne GmbH changed, and no delivery announced it',
       '+49 221 1 → +49 221 2',
       'nothing → Köln',
       'reconcile schedule complete 2 min ago 14 s 1,684 0 2 0',
@@ -68,7 +68,7 @@ describe('the first page', () => {
   it('says that figures are being added up before there are any, and draws nothing of a first day', async () => {
     const never = new Promise<Figures>(() => undefined);
     const { ask } = await startAdmin({}, undefined, undefined, able, undefined, never);
-    expect(textOf((await ask('/')).body)).toContain('What is owed is being added up.');
+    expect(textOf((await ask('/')).body)).toContain('What is owed is being calculated.');
     const oneDay = sampleFigures.money.map((currency) => ({ ...currency, days: currency.days.slice(-1) }));
     const { text } = await shown([account()], { ...sampleFigures, money: oneDay });
     expect(text).toContain('drawn over time from tomorrow on');

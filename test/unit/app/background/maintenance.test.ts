@@ -29,5 +29,5 @@ it('F5 a journal that some reader keeps from being reused is told of once, and a
     told.push(lines.length);
   }
   expect(told).toEqual([0, 1, 1, 1, 2]);
-  expect(lines[0]).toContain('never ends its query');
+  expect(lines[0]).toContain('keeps a query open');
 });

@@ -67,7 +67,7 @@ describe('callbacks', () => {
       file.close();
       return found;
     };
-    const said = 'the account third is not in the settings any more: nothing keeps it fresh';
+    const said = 'the account third is no longer in the settings, so nothing keeps it fresh';
     expect((await line.run('sync', ...account)).stderr).toContain(said);
     expect(fresh()).toContainEqual({ account_id: 'third', callback_verified: 0, served: 0 });
     expect(fresh()).toContainEqual({ account_id: '6BApk', callback_verified: null, served: 1 });
@@ -93,9 +93,9 @@ describe('callbacks', () => {
       callbacks: [{ ...callback, callbackid: 2001, checked_at: '2026-11-20 11:59:00.000' }],
     });
     expect((await line.run('status')).stdout).toContain(
-      'third is not in the settings any more: nothing keeps it fresh, and its callback is still registered: run `vendor-mirror',
+      'third is no longer in the settings, so nothing keeps it fresh, and its callback is still registered: run `vendor-mirror',
     );
-    expect((await line.run('status', ...third)).stdout).toContain('third is not in the settings any more');
+    expect((await line.run('status', ...third)).stdout).toContain('third is no longer in the settings');
     expect((await line.run('status', '--account', '6BApk')).stdout).not.toContain('any more');
     await line.run('callbacks', 'register', 'bill_vendor', `${uri}token`, ...third);
     const { status, stdout } = await line.run('callbacks', 'list', '--json', ...third);
@@ -129,7 +129,7 @@ describe('callbacks', () => {
     const first = codeOf(2001);
     const resent = await line.run('callbacks', 'resend', '2001', ...account);
     expect([resent.status, codeOf(2001) === first]).toEqual([0, false]);
-    expect(resent.stderr).toContain('until it is sent back, nothing is delivered');
+    expect(resent.stderr).toContain('nothing is delivered until it is verified');
 
     expect((await line.run('callbacks', 'delete', '2001', ...account)).stdout).toBe('The callback is deleted.\n');
     expect(sandbox.sandbox.callbacks('6BApk').all()).toEqual([]);
@@ -255,13 +255,13 @@ describe('callbacks', () => {
     ['invoices', hook, 'no such event'],
     ['Invoice', hook, 'no such event'],
     ['invoice.send', hook, 'There are invoice, invoice.create, invoice.update, invoice.delete, invoice.sendByEmail.'],
-    ['bill_vendor', 'not-a-url', 'must be a whole https (or http) one'],
-    ['bill_vendor', '/inbox', 'must be a whole https'],
-    ['bill_vendor', 'ftp://hooks.example.com/', 'must be a whole https'],
-    ['bill_vendor', 'https:hooks.example.com', 'must be a whole https'],
-    ['bill_vendor', 'https://hooks.example.com/in box', 'must be a whole https'],
-    ['bill_vendor', 'https://hooks.example.com/#inbox', 'without user, password and fragment'],
-    ['bill_vendor', 'https://me:pw@hooks.example.com/', 'without user, password and fragment'],
+    ['bill_vendor', 'not-a-url', 'must be complete, with https (or http)'],
+    ['bill_vendor', '/inbox', 'must be complete, with https'],
+    ['bill_vendor', 'ftp://hooks.example.com/', 'must be complete, with https'],
+    ['bill_vendor', 'https:hooks.example.com', 'must be complete, with https'],
+    ['bill_vendor', 'https://hooks.example.com/in box', 'must be complete, with https'],
+    ['bill_vendor', 'https://hooks.example.com/#inbox', 'must not have a user, a password or a fragment'],
+    ['bill_vendor', 'https://me:pw@hooks.example.com/', 'must not have a user, a password or a fragment'],
   ])(
     'K53 exit with 64 for a callback to nowhere, before anything is sent: register %s %s',
     async (event, uri, words) => {
@@ -276,6 +276,6 @@ describe('callbacks', () => {
   it('exit with 64 where the account is not plain', async () => {
     const { status, stderr } = await line.run('callbacks', 'list');
     expect(status).toBe(64);
-    expect(stderr).toContain('several accounts (6BApk, other): say --account ID.');
+    expect(stderr).toContain('several accounts (6BApk, other): choose one with --account ID.');
   });
 });

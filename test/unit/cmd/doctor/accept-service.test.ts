@@ -77,7 +77,7 @@ describe('a mirror', () => {
       change(line, one.baseUrl, moved.baseUrl);
       expect((await line.run('doctor', ...account)).status).toBe(78);
       const { status, stdout, stderr } = await line.run('doctor', '--accept-service', ...account);
-      const facts = `At ${moved.baseUrl}, of 5 vendors 5 are the same, 0 are others of the same number, 0 are not in the mirror.`;
+      const facts = `At ${moved.baseUrl}, of 5 vendors 5 are the same, 0 are different ones with the same number, 0 are not in the mirror.`;
       expect(stderr).toContain(`${facts} Is it the same service? [y/N]`);
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(facts);
       const accepted = answer === 'y\n';
@@ -99,7 +99,7 @@ describe('a mirror', () => {
     expect((await accept()).status).toBe(64);
     const refused = await accept('--yes', '--json');
     expect(refused.status).toBe(78);
-    expect(refused.stdout).toContain('It was not taken for the same service.');
+    expect(refused.stdout).toContain('It was not accepted as the same service.');
     expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
     change(line, other.baseUrl, moved.baseUrl);
     expect((await accept('--yes')).status).toBe(0);

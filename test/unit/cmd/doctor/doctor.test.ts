@@ -76,19 +76,19 @@ describe('doctor', () => {
     const steady = stdout.replaceAll(line.folder, '.').replaceAll(/[\d,.]+ MB/g, 'N MB');
     expect(steady).toMatchInlineSnapshot(`
       "ok       settings: They name one account.
-      ok       database: ./vendors.db is sound, N MB.
-      ok       secrets: ./secrets.db is for its owner alone.
+      ok       database: ./vendors.db is in order, N MB.
+      ok       secrets: ./secrets.db can be read only by its owner.
       ok       disk: N MB are free beside the database.
-      ok       privacy: No field is kept out of the mirror.
-      ok       6BApk access: The token opens 30 vendors, on 6 pages of 5.
-      ok       6BApk clock: Our clock and that of the service agree.
-      ok       6BApk paging: The second page is another than the first.
-      ok       6BApk filters: The service takes the size of a page, lists vendors of one state when asked, and tells its time.
+      ok       privacy: No field is excluded.
+      ok       6BApk access: The token can read 30 vendors, on 6 pages of 5.
+      ok       6BApk clock: The clocks of this machine and of the service agree.
+      ok       6BApk paging: The second page differs from the first.
+      ok       6BApk filters: The service uses the requested page size, filters vendors by state, and sends its time.
       ok       6BApk reads by number: The service answers for vendor 1006.
-      ok       6BApk gateways: The token opens 2 gateways.
-      ok       6BApk callbacks: The token opens 0 callbacks.
-      ok       ports: A daemon could listen on 0 and 0.
-      ok       public address: No listener.publicUrl is set: no webhooks, only sweeps.
+      ok       6BApk gateways: The token can read 2 gateways.
+      ok       6BApk callbacks: The token can read 0 callbacks.
+      ok       ports: The daemon can listen on 0 and 0.
+      ok       public address: listener.publicUrl is not set: no webhooks, only sweeps.
       "
     `);
   });
@@ -100,7 +100,7 @@ describe('doctor', () => {
     truncateSync(`${line.database}-wal`, 65 * 2 ** 20);
     expect((await diagnose(line)).of('database')).toMatchObject({
       result: 'warning',
-      remedy: expect.stringContaining('holds a query open') as string,
+      remedy: expect.stringContaining('keeps a query open') as string,
     });
   });
 
@@ -227,7 +227,10 @@ describe('doctor', () => {
         message: `http://127.0.0.1:${ours} leads to the daemon of this installation.`,
       });
       expect(of('ports')).toBeUndefined();
-      expect(of('callbacks')).toMatchObject({ result: 'warning', message: 'None is registered by us.' });
+      expect(of('callbacks')).toMatchObject({
+        result: 'warning',
+        message: 'No callback of this installation is registered.',
+      });
     });
 
     it('and finds that something else answers there: another daemon, or a program where no daemon runs', async () => {
@@ -240,18 +243,18 @@ describe('doctor', () => {
         69,
         {
           result: 'problem',
-          message: `http://127.0.0.1:${stranger} answers, and no daemon of this installation runs.`,
+          message: `http://127.0.0.1:${stranger} answers, but no daemon of this installation runs.`,
         },
       ]);
       expect(alone.of('ports')).toMatchObject({
         result: 'problem',
-        remedy: expect.stringContaining('Another program listens there: stop it') as string,
+        remedy: expect.stringContaining('Another program uses this port: stop it') as string,
       });
       daemonAt(line);
       expect((await diagnose(line)).of('public address')).toMatchObject({
         result: 'problem',
         message: `http://127.0.0.1:${stranger} is answered by something other than the daemon of this installation.`,
-        remedy: expect.stringContaining('where the proxy passes it on to') as string,
+        remedy: expect.stringContaining('where the proxy forwards it') as string,
       });
     });
 
@@ -357,9 +360,9 @@ describe('doctor', () => {
       ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
       ['ENOTFOUND', 'Check the spelling of the name'],
       ['EAI_AGAIN', 'Check the name server'],
-      ['CERT_HAS_EXPIRED', 'Renew the certificate there'],
+      ['CERT_HAS_EXPIRED', 'Renew the certificate of the server'],
       ['CERT_NOT_YET_VALID', 'Set the clock of this machine'],
-      ['ERR_TLS_CERT_ALTNAME_INVALID', 'Use the name that the certificate is for'],
+      ['ERR_TLS_CERT_ALTNAME_INVALID', 'Use the host name of the certificate'],
     ])('of a connection that fails with %s', async (code, remedy) => {
       const line = await testbed({ level: 'command', service, fetch: failing(code), settings: freePorts });
       const { status, of } = await diagnose(line);
@@ -369,7 +372,7 @@ describe('doctor', () => {
     it.each([
       ['a wrong base path', 404, '<html>no such page</html>', 'Check the path in service.baseUrl'],
       ['a page of a proxy', 200, '<html>welcome</html>', 'Check the path in service.baseUrl'],
-      ['a token that is not known', 401, '{}', 'Set a fresh token as service.auth.accessToken'],
+      ['a token that is not known', 401, '{}', 'Set a new token as service.auth.accessToken'],
     ])('of %s', async (_, status, body, remedy) => {
       const answer: typeof fetch = () => Promise.resolve(new Response(body, { status }));
       const line = await testbed({ level: 'command', service, fetch: answer, settings: freePorts });
@@ -388,7 +391,7 @@ describe('doctor', () => {
         'choose another listener.port',
       );
       expect((await at('listener: { host: 192.0.2.1, port: 0 }'))?.remedy).toContain(
-        'listener.host is no address of this machine',
+        'listener.host is not an address of this machine',
       );
     });
 

@@ -86,14 +86,14 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
     expect(inventory()).toEqual(before);
   });
 
-  it('K42 never replaces what is no regular file', async () => {
+  it('K42 never replaces what is not a regular file', async () => {
     const [fifo, folder] = [at(`fifo.${form}`), at(`folder.${form}`)];
     execFileSync('mkfifo', [fifo]);
     mkdirSync(folder);
     symlinkSync('/dev/null', at(`device.${form}`));
     for (const path of [fifo, folder, at(`device.${form}`)]) {
       const { status, stderr } = await line.run('export', path);
-      expect([status, stderr]).toEqual([64, expect.stringContaining(`${path} is no regular file`)]);
+      expect([status, stderr]).toEqual([64, expect.stringContaining(`${path} is not a regular file`)]);
     }
     expect(lstatSync(fifo).isFIFO()).toBe(true);
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
@@ -141,9 +141,9 @@ describe('settings', () => {
       /publish\.path: is a file that belongs to the file of secrets/,
     ],
     ['publish: { path: DIR/mirror.yaml }', /publish\.path: is a file of the settings itself/],
-    ['publish: { path: /dev/null }', /publish\.path: is no regular file/],
-    ['database: /dev/null', /database: is no regular file/],
-    ['secrets: DIR', /secrets: is no regular file/],
+    ['publish: { path: /dev/null }', /publish\.path: is not a regular file/],
+    ['database: /dev/null', /database: is not a regular file/],
+    ['secrets: DIR', /secrets: is not a regular file/],
   ])('K42 that name one file for two things, or no file, are refused: %s', async (names, reason) => {
     const { settings, folder } = line;
     mkdirSync(at('sub'));

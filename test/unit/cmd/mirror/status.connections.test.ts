@@ -17,7 +17,7 @@ it('K18 status names the connection that gives no access, for how many accounts 
     /The connection main gives no access to its account, and has not for [\d.]+ s: .*set a fresh one\./s,
   );
   expect(stdout).toMatch(
-    /Connections\n.*default +1 account; no request of theirs was refused\n.*main +1 account; no access for [\d.]+ s: /s,
+    /Connections\n.*default +1 account; no request was refused\n.*main +1 account; no access for [\d.]+ s: /s,
   );
   const { connections } = JSON.parse((await line.run('status', '--json')).stdout) as { connections: unknown };
   expect(connections).toMatchObject([

@@ -323,7 +323,7 @@ describe('status', () => {
         vendors     2 active, 1 archived, 1 deleted, 1 suspect, 1 missing
         freshness   holds everything up to 2026-11-20 11:54:55 UTC (5 min ago); last complete sweep 4 min ago
         queue       empty
-        deliveries  none ever came
+        deliveries  none ever arrived
         findings    none in the last run
         callbacks   none
 
@@ -343,7 +343,7 @@ describe('status', () => {
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout).toContain('requests    the last 3 failed, since 2 min ago: No answer came within 30 s.\n');
     expect(stdout).toMatch(
-      /^Right as of .*; the service has not answered as it should, since 2 min ago; nothing needs you\.\n/,
+      /^Right as of .*; the service has not answered correctly since 2 min ago; nothing needs you\.\n/,
     );
     const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
     expect(JSON.parse(json)).toMatchObject({
@@ -368,7 +368,7 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status');
     expect(stdout.slice(0, stdout.indexOf('\nAccount'))).toMatchInlineSnapshot(`
-      "Not right for 1 of 2 accounts: no sweep was complete yet; 5 things need you.
+      "Not right for 1 of 2 accounts: no complete sweep yet; 5 things need you.
         The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
         6BApk may lack changes of the last 1 day.
         6BApk: If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
@@ -442,9 +442,9 @@ describe('status', () => {
         .join('\n'),
     ).toMatchInlineSnapshot(`
       "  6BApk: 3 changed vendors could not be read; the next reconciliation tries again, \`vendor-mirror deliveries retry\` at once.
-        6BApk: sweeps found 3 changes that no delivery announced, and none came for 20 min: run \`vendor-mirror doctor\`.
-        queue       1 waiting, 3 parked (2 for: The service failed.; 1 for: no word was left); the oldest since 1 h ago
-        deliveries  the last came 20 min ago; since then sweeps found 3 changes that none announced; none unsettled
+        6BApk: sweeps found 3 changes that no delivery announced, and no delivery came for 20 min: run \`vendor-mirror doctor\`.
+        queue       1 waiting, 3 parked (2 for: The service failed.; 1 for: no cause was recorded); the oldest since 1 h ago
+        deliveries  the last arrived 20 min ago; since then sweeps found 3 changes that none announced; none unsettled
         findings    3 missed_update in the last run
         callbacks   bill_vendor to https://m.example/webhooks/6BApk/, verified, checked 1 min ago"
     `);
@@ -508,7 +508,7 @@ describe('status', () => {
                     ago); last complete sweep 4
                     min ago
         queue       empty
-        deliveries  none ever came
+        deliveries  none ever arrived
         findings    none in the last run
         callbacks   none
 

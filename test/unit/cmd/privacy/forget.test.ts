@@ -20,14 +20,14 @@ describe('forget', () => {
       expect(outcome.status).toBe(status);
       return outcome.stdout + outcome.stderr;
     };
-    expect(await refused(64)).toContain('--field NAME, or --vendor N');
+    expect(await refused(64)).toContain('--field NAME or --vendor N');
     expect(await refused(64, '--field', 'updated_at', '--yes')).toContain(
-      'updated_at cannot be forgotten: no mirror is kept true without.',
+      'updated_at cannot be forgotten: the mirror cannot be kept correct without.',
     );
     expect(await refused(64, '--field', 'phone', 'note', '--yes')).toContain(
       'The next sweep would bring note back: add it to vendors.exclude',
     );
-    expect(await refused(64, '--field', 'phone')).toContain('say --yes');
+    expect(await refused(64, '--field', 'phone')).toContain('use --yes');
     expect(await refused(64, '--vendor', '7', '--yes')).toContain('--account');
     expect(await refused(1, '--vendor', '7', '--yes', '--account', '6BApk')).toContain(
       'The mirror holds no vendor 7 of 6BApk.',
@@ -40,10 +40,10 @@ describe('forget', () => {
     const { status, stdout, stderr } = await line.run('forget', '--field', 'phone', '--yes');
     expect([status, stdout]).toEqual([
       0,
-      'phone: taken out of 0 vendors and 0 earlier versions, and the file overwritten.\n',
+      'phone: removed from 0 vendors and 0 earlier versions, and the file was overwritten.\n',
     ]);
     expect(stderr).toContain('Exports, backups');
-    expect(stderr).toContain(`It may still stand in ${line.database}.corrupt-2026-11-20.`);
+    expect(stderr).toContain(`It may still be in ${line.database}.corrupt-2026-11-20.`);
   });
 
   it('takes a vendor out by its number, shows its name when it asks, and lets it back when told', async () => {

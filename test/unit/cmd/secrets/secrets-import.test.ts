@@ -55,9 +55,9 @@ describe('secrets export and import', () => {
       [key[1]!, 'is there already, and is no export of secrets'],
     ] as const)
       expect(await said(64, 'export', target, ...key)).toContain(`${target} ${what}`);
-    expect(await said(64, 'export', sealed)).toContain('say --passphrase-file FILE');
+    expect(await said(64, 'export', sealed)).toContain('use --passphrase-file FILE');
     await said(0, 'export', sealed, ...key);
-    expect(await said(64, 'import', sealed, ...key)).toContain('say --yes');
+    expect(await said(64, 'import', sealed, ...key)).toContain('use --yes');
     const lock = takeSideLock(line.database, 0);
     expect(await said(75, 'import', sealed, '--yes', ...key)).toContain('Another daemon works on');
     lock.release();

@@ -74,7 +74,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
       await testbed({ level: 'command' })
     ).runBare('status', '--sandbox', '-c', 'mirror.yaml');
     expect(status).toBe(64);
-    expect(stderr).toContain('Either -c names the settings, or --sandbox stands for them, not both.');
+    expect(stderr).toContain('-c and --sandbox cannot be used together.');
   });
 
   it('K23 every command that a message names repeats the option that names them', async () => {
@@ -99,7 +99,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
       .prepare(`INSERT INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`)
       .run(latest);
     old.close();
-    const unknown = `Run ${sync}, or check the number.`;
+    const unknown = `Check the number and the account, or run ${sync}.`;
     expect(await said('vendors', 'show', '99', '--account', '6BApk')).toContain(unknown);
     expect(
       JSON.parse((await line.runBare('vendors', 'show', '99', '--json', '-c', line.settings)).stdout),

@@ -220,9 +220,7 @@ describe('an answer that is not what was asked for', () => {
     const { status, stdout, stderr } = await line.run(...argv, '--json');
     expect([status, sent]).toEqual([1, ['PUT']]);
     const named = new Intl.ListFormat('en').format(fields);
-    expect(stderr).toContain(
-      `The service did not take ${named}: it shows vendor ${vendorid} with something else there.`,
-    );
+    expect(stderr).toContain(`The service did not accept ${named}: it shows vendor ${vendorid} with other values.`);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
       error: { code: 'not_taken' },
@@ -380,7 +378,7 @@ describe('a creation', () => {
     };
     for (const { status, stderr } of [await create(), await create()]) {
       expect([status, posts(), acmes().length, open().length]).toEqual([1, 1, 1, 1]);
-      expect(stderr).toContain('The service did not take language: ');
+      expect(stderr).toContain('The service did not accept language: ');
       expect(stderr).toContain('--again creates another.');
     }
     expect([(await create('--again')).status, acmes().length]).toEqual([0, 2]);

@@ -216,7 +216,7 @@ describe('vendors delete, archive and restore', () => {
   it('delete nothing without a confirmation where nobody can be asked', async () => {
     const { status, stderr } = await line.run('vendors', 'delete', String(anyone()), ...account);
     expect(status).toBe(64);
-    expect(stderr).toContain('say --yes');
+    expect(stderr).toContain('use --yes');
     expect(truth(anyone())?.['vis_state']).toBe(0);
   });
 

@@ -29,32 +29,32 @@ it.each<[string, Partial<Facts>, string, RegExp]>([
   ['none is verified', { freshness: { ...freshness, callback_verified: 0 } }, 'bad', /^Dead: no callback is verified$/],
   ['many changes were missed', { watchdog: 'silent' }, 'bad', /^Dead: changes are found/],
   [
-    'the last came days ago, and sweeps found one change since',
+    'the last arrived days ago, and sweeps found one change since',
     { lastDelivery: '2026-11-21 09:00:00.000', days: [missedOn('2026-11-20', 4), missedOn('2026-11-23', 1)] },
     'fair',
     /^Doubtful: since the last delivery sweeps found 1 change that should have been announced$/,
   ],
   [
-    'none ever came, and sweeps found two changes',
+    'none ever arrived, and sweeps found two changes',
     { lastDelivery: null, days: [missedOn('2026-11-23', 2)] },
     'fair',
-    /^Doubtful: no delivery ever came, and sweeps found 2 changes that should have been announced$/,
+    /^Doubtful: no delivery ever arrived, and sweeps found 2 changes that should have been announced$/,
   ],
-  ['none ever came, and nothing changed', { lastDelivery: null }, 'fair', /^Not proven: /],
+  ['none ever arrived, and nothing changed', { lastDelivery: null }, 'fair', /^Not proven: /],
   [
-    'the last came days ago, and sweeps found nothing since',
+    'the last arrived days ago, and sweeps found nothing since',
     { lastDelivery: '2026-11-21 09:00:00.000' },
     'good',
     /^Quiet for 4 days: the callback is verified, and no sweep found a change that should have been announced$/,
   ],
   [
-    'the last came days ago, and no sweep was complete since',
+    'the last arrived days ago, and no sweep was complete since',
     {
       lastDelivery: '2026-11-21 09:00:00.000',
       freshness: { ...freshness, last_complete_sweep: '2026-11-20 09:00:00.000' },
     },
     'fair',
-    /^Quiet for 4 days: .*nobody knows what was missed$/,
+    /^Quiet for 4 days: .*missed changes are unknown$/,
   ],
 ])('the webhooks where %s', (_, facts, tone, words) => {
   const said = pulse({ ...healthy, ...facts }, now);
