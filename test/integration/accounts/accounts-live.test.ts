@@ -75,7 +75,7 @@ describe('an account that is added while a daemon runs', () => {
     const at = await ofTwo();
     const { pathname } = new URL(await added(at));
     await command(at, (accounts) => accounts.remove(other));
-    await at.clock.until('it is gone', () => log(at).includes('the account Other is not served any more'));
+    await at.clock.until('it is gone', () => log(at).includes('the account Other is no longer served'));
     expect(at.sandbox.callbacks(other).all()).toEqual([]);
     expect(at.query('SELECT account_id FROM callbacks')).toEqual([{ account_id: account }]);
     expect(await at.deliver({ path: pathname, headers: {}, body: '' })).toBe(404);

@@ -112,7 +112,7 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     writeFileSync(file, `${text}\nshutdownTimeout: 7s\n`);
     daemon.child.kill('SIGHUP');
     await daemon.logged('the account third is served from now on');
-    await daemon.logged('these settings differ from those of the start, and need a new one: shutdownTimeout');
+    await daemon.logged('these settings have changed and need a restart: shutdownTimeout');
     await until(() => daemon.stderr().split('"msg":"reconcile complete"').length > 2);
     expect(await daemon.end()).toBe(0);
   });
@@ -122,7 +122,7 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     const daemon = await at.serveUntilSwept();
     rewrite(at, 'accounts:', 'acounts:');
     daemon.child.kill('SIGHUP');
-    await daemon.logged('the settings cannot be used; the old ones stay');
+    await daemon.logged('the new settings cannot be used; the old ones stay');
     expect(await daemon.end()).toBe(0);
   });
 

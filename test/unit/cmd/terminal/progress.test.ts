@@ -58,7 +58,7 @@ describe('progress without a terminal', () => {
       ]),
     ).toMatchInlineSnapshot(`
       "6BApk: 900 of 1000 vendors (90 %), 450/s, 0 s left
-      6BApk: 200 of 1000 vendors (20 %), walk 2: the list moves
+      6BApk: 200 of 1000 vendors (20 %), walk 2: the list is changing
       "
     `);
   });
