@@ -74,7 +74,7 @@ describe('vendors create', () => {
       ['--set', 'vendor_name=Acme', '--set', 'language='],
       'A new vendor needs language and currency_code: add --set language=… --set currency_code=…',
     ],
-    [[], 'No fields are named'],
+    [[], 'No fields are given'],
     [['--set', 'vendor_name'], '--set takes name=value, not "vendor_name"'],
     [[...acme, '--set', 'colour=red'], '"colour" cannot be set. There are vendor_name, account_number'],
     [[...acme, '--set', 'updated_at=now'], '"updated_at" cannot be set.'],
