@@ -106,7 +106,8 @@ export async function printSummary(
     for (const error of errorsOf(one)) printError(context, error, one.run.account);
   }
   const unbegun = settings.accounts.length - synced.length;
-  if (unbegun > 0) printNotice(context, `Accounts not started: ${settings.accounts.slice(-unbegun).join(', ')}.`);
+  if (unbegun > 0)
+    printNotice(context, `Accounts that were not begun: ${settings.accounts.slice(-unbegun).join(', ')}.`);
   if (synced.length > 0 && isWhole(settings, synced) && !reconciled)
     await printFirstQuery(context, settings, { rows: synced.every(isFirst) });
 }

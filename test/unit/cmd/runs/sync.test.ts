@@ -133,7 +133,7 @@ describe('sync', () => {
     expect(status).toBe(1);
     expect(stdout).toMatch(/^6BApk +incomplete +\d+/m);
     expect(stderr).toMatch(/Interrupted after (one page|\d+ pages); what was read is kept\./);
-    expect(stderr).toContain('Accounts not started: other.');
+    expect(stderr).toContain('Accounts that were not begun: other.');
     const { stdout: listed } = await line.run('vendors', 'list', '--state', 'all', '--json');
     expect((JSON.parse(listed) as { total: number }).total).toBeGreaterThanOrEqual(10);
   });
