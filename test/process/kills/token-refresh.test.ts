@@ -1,9 +1,17 @@
 /** Processes that renew one access token, of which only one may at a time, and what becomes of them when it is killed. */
+import { once } from 'node:events';
+import { setTimeout as later } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { seededRandom, seedOf } from '../../../src/sandbox/core/random.ts';
+import { asked } from '../../support/test-size.ts';
 import { watched } from '../../support/testbed/daemon-process.ts';
 import { ended } from '../../support/testbed/program.ts';
 import { tokenEndpoint } from '../../support/network/token-endpoint.ts';
 import { testbed } from '../../support/testbed.ts';
+
+const kills = asked('REFRESH_KILLS', 3);
+/** Told where a test fails; SEED repeats it. */
+const seed = asked('SEED', 1);
 
 /** Far less than what a lease lasts, in milliseconds. */
 const soon = 20_000;
@@ -38,5 +46,56 @@ it(
     await waiting.logged('another process renews the access token');
     await hanging.end('SIGKILL');
     expect((await end).status).toBe(0);
+  },
+);
+
+/** A sandbox whose token has ended, and where one refresh token is good for one renewal. */
+async function withEndedToken() {
+  const world = await testbed({ level: 'sandbox', vendors: 5, refreshToken: 'first' });
+  const redirectUri = 'https://mirror.example.com/oauth';
+  const auth = `{ oauth: { tokenUrl: "${world.baseUrl}/auth/oauth/token", clientId: c, clientSecret: s, redirectUri: "${redirectUri}", refreshToken: first } }`;
+  return { world, at: await testbed({ level: 'program', service: world, auth }) };
+}
+
+it(
+  `K20 after kill -9 at any moment of a refresh, ${kills} times by seed, the next command goes on at once or names login`,
+  { timeout: 60_000 + kills * soon },
+  async () => {
+    const ends = { wentOn: 0, namedLogin: 0 };
+    for (let nth = 0; nth < kills; nth += 1) {
+      const { world, at } = await withEndedToken();
+      const random = seededRandom(seedOf(seed, 'refresh', nth));
+      const child = at.start('sync');
+      const exited = once(child, 'exit');
+      await new Promise<void>((resolve) => {
+        world.sandbox.onRequest(({ path }) => path === '/auth/oauth/token' && resolve());
+      });
+      // The service has taken the refresh token; its answer is on its way, there, or stored.
+      await later(random.below(40));
+      child.kill('SIGKILL');
+      await exited;
+      const { status, stderr } = await at.run('sync');
+      if (status === 0) ends.wentOn += 1;
+      else {
+        expect([nth, status, stderr]).toEqual([nth, 77, expect.stringContaining('`vendor-mirror login')]);
+        ends.namedLogin += 1;
+      }
+      expect(stderr).not.toContain('another process renews');
+      await world.stop();
+    }
+    expect(ends.wentOn + ends.namedLogin).toBe(kills);
+  },
+);
+
+it(
+  'K20 two processes that find the token ended at once make one refresh, and both go on',
+  { timeout: soon },
+  async () => {
+    const { world, at } = await withEndedToken();
+    let renewals = 0;
+    world.sandbox.onRequest(({ path }) => void (renewals += Number(path === '/auth/oauth/token')));
+    const both = await Promise.all([at.run('sync'), at.run('sync')]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0]);
+    expect(renewals).toBe(1);
   },
 );
