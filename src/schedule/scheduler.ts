@@ -10,6 +10,7 @@ import { asMirrorError } from '../domain/errors.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { background } from '../domain/async/background.ts';
+import { sharedWait } from '../domain/async/shared-wait.ts';
 import { openTimezone } from './timezone.ts';
 
 const day = 86_400_000;
@@ -223,7 +224,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
     while (!signal.aborted) {
       const ms = wait();
       if (ms === 0) await runOnce(signal);
-      else await sleptThrough(clock, Math.min(ms, longestSleep), signal);
+      else await sleptThrough(clock, ms > longestSleep ? sharedWait(clock, longestSleep) : ms, signal);
     }
     next = undefined;
   };

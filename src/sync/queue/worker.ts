@@ -9,6 +9,7 @@ import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
 import { changeMessage } from './change-message.ts';
 import { queuePause } from '../../domain/retry/backoff.ts';
+import { sharedWait } from '../../domain/async/shared-wait.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { processMark, type AttemptOptions } from './attempt.ts';
@@ -113,6 +114,6 @@ export class Worker implements Service {
   async waitForMarks(heard: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
     const next = await mirror.queue.untilNextMark(accountId);
-    await this.wakeUps.waitForMore(heard, Math.min(longestWait, next ?? longestWait), clock, signal);
+    await this.wakeUps.waitForMore(heard, Math.min(sharedWait(clock, longestWait), next ?? Infinity), clock, signal);
   }
 }

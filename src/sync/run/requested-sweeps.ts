@@ -3,6 +3,7 @@ import { asMirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
+import { sharedWait } from '../../domain/async/shared-wait.ts';
 import type { Engine } from '../account/engine.ts';
 import { untilDue } from './sweep-request.ts';
 
@@ -72,6 +73,8 @@ export class RequestedSweeps implements Service {
 
   /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
   async wait(heard: number, ms: number, signal: AbortSignal): Promise<void> {
-    await this.wakeUps.waitForMore(heard, Math.min(longestWait, ms), this.#engine.clock, signal).catch(() => undefined);
+    const { clock } = this.#engine;
+    const wait = Math.min(sharedWait(clock, longestWait), ms);
+    await this.wakeUps.waitForMore(heard, wait, clock, signal).catch(() => undefined);
   }
 }
