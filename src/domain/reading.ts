@@ -78,6 +78,6 @@ export interface VendorPage {
   readonly rows: readonly VendorRow[];
   /** One reason for each record of the page that has no usable id. */
   readonly rejected?: readonly string[];
-  /** Undefined where nobody wants them, or the page is not to be known again. */
+  /** Undefined where they are not needed, or the page is not to be recognised again. */
   readonly digests?: PageDigests | undefined;
 }

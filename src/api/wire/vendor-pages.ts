@@ -9,7 +9,7 @@ import { sliceRecords, type RecordSlice } from './json-slices.ts';
 import { StretchFinder, StretchRecords, stretchesOf } from './stretches.ts';
 import { vendorOf } from './vendor-fields.ts';
 
-/** The bytes of a record, or where they are looked up when somebody wants them. */
+/** The bytes of a record, or where to find them on demand. */
 type RecordBytes = Uint8Array | (() => Uint8Array);
 
 /**

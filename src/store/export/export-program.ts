@@ -85,6 +85,6 @@ new Worker(parentGuard, { eval: true, workerData: Number(process.argv[2]), env: 
 // A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
-// Nobody takes the rows any more.
+// The rows are no longer read.
 process.stdout.on('error', () => process.exit());
 process.once('message', (job: ExportJob) => void answer(job));

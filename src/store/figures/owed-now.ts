@@ -100,7 +100,7 @@ const touched = `
   SELECT account_id, vendorid FROM _vendor_versions NOT INDEXED
   WHERE seq > :after AND account_id = :accountId GROUP BY account_id, vendorid`;
 
-/** What was owed at a version is told by moments, which tell it only where they follow one another. */
+/** The amounts at a version follow from moments only where those are in sequence. */
 const changed = `
   SELECT count(DISTINCT vendorid) AS vendors, total(at <= before) AS disordered FROM (
     SELECT v.vendorid, v.valid_from AS at, lag(v.valid_from) OVER (PARTITION BY v.vendorid ORDER BY v.seq) AS before

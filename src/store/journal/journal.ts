@@ -82,17 +82,17 @@ export class Journal implements Checkpoints {
 
   /** @returns whether anything was copied. */
   #checkpoint(): Promise<boolean> {
-    this.#pass ??= this.runCheckpoint().finally(() => (this.#pass = undefined));
+    this.#pass ??= this.#runCheckpoint().finally(() => (this.#pass = undefined));
     return this.#pass;
   }
 
-  async runCheckpoint(): Promise<boolean> {
+  async #runCheckpoint(): Promise<boolean> {
     const before = this.#extent();
     try {
       const fault = await this.#thread.checkpoint();
       if (fault?.code !== undefined) this.#database.reportError(new SqliteError(fault.message, fault.code));
     } catch {
-      this.restoreAutocheckpoint();
+      this.#restoreAutocheckpoint();
       return false;
     }
     if (this.#ended) return false;
@@ -104,7 +104,7 @@ export class Journal implements Checkpoints {
   }
 
   /** Without the thread, commits run checkpoints again. */
-  restoreAutocheckpoint(): void {
+  #restoreAutocheckpoint(): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#database.sqlite.pragma(`wal_autocheckpoint = ${due}`);

@@ -1,4 +1,4 @@
-/** A database that is moved: nobody else can open it meanwhile, and it is copied page by page. */
+/** A database that is being moved: no other process can open it meanwhile, and it is copied page by page. */
 import { MirrorError } from '../../domain/errors.ts';
 import { lockedWithoutJournal } from '../files/copy-state.ts';
 import { sync } from '../files/durable.ts';

@@ -143,7 +143,7 @@ async function copied(paths: FilePaths, folder: string, sources: readonly Locked
   }
 }
 
-/** A file that is nobody else's to read from its first moment; a killed move may have left one. */
+/** A file that only its owner can ever read; a killed move may have left one. */
 function emptyDraft(from: string, to: string): string {
   const draft = draftOf(to);
   for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
@@ -159,7 +159,7 @@ function copyPlain(from: string, draft: string): void {
     throw new MirrorError('file_unwritable', `${draft} was written and cannot be read back.`);
 }
 
-/** What was noted is carried out, as far as it is not: whoever is killed here does it again. */
+/** Carries out what the note says, as far as it is not done; after a kill, the next call does it again. */
 function finish({ folder, files }: MovedNote): void {
   for (const { from, to } of files) {
     const [isDraft, isThere] = [existsSync(draftOf(to)), existsSync(to)];
@@ -190,7 +190,7 @@ function isFinished({ files }: MovedNote): boolean {
   return files.every(({ from, to }) => !existsSync(from) && !existsSync(draftOf(to)) && existsSync(to));
 }
 
-/** Nobody can have them: mirror and secrets were shut to all others. */
+/** No other process can have them: mirror and secrets were locked. */
 function removeLocks(database: string): void {
   const name = basename(database);
   const isLock = (file: string): boolean =>

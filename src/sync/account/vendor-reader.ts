@@ -44,7 +44,7 @@ export class VendorReader {
   readonly #setting: ServiceSettings['readOne'];
   #learned: { readonly offered: boolean; readonly until: number } | undefined;
   /** When reads were first found not to be offered, and the pause before the next check. */
-  notOffered: { readonly since: number; readonly pause: number } | undefined;
+  #notOffered: { readonly since: number; readonly pause: number } | undefined;
 
   constructor(parts: { vendors: VendorsApi; mirror: Store; clock: Clock; setting: ServiceSettings['readOne'] }) {
     this.#vendors = parts.vendors;
@@ -61,15 +61,15 @@ export class VendorReader {
   async isOffered(listed: Iterable<number>, options: ReadOptions): Promise<boolean> {
     if (this.#setting !== 'auto') return this.#setting === 'get';
     if (this.#learned && this.#clock.monotonic() < this.#learned.until) return this.#learned.offered;
-    const sightings: (ReadResult | 'not_supported')[] = [];
+    const results: (ReadResult | 'not_supported')[] = [];
     for (const vendorid of listed) {
-      if (sightings.length === attempts) break;
-      const sighting = await this.#attempt(vendorid, options);
-      if (sighting !== 'not_supported' && sighting.kind === 'record') return this.#learnOffered();
-      sightings.push(sighting);
+      if (results.length === attempts) break;
+      const result = await this.#attempt(vendorid, options);
+      if (result !== 'not_supported' && result.kind === 'record') return this.#learnOffered();
+      results.push(result);
     }
-    const refused = sightings.some((sighting) => sighting !== 'not_supported' && sighting.kind === 'refused');
-    if (sightings.length > 0 && !refused) this.learnNotOffered();
+    const refused = results.some((result) => result !== 'not_supported' && result.kind === 'refused');
+    if (results.length > 0 && !refused) this.#learnNotOffered();
     return false;
   }
 
@@ -78,8 +78,8 @@ export class VendorReader {
    * @throws MirrorError where the service cannot be reached, refuses the token, or offers no reads by id (`not_supported`).
    */
   async read(vendorid: number, options: ReadOptions): Promise<ReadResult> {
-    const sighting = await this.#attempt(vendorid, options);
-    if (sighting !== 'not_supported') return sighting;
+    const result = await this.#attempt(vendorid, options);
+    if (result !== 'not_supported') return result;
     // A single answer may be a proxy's, so listed vendors are tried before the next read.
     this.#learned = undefined;
     throw new MirrorError('not_supported', 'The service does not read vendors by id.');
@@ -87,16 +87,16 @@ export class VendorReader {
 
   #learnOffered(): true {
     this.#learned = { offered: true, until: this.#clock.monotonic() + offeredFor };
-    this.notOffered = undefined;
+    this.#notOffered = undefined;
     return true;
   }
 
-  learnNotOffered(): void {
+  #learnNotOffered(): void {
     const now = this.#clock.monotonic();
-    const { since, pause } = (this.notOffered ??= { since: now, pause: firstRecheck });
+    const { since, pause } = (this.#notOffered ??= { since: now, pause: firstRecheck });
     if (now - since < timeBetweenAnswers) return;
     this.#learned = { offered: false, until: now + pause };
-    this.notOffered = { since, pause: Math.min(longestRecheck, pause * 2) };
+    this.#notOffered = { since, pause: Math.min(longestRecheck, pause * 2) };
   }
 
   async #attempt(

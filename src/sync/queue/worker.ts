@@ -27,7 +27,7 @@ export class Worker implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
-  readonly wakeUps = new ArrivalSignal();
+  readonly #wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
@@ -48,16 +48,16 @@ export class Worker implements Service {
 
   /** A vendor may have been marked. */
   wake(): void {
-    this.wakeUps.notify();
+    this.#wakeUps.notify();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     const isStopped = (): boolean => signal.aborted;
     let failures = 0;
     while (!isStopped()) {
-      const wakeUpsBefore = this.wakeUps.count;
+      const wakeUpsBefore = this.#wakeUps.count;
       try {
-        if (!(await this.#drain(signal))) await this.waitForMarks(wakeUpsBefore, signal);
+        if (!(await this.#drain(signal))) await this.#waitForMarks(wakeUpsBefore, signal);
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
@@ -74,9 +74,9 @@ export class Worker implements Service {
     const { mirror, accountId, concurrency } = this.#engine;
     const marks = await mirror.queue.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
-    const attendance = { context: this.#context(), signal };
-    const offered = await this.#engine.reader.isOffered(await mirror.vendors.newestActive(accountId), attendance);
-    if (offered) await eachBounded(marks, concurrency, (mark) => this.processMark(mark, signal));
+    const options = { context: this.#context(), signal };
+    const offered = await this.#engine.reader.isOffered(await mirror.vendors.newestActive(accountId), options);
+    if (offered) await eachBounded(marks, concurrency, (mark) => this.#processMark(mark, signal));
     else {
       const { error } = await this.#sweep();
       if (error) throw error;
@@ -84,7 +84,7 @@ export class Worker implements Service {
     return true;
   }
 
-  async processMark(mark: Mark, signal: AbortSignal): Promise<void> {
+  async #processMark(mark: Mark, signal: AbortSignal): Promise<void> {
     await processMark(this.#engine, mark, {
       context: await this.#contextOf(mark),
       signal,
@@ -111,9 +111,10 @@ export class Worker implements Service {
   }
 
   /** Waits until the next mark is due, or until there were more wake-ups than before. */
-  async waitForMarks(heard: number, signal: AbortSignal): Promise<void> {
+  async #waitForMarks(wakeUpsBefore: number, signal: AbortSignal): Promise<void> {
     const { mirror, accountId, clock } = this.#engine;
     const next = await mirror.queue.untilNextMark(accountId);
-    await this.wakeUps.waitForMore(heard, Math.min(sharedWait(clock, longestWait), next ?? Infinity), clock, signal);
+    const wait = Math.min(sharedWait(clock, longestWait), next ?? Infinity);
+    await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal);
   }
 }

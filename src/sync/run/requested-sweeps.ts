@@ -14,7 +14,7 @@ export class RequestedSweeps implements Service {
   readonly name: string;
   readonly #engine: Engine;
   readonly #sweep: () => Promise<unknown>;
-  readonly wakeUps = new ArrivalSignal();
+  readonly #wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
@@ -35,15 +35,15 @@ export class RequestedSweeps implements Service {
 
   /** A sweep may have been requested. */
   wake(): void {
-    this.wakeUps.notify();
+    this.#wakeUps.notify();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const wakeUpsBefore = this.wakeUps.count;
+      const wakeUpsBefore = this.#wakeUps.count;
       const wait = await this.#untilNext();
-      if (wait > 0) await this.wait(wakeUpsBefore, wait, signal);
-      else if (!(await this.#sweepOnce(signal))) await this.wait(wakeUpsBefore, longestWait, signal);
+      if (wait > 0) await this.#wait(wakeUpsBefore, wait, signal);
+      else if (!(await this.#sweepOnce(signal))) await this.#wait(wakeUpsBefore, longestWait, signal);
     }
   }
 
@@ -72,9 +72,9 @@ export class RequestedSweeps implements Service {
   }
 
   /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
-  async wait(heard: number, ms: number, signal: AbortSignal): Promise<void> {
+  async #wait(wakeUpsBefore: number, ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#engine;
     const wait = Math.min(sharedWait(clock, longestWait), ms);
-    await this.wakeUps.waitForMore(heard, wait, clock, signal).catch(() => undefined);
+    await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal).catch(() => undefined);
   }
 }

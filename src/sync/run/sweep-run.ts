@@ -63,7 +63,7 @@ export class SweepRun {
     let claims: Freshness | undefined;
     let error: MirrorError | undefined;
     try {
-      claims = await this.runRequested();
+      claims = await this.#runRequested();
     } catch (caught) {
       error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
       if (error.code === 'bug') this.#engine.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
@@ -72,17 +72,17 @@ export class SweepRun {
     return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness: claims, error };
   }
 
-  async runRequested(): Promise<Freshness> {
+  async #runRequested(): Promise<Freshness> {
     const request = await openRequest(this.#engine);
     try {
-      return await this.runSteps(request);
+      return await this.#runSteps(request);
     } catch (error) {
       if (request && !this.#options.signal.aborted) await postponeRequest(this.#engine, request);
       throw error;
     }
   }
 
-  async runSteps(request: OpenRequest | undefined): Promise<Freshness> {
+  async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
     const engine = this.#engine;
     const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
     const lack = trigger === 'command' ? undefined : engine.mirror.noSpaceForSweep();

@@ -20,7 +20,7 @@ export interface SweepProgress {
 
 export interface ListSource {
   readonly vendors: Pick<VendorsApi, 'page'>;
-  /** What a page showed when its vendors were last stored so; whoever leaves it out has each record taken apart. */
+  /** What a page showed when its vendors were last stored; without it, each record is parsed. */
   readonly knownPage?: (place: PagePlace) => Promise<KnownPage>;
   /** Applies a page. @returns a verdict for each vendor. */
   readonly apply: (page: VendorPage) => Promise<ReadonlyMap<number, Verdict>>;
@@ -43,7 +43,7 @@ export class ListReader {
   #moved = false;
   #begins = true;
   #pass = 0;
-  rowsSeen = 0;
+  #rowsSeen = 0;
 
   constructor(source: ListSource, visState: 1 | 2 | undefined, order: ObservedOrder) {
     this.#source = source;
@@ -65,7 +65,7 @@ export class ListReader {
   begin(anew: boolean): void {
     this.#moved = this.moved;
     this.#pass += 1;
-    this.rowsSeen = 0;
+    this.#rowsSeen = 0;
     this.#begins = true;
     if (anew) this.#entries = undefined;
   }
@@ -102,10 +102,10 @@ export class ListReader {
     const window = windowOf(page, requested, this.order.observe(page.rows, observeTimes));
     known.addAll(window.ids);
     this.seen.addAll(window.ids);
-    this.rowsSeen += window.ids.length;
+    this.#rowsSeen += window.ids.length;
     const { pages, total } = page;
     // Windows overlap, so some rows are counted twice.
-    const seen = Math.min(this.rowsSeen, total);
+    const seen = Math.min(this.#rowsSeen, total);
     this.#source.onProgress?.({ pass: this.#pass, page: requested.page, pages, seen, total });
     return window;
   }

@@ -330,10 +330,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 6,
     replacements: [
       replacing('sync/queue/attempt.ts', 'tryRead', (tryRead) => async (engine, vendorid, options) => {
-        const sighting = await tryRead(engine, vendorid, options);
-        if (sighting.kind === 'absent')
-          await engine.mirror.readings.applyAbsence(vendorid, 'gone', sighting.stamp, options.context as SweepContext);
-        return sighting;
+        const found = await tryRead(engine, vendorid, options);
+        if (found.kind === 'absent')
+          await engine.mirror.readings.applyAbsence(vendorid, 'gone', found.stamp, options.context as SweepContext);
+        return found;
       }),
     ],
   },
