@@ -106,7 +106,7 @@ const safeguards = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** What is looked up for one caller alone bears the same safeguards. */
+/** The answer with the safety headers of the admin server. */
 function safeguarded(handle: ApiHandle): Handle {
   return async (request) => {
     const found = await handle(request);

@@ -65,7 +65,7 @@ function isForeignPage(headers: HttpRequest['headers']): boolean {
   return site !== 'same-origin' && site !== 'none' && !followed;
 }
 
-/** Tells callers without the token, sent as a bearer token or as the password of HTTP Basic, which is what browsers ask for. */
+/** Whether the token is missing or wrong: it is sent as a bearer token or as the password of HTTP Basic, for which browsers ask. */
 function lacksToken(token: Secret | null): (authorization: string | undefined) => boolean {
   if (token === null) return () => false;
   const right = digest(token.reveal());

@@ -34,7 +34,7 @@ export class AccountRunner {
     this.pull = this.#schedule('pull');
   }
 
-  /** What runs for several accounts, in the order in which it starts: after the listener, so that the service's code finds somebody to answer it. */
+  /** What runs for several accounts, in the order in which it starts: after the listener, which must be open when the service sends its verification code. */
   static services(runners: readonly AccountRunner[]): Service[] {
     return [
       ...runners.map(({ supervisor }) => supervisor),

@@ -172,7 +172,7 @@ export class AccountServices implements Service {
     await this.#begin(id);
   }
 
-  /** Begins an account anew, as one that never ran. */
+  /** Starts an account again, as one that never ran. */
   async #begin(id: string): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     const runner = this.#build(id, undefined);
@@ -205,7 +205,7 @@ export class AccountServices implements Service {
   }
 }
 
-/** Whether an open installation would take the same of both. Tokens are not compared: settings that were read anew are other ones. */
+/** Whether an open installation would take the same of both. Tokens are not compared: settings that were read again always differ. */
 function isSameAccess(one: Settings, other: Settings): boolean {
   const accountsOf = ({ accounts, namedAccounts, connectionOf }: Settings): unknown => [
     accounts,
@@ -215,7 +215,7 @@ function isSameAccess(one: Settings, other: Settings): boolean {
   return one.connections === other.connections && isDeepStrictEqual(accountsOf(one), accountsOf(other));
 }
 
-/** Says which callbacks of ours are still registered for accounts that are not served any more; of those `gone` just now, or of all. */
+/** Logs which of our callbacks are still registered for accounts that are no longer served: those `gone` just now, or all. */
 export async function nameAbandonedCallbacks(
   { callbacks }: Pick<Store, 'callbacks'>,
   log: Log,

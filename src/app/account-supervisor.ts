@@ -240,7 +240,7 @@ export class AccountSupervisor implements Service {
   }
 }
 
-/** What is registered for files that are not ours any more, nobody would ever verify or delete. */
+/** A callback registered for files that are no longer ours would never be verified or deleted. */
 async function onOwnFiles<T>({ mirror, secrets }: Installation, work: () => Promise<T>): Promise<T> {
   mirror.assertOurs();
   secrets.assertOurs();

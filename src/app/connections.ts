@@ -62,7 +62,7 @@ export class Connections {
     return connectionNameOf(this.#settings, accountId);
   }
 
-  /** Gets access in other ways from now on. Tokens are read anew, those in memory too, unless the connections are the very same. */
+  /** Replaces the connections. Tokens are read again, those in memory too, unless the connections are unchanged. */
   use(settings: ConnectionsOptions['settings']): void {
     if (settings.connections !== this.#settings.connections) this.#sources.clear();
     this.#settings = settings;

@@ -46,7 +46,7 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly compiled: CompiledParts;
   /** Memory and responsiveness of the process. */
   readonly machine: () => HealthFacts['process'];
-  /** Sends outgoing webhooks; over the network unless told. */
+  /** Sends outgoing webhooks; over the network by default. */
   readonly post?: Post;
   /** Hears of every run on an account that ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
@@ -68,7 +68,7 @@ interface DaemonParts {
   readonly health: HealthSource;
 }
 
-/** What `serve` runs. Whoever opened it must stop it, started or not. */
+/** What `serve` runs. It must be stopped once it is opened, even if it was never started. */
 export class Daemon implements Service {
   readonly name = 'the daemon';
   readonly #parts: DaemonParts;
@@ -102,7 +102,7 @@ export class Daemon implements Service {
     return this.#stopping.run(() => stopAll(this.#parts.services).finally(() => this.#close()));
   }
 
-  /** Serves the accounts of these settings from now on, gets access as they say, and looks after the callbacks. What else they say counts for nothing. */
+  /** Applies the accounts and connections of these settings and checks the callbacks. Other settings are ignored. */
   async use(settings: Settings): Promise<void> {
     const { accounts } = this.#parts;
     await accounts.change(settings);
@@ -197,7 +197,7 @@ interface Begun {
   readonly doubt: string | undefined;
 }
 
-/** Takes the side lock, and then opens the files: a damaged mirror, to which nobody else may hold on, makes room for a new one. */
+/** Takes the side lock, then opens the files. A damaged mirror that no other program has open is moved aside first. */
 async function openAlone(
   settings: Settings,
   dependencies: InstallationDependencies,

@@ -38,7 +38,7 @@ export function healthSource(parts: HealthParts): HealthSource {
       for (const [id, { watchdog, doubt, progress }] of supervisors) {
         const state = await mirror.accountState(id);
         if (state) accounts.push({ ...state, watchdog, doubt, progress });
-        // Deliveries come first: no more than one account is looked at in one turn of the event loop.
+        // Deliveries come first: only one account is handled in each turn of the event loop.
         await clock.yield();
       }
       const failures = await mirror.query(connectionFailures);

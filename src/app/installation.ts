@@ -33,13 +33,13 @@ export interface InstallationDependencies {
   readonly migrations: string;
   readonly observe?: NonNullable<ApiDependencies['observe']>;
   readonly retryLimits?: NonNullable<ApiDependencies['retryLimits']>;
-  /** By what name the mirror knows the service; its address unless told. */
+  /** The name by which the mirror knows the service; default: its address. */
   readonly serviceName?: string | undefined;
   /** Whether the service may be another one than the mirror belongs to: to compare them. Nothing of it is to be applied then. */
   readonly anyService?: boolean;
   /** Going on would be wrong: a file is not to be trusted any more. Whatever is asked of it fails from then on. */
   readonly onFatal?: (error: MirrorError) => void;
-  /** Hears how far a long migration of the mirror has come; the log does unless told. */
+  /** Receives the progress of a long migration; default: the log. */
   readonly onMigration?: MirrorFile['onMigration'];
 }
 
@@ -121,7 +121,7 @@ export class Installation {
     return found;
   }
 
-  /** One run over an account's vendors. Expected failures stand in the summary. */
+  /** One run over an account's vendors. Expected failures are in the summary. */
   async pull(accountId: string, options: PullOptions): Promise<RunSummary> {
     const report = await pull(this.account(accountId).engine, options);
     const { run, outcome, proof, counts, seconds, error, notes } = report;
@@ -139,12 +139,12 @@ export class Installation {
     };
   }
 
-  /** Compares an account with its source. Expected failures stand in the report. */
+  /** Compares an account with its source. Expected failures are in the report. */
   verify(accountId: string, options: VerifyOptions): Promise<VerifyReport> {
     return verify(this.account(accountId).engine, options);
   }
 
-  /** Mirrors an account's gateways. Expected failures stand in the summary. */
+  /** Mirrors an account's gateways. Expected failures are in the summary. */
   async pullGateways(accountId: string, { signal }: { readonly signal: AbortSignal }): Promise<GatewaySummary> {
     const { gateways } = this.account(accountId).client;
     try {

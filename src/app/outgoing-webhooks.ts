@@ -13,7 +13,7 @@ export interface OutgoingWebhooksOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Sends them; over the network unless told. */
+  /** Sends them; over the network by default. */
   readonly post?: Post;
 }
 

@@ -1,4 +1,4 @@
-/** Writes down which accounts' requests fail one after the other, so that a person hears of it before the run that they hold up has ended. */
+/** Records which accounts' requests keep failing, so that status can report it before the run has ended. */
 import type { Clock } from '../domain/clock.ts';
 import { asMirrorError, type MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
@@ -29,7 +29,7 @@ export class RequestFailureLog {
   readonly #clock: Pick<Clock, 'timer'>;
   readonly #log: Log;
   readonly #failing = new Map<string, Failing>();
-  /** Accounts of which nothing stands in the mirror. */
+  /** Accounts without a record in the mirror. */
   readonly #clean = new Set<string>();
   /** Accounts of which an answer could not be written down, with what ends the wait before it is tried again. */
   readonly #unwritten = new Map<string, () => void>();
@@ -90,7 +90,7 @@ export class RequestFailureLog {
       if (failing.requests > 0) this.#write(accountId, failing);
     });
     this.#clean.delete(accountId);
-    // Whatever keeps the file from being written is told of by those whose work it holds up.
+    // A file that cannot be written is reported by the work that needs it.
     failing.written = this.#failures.add(accountId, requests, last).catch(() => undefined);
   }
 }

@@ -32,7 +32,7 @@ export class SweepPermits implements Service {
     return Promise.resolve();
   }
 
-  /** From now on nobody is let in any more; whoever waits ends by its own signal. */
+  /** Gives out no more permits; those who wait are ended by their own signals. */
   stop(): Promise<void> {
     this.#stopped = true;
     return Promise.resolve();

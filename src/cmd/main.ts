@@ -35,7 +35,7 @@ function leaveWith(worked: ExitStatus): void {
   process.exitCode = lost && worked <= exitStatus.notWhole ? lost.exit : worked;
 }
 
-/** Lets a stream tell all of its errors as events: those of files it throws at whoever writes. */
+/** Makes a stream report all errors as events; by default, errors of files are thrown by the write. */
 function tellErrorsAsEvents(stream: NodeJS.WriteStream): void {
   const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
   stream.write = (...given: unknown[]) => {
@@ -50,7 +50,7 @@ function tellErrorsAsEvents(stream: NodeJS.WriteStream): void {
 tellErrorsAsEvents(process.stdout);
 tellErrorsAsEvents(process.stderr);
 
-/** Whoever closed the pipe of results, or the terminal, wants no more: that is an end, and no error. */
+/** A closed pipe or terminal ends the command without an error. */
 process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || code === 'EIO') {
     interruption.abort(new MirrorError('interrupted', 'The reader of the results is gone.'));
@@ -62,7 +62,7 @@ process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
   interruption.abort(lost);
   leaveWith(status);
 });
-/** Nobody to talk to is no reason to stop working. */
+/** A closed standard error does not stop the work. */
 process.stderr.on('error', () => undefined);
 
 process.on('uncaughtException', (error: Error) => {

@@ -40,13 +40,13 @@ const mostRows = 1_000;
 const betweenTries = 20;
 
 export interface OpenOptions {
-  /** How long to try while another program holds the file locked, in milliseconds; 5,000 unless told. */
+  /** How long to wait while another program holds the file locked, in milliseconds; default 5,000. */
   readonly lockWait?: number | undefined;
 }
 
 /**
  * Opens the mirror at `path` to read it; nothing is ever written, and no other file is needed. Works beside a daemon. Reads one consistent
- * state at a time. A file that is put in its place later is not noticed: open it anew.
+ * state at a time. If the file is replaced later, this is not noticed: open it again.
  * @throws ReaderError `database_unusable` where there is no mirror of this version, `database_newer` where it is of a newer one,
  * `database_corrupt`, `database_locked`, `driver_unusable`.
  */
@@ -102,7 +102,7 @@ export class Mirror {
     }
   }
 
-  /** One vendor with the latest of what became of it; undefined where the mirror holds no such vendor. */
+  /** One vendor with its latest changes; undefined if the mirror does not hold it. */
   async vendor(
     account: string,
     vendorid: number,
@@ -134,7 +134,7 @@ export class Mirror {
   /**
    * One page of the changes after a cursor, oldest first. Store the `cursor` of each page together with what you made of it, and go on
    * from it: nothing is missed, and each vendor's changes keep their order.
-   * @throws ReaderError `history_gone` where the mirror was made anew or put back from a copy, or the changes were removed since: take
+   * @throws ReaderError `history_gone` if the mirror was rebuilt or restored from a copy, or the changes were removed since: take
    * `latest` from it, read all vendors, and go on from there.
    */
   async changes({ since, account, vendorid, limit }: ChangeFilter = {}): Promise<ChangePage> {
@@ -146,7 +146,7 @@ export class Mirror {
     return found;
   }
 
-  /** The cursor of the end: what comes before it stands in the vendors themselves. */
+  /** The latest cursor: everything before it is in the vendors themselves. */
   async latestCursor(): Promise<string> {
     return this.#asking(latestCursor);
   }

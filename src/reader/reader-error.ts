@@ -28,7 +28,7 @@ export class ReaderError extends Error {
   readonly hint: string;
   /** With `history_gone`: the cursor after which nothing is missing. */
   readonly oldest: string | undefined;
-  /** With `history_gone`: the cursor of the end; what comes before it stands in the vendors themselves. */
+  /** With `history_gone`: the latest cursor; everything before it is in the vendors themselves. */
   readonly latest: string | undefined;
 
   constructor(

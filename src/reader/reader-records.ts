@@ -18,7 +18,7 @@ export interface VendorFilter {
   /** Those that are active and present unless this or `presence` is told. */
   readonly state?: VendorState | 'all' | undefined;
   readonly presence?: Presence | undefined;
-  /** The largest page, from 1 to 1,000; 200 unless told. */
+  /** The largest page, from 1 to 1,000; default 200. */
   readonly limit?: number | undefined;
   /** The `next` of the page before. */
   readonly after?: string | undefined;
@@ -63,7 +63,7 @@ export interface TaxDefault {
   readonly updated_at: string | null;
 }
 
-/** A vendor's fields; those that the service added since stand beside them under their own names. */
+/** A vendor's fields; fields that the service added since are beside them under their own names. */
 export interface VendorFields {
   readonly vendorid: number;
   readonly vendor_name: string | null;
@@ -117,7 +117,7 @@ export interface VendorChange {
 }
 
 export interface TimelineOptions {
-  /** The most changes, from 1 to 1,000; 50 unless told. */
+  /** The most changes, from 1 to 1,000; default 50. */
   readonly limit?: number | undefined;
   /** The `older` of the answer before. */
   readonly before?: number | undefined;
@@ -144,7 +144,7 @@ export interface VendorWithTimeline extends Timeline {
 
 export interface PayableFilter {
   readonly account?: string | undefined;
-  /** All unless told. */
+  /** Default: all. */
   readonly state?: VendorState | 'unknown' | undefined;
   readonly currency?: string | undefined;
 }
@@ -165,11 +165,11 @@ export interface Payable {
 }
 
 export interface ChangeFilter {
-  /** A cursor, `epoch:seq`; all that is kept unless told. */
+  /** A cursor, `epoch:seq`; default: all changes that are kept. */
   readonly since?: string | undefined;
   readonly account?: string | undefined;
   readonly vendorid?: number | undefined;
-  /** The largest page, from 1 to 1,000; 200 unless told. */
+  /** The largest page, from 1 to 1,000; default 200. */
   readonly limit?: number | undefined;
 }
 

@@ -23,7 +23,7 @@ export function formatByEnding(file: string): ExportFormat | undefined {
 /** A file for others, and what goes into it: the whole mirror as a `.db`; else a view or table, or a query's rows. */
 export interface Publication {
   readonly path: string;
-  /** That of the file's ending unless told. */
+  /** Default: that of the file's ending. */
   readonly format?: ExportFormat | undefined;
   readonly view?: string | undefined;
   readonly query?: string | undefined;

@@ -196,7 +196,7 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
     try {
       return [name, sources.readFile(content).trim()];
     } catch {
-      // Not by its name: somebody may have put the secret itself where its file should be named.
+      // Not by its name: the secret itself may have been put where its file should be named.
       problems.push({ path: [...at, key], remedy: 'cannot read the file that is named here' });
       return [name, 'unread'];
     }

@@ -1,4 +1,4 @@
-/** The shape of the settings, and the human forms of their values. Each rule is worded as the remedy of whoever broke it. */
+/** The shape of the settings, and the human forms of their values. Each rule is worded as what would be right. */
 import { z } from 'zod';
 import { eventsInstead } from '../domain/events.ts';
 import { exportFormats } from './export-format.ts';

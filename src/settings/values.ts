@@ -1,4 +1,4 @@
-/** The forms of single values that several parts of the settings share. Each rule is worded as the remedy of whoever broke it. */
+/** The forms of single values that several parts of the settings share. Each rule is worded as what would be right. */
 import { z } from 'zod';
 import { Secret } from '../domain/secret.ts';
 

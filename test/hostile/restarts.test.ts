@@ -35,7 +35,7 @@ async function pythons(path: string, sql: string, over: AbortSignal): Promise<Se
   return new Set((await printed).trim().split('\n'));
 }
 
-/** How many vendors there are, and how many of them lack their history or belong to nobody. */
+/** How many vendors there are, and how many of them lack their history or an account. */
 const vendorScan = `SELECT count(*) || ' ' || count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM vendor_versions s
   WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL AND s.raw = v.raw)) FROM vendors v`;
 

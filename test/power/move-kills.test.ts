@@ -1,4 +1,4 @@
-/** A move that is killed at any operation on a file: nothing is lost, nobody works with half of it, and the same command finishes. */
+/** A move that is killed at any operation on a file: nothing is lost, no program uses half of it, and the same command finishes. */
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

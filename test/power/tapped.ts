@@ -12,7 +12,7 @@ import { account } from '../support/names.ts';
 import { tapEnvironment, type TapOptions } from './tap.ts';
 import type { Testbed } from '../support/testbed.ts';
 
-/** Ports of the machine's own choice, and nobody outside who would register: the key is known from the start. */
+/** Free ports, and no service to register with: the key is known from the start. */
 export const quietDaemon = `listener: { host: 127.0.0.1, port: 0 }
 admin: { port: 0 }
 sync: { lag: 0s }`;

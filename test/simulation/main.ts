@@ -1,4 +1,4 @@
-/** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, where nobody found it. */
+/** `npm run simulate`: exits with 1 where a promise was broken or too little was reached, and with a planted fault, if no seed found it. */
 import { Command, Option } from 'commander';
 import { wholeFrom } from '../../src/cmd/options/option-values.ts';
 import { startSeedProcesses } from './runs/seed-processes.ts';

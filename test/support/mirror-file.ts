@@ -17,7 +17,7 @@ export const migrations = join(packageRoot, 'migrations');
 /** How the names of temporary folders begin. */
 export const folderPrefix = 'vendor-mirror-';
 
-/** A folder that goes away with the test. No proof depends on a turn of the disk: whoever is killed leaves what the system has taken. */
+/** A folder that is removed with the test. No test depends on a disk sync: what a killed process wrote stays in the system's cache. */
 export function temporaryFolder(within = memory): string {
   const folder = mkdtempSync(join(within, folderPrefix));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

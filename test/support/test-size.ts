@@ -1,4 +1,4 @@
-/** How much whoever runs the tests asks for, and from which seed: `name` in the environment, or what is usual. @throws Error where it is no number. */
+/** A number from the environment variable `name`, such as how many cases to try or from which seed; else the default. @throws Error if it is not a number. */
 export function asked(name: string, usual: number): number {
   const text = process.env[name];
   if (text === undefined) return usual;

@@ -11,7 +11,7 @@ const levels = {
   store: async () => (await import('./testbed/store.ts')).openStore,
   /** An installation beside a sandbox: pulls of one or several accounts. */
   account: async () => (await import('./testbed/account.ts')).openAccount,
-  /** Files and a listener on a real socket; nobody outside. */
+  /** Files and a listener on a real socket, without a service. */
   listener: async () => (await import('./testbed/listener.ts')).openListener,
   /** The same with a subscription manager, and a sandbox behind real sockets. */
   webhook: async () => (await import('./testbed/webhook.ts')).openWebhook,
@@ -25,7 +25,7 @@ const levels = {
 
 type Open<L extends Level> = Awaited<ReturnType<(typeof levels)[L]>>;
 export type Level = keyof typeof levels;
-/** What may be told of a testbed, besides its level. */
+/** Options of a testbed, besides its level. */
 export type TestbedOptions<L extends Level> = Parameters<Open<L>> extends [infer Options] ? Options : unknown;
 /** What stands at a level. */
 export type Testbed<L extends Level> = Awaited<ReturnType<Open<L>>>;

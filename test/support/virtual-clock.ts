@@ -153,7 +153,7 @@ export class VirtualClock implements Clock {
     this.#jumping = false;
   }
 
-  /** Gives the program turns until nothing happens by itself any more. */
+  /** Gives the program turns until it is idle. */
   async #settle(): Promise<void> {
     for (let idle = 0, seen = this.#order; idle < idleTurns.stepped; idle += 1) {
       await turn();

@@ -1,7 +1,7 @@
 /** The parameters of a question to the API, each read by its kind; what is unknown or wrong is refused by name. */
 import { BadQuestion } from './answers.ts';
 
-/** Refuses what nobody would answer: a misspelt filter must not pass for an answer to everything. */
+/** Refuses unknown parameters: a misspelt filter must not return everything. */
 export class Parameters {
   readonly #query: URLSearchParams;
 

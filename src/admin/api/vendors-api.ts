@@ -43,7 +43,7 @@ function keyIn(text: string): VendorKey {
   return { account_id, vendorid: Number(vendorid) };
 }
 
-/** One vendor: what it is, its latest deliveries, and `?limit=&before=` of what became of it, the latest first. */
+/** One vendor: what it is, its latest deliveries, and its timeline by `?limit=&before=`, latest change first. */
 export function vendorApi(query: Query): ApiHandle {
   return answeringQuestions(async (request) => {
     const asked = new Parameters(request.query, ['limit', 'before']);

@@ -37,7 +37,7 @@ function connectionRemedy({ connection, failing }: ConnectionFacts): string | un
   return failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '';
 }
 
-/** A sentence for a person, with its remedy; undefined while all is well, or what is amiss may pass by itself. */
+/** A sentence with its remedy; undefined if all is well, or if the problem may pass without help. */
 export function connectionAdvice(facts: ConnectionFacts, now: number): string | undefined {
   const { connection, accounts, failing } = facts;
   if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;

@@ -16,10 +16,10 @@ export interface Headline {
   readonly details: readonly string[];
 }
 
-/** What is no account's own. */
+/** What does not belong to one account. */
 type Installation = Pick<Health, 'process' | 'receivers'>;
 
-/** Judges the process first, then the way to the service, then what the mirror holds, then who is told of it. */
+/** Checks the process first, then the connection to the service, then the mirror, then outgoing webhooks. */
 export function headline(account: AccountHealth, installation: Installation): Headline {
   for (const rule of [disabled, paused, refused, unreachable, unfinished, doubtful, troubled]) {
     const found = rule(account, installation);

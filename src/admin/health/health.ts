@@ -1,4 +1,4 @@
-/** What the operator's pages, probes and metrics show: pure data, filled in by whoever runs the jobs. */
+/** What the dashboard, probes and metrics show: pure data. */
 import type { TargetReport } from '../../store/outbox/outbox-report.ts';
 import type { ConnectionFacts } from './connection-health.ts';
 import type { AccountState } from '../../store/reports/account-state.ts';

@@ -49,7 +49,7 @@ export interface ReadinessRules {
   readonly maxStaleness: number;
 }
 
-/** Judges the process alone: an account that is refused or late is no reason to take the listener away from the others. */
+/** About the process only: a refused or late account must not take the listener away from the others. */
 export function readiness(ability: Ability): Readiness {
   const reasons = [ability.listening ? null : 'The listener is not open.', ability.trouble].filter(
     (reason) => reason !== null,

@@ -1,4 +1,4 @@
-/** Work that is done once at a time, and whose result is shared for a while: many who look cost no more than one. */
+/** Work whose result is shared for a while, so that many readers cost no more than one. */
 import type { Clock } from '../../domain/clock.ts';
 import { SingleFlight } from '../../domain/async/single-flight.ts';
 

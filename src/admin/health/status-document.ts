@@ -6,7 +6,7 @@ import { inSlices } from './in-slices.ts';
 import { bySeverity, type AccountHealth, type Health, type Readiness } from './readiness.ts';
 import { vendorCounts } from './vendor-counts.ts';
 
-/** Beyond so many accounts, those that need a person least are told of in short: their latest run alone, and no days, on one line. */
+/** Beyond this number, accounts that least need attention are shortened to one line: their latest run, without days. */
 const wholeAccounts = 50;
 
 /**

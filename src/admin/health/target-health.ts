@@ -16,7 +16,7 @@ export function deliveryState({
   return failing_since === null ? 'delivering' : 'failing';
 }
 
-/** Sentences, each with its remedy; none where the target needs nobody. */
+/** Sentences, each with its remedy; none if the target needs no attention. */
 export function targetAdvice(report: TargetReport, now: number): string[] {
   const { target, disabled_at, parked, parked_error } = report;
   if (disabled_at !== null) return [`${target} answered 410. ${catalogue.receiver_gone.hint}`];

@@ -1,4 +1,4 @@
-/** What is measured at the moment somebody asks: the state of the mirror and of the process. */
+/** The state of the mirror and of the process, measured at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { parseInstant } from '../../domain/clock.ts';
 import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';

@@ -1,4 +1,4 @@
-/** How far the targets of outgoing webhooks are, at the moment somebody asks. */
+/** The state of the targets of outgoing webhooks, measured at each scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { lagOf, type TargetReport } from '../../store/outbox/outbox-report.ts';
 import type { Health } from '../health/readiness.ts';

@@ -16,7 +16,7 @@ import { webhookSection } from './sections/webhook-section.ts';
 const mostListed = 50;
 
 export interface OverviewOptions {
-  /** The account that was chosen; the one in most need of a person unless told. */
+  /** The chosen account; default: the one that most needs attention. */
   readonly account: string | undefined;
   /** Null while they are worked out. */
   readonly figures: Figures | null;

@@ -30,7 +30,7 @@ const html = 'text/html; charset=utf-8';
 /** Vendors that the box shows, and the page. */
 const [inBox, onPage] = [12, 100];
 
-/** Answers without the headers that all answers of the admin server bear. */
+/** Answers without the headers that all answers of the admin server have. */
 export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHandle>> {
   const { query, clock, assetFolder } = options;
   const overviews = sharedOverviews(options);
@@ -65,7 +65,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
   };
 }
 
-/** The first page of each account, made once for all who look at it. */
+/** The first page of each account, made once for all readers. */
 function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
   const { examine, figures, clock, mayAct, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);

@@ -1,4 +1,4 @@
-/** Vendors that somebody looks for, by name, number or e-mail address: while typing, and as a page. */
+/** Results of a search for vendors by name, number or e-mail address: while typing, and as a page. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';

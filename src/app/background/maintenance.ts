@@ -1,4 +1,4 @@
-/** What a daemon does now and then: it removes old rows, and looks after its files. */
+/** Periodic maintenance: removes old rows and checks the files. */
 import { sleptThrough, type Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError } from '../../domain/errors.ts';
@@ -16,7 +16,7 @@ export interface MaintenanceOptions {
   readonly log: Log;
 }
 
-/** How often the file is looked at, and old rows are removed, in milliseconds. */
+/** How often the file is checked and old rows are removed, in milliseconds. */
 const lookEvery = 60_000;
 const pruneEvery = 3_600_000;
 
@@ -34,7 +34,7 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
       mirror.assertOurs();
       secrets.assertOurs();
     } catch {
-      // Whoever ends the process was told when it was found.
+      // The error was reported when it was found.
       return;
     }
     const { walBytes } = mirror.sizes();

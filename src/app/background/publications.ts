@@ -122,7 +122,7 @@ export class Publications implements Service {
         log.error({ err: asMirrorError(error) }, 'the copy for readers could not be published');
       }
     }
-    // In the same turn as the last look at what is wanted, so that nothing is asked for in between.
+    // In the same turn as the last check, so that no request is missed in between.
     this.#working = undefined;
   }
 }

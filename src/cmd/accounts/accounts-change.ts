@@ -99,7 +99,7 @@ export const accountsResume: Run = async (call) => {
   return exitStatus.done;
 };
 
-/** It looks at the mirror every second. */
+/** A daemon checks the mirror every second. */
 function isDaemonRunning({ database }: Settings): boolean {
   return daemonSince(database) !== undefined;
 }

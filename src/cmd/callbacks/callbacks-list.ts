@@ -1,4 +1,4 @@
-/** `callbacks list`: what is registered at the service, whoever registered it. */
+/** `callbacks list`: all callbacks in the service, those of other programs included. */
 import { exitStatus } from '../../domain/errors.ts';
 import { callbackTable, shownCallback } from './callback-text.ts';
 import type { Run } from '../process/command.ts';

@@ -1,4 +1,4 @@
-/** `completion SHELL`: what a shell is told once, so that it completes the commands by itself. */
+/** `completion SHELL`: prints the script with which a shell completes the commands. */
 import type { Command } from 'commander';
 import { exitStatus } from '../../domain/errors.ts';
 import type { Run } from '../process/command.ts';

@@ -10,7 +10,7 @@ export function flagsWithValue(tree: readonly CommandWords[]): string[] {
 }
 
 export interface FlagValue {
-  /** `command path:flag`; a star stands for any command. */
+  /** `command path:flag`; a star means any command. */
   readonly patterns: readonly string[];
   readonly value: Value;
 }

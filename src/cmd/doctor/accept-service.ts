@@ -11,7 +11,7 @@ import type { VendorTraits } from '../../store/records/scanned-vendor.ts';
 interface Comparison {
   /** The same number, and created at the same time. */
   readonly alike: number;
-  /** The same number, and somebody else. */
+  /** The same number, but a different vendor. */
   readonly others: number;
   /** Not in the mirror. */
   readonly unknown: number;
@@ -19,7 +19,7 @@ interface Comparison {
 
 /**
  * Compares the first page of each account with the mirror, asks, and makes the mirror belong to the service.
- * @throws MirrorError of the service; `usage` where nobody can be asked.
+ * @throws MirrorError of the service; `usage` if there is no terminal to ask on.
  */
 export async function acceptService(
   context: ProcessContext,
@@ -46,7 +46,7 @@ function total({ alike, others, unknown }: Comparison): number {
   return alike + others + unknown;
 }
 
-/** Whether nobody would doubt it: most of the sample is the same, and next to none is somebody else. */
+/** Whether it is clearly the same service: most of the sample is the same, and almost none is a different vendor. */
 function isLikely(compared: Comparison): boolean {
   return compared.alike > total(compared) / 2 && compared.others * 20 <= compared.alike;
 }

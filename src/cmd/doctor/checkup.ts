@@ -1,8 +1,8 @@
-/** What `doctor` finds: one thing looked at, how it is, and what to do about it. */
+/** The result of one check of `doctor`, and what to do about it. */
 import { exitStatus, type ExitStatus, type MirrorError } from '../../domain/errors.ts';
 
 export interface Checkup {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in a word or two. */
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'problem';
   readonly message: string;

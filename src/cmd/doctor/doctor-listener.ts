@@ -1,4 +1,4 @@
-/** `doctor` on the listener: whether the service can reach it, and nobody else stands in its place. */
+/** `doctor` on the listener: whether the public address leads to this daemon. */
 import { randomBytes } from 'node:crypto';
 import { exchange } from '../../api/http/request.ts';
 import type { Settings } from '../../settings/parse.ts';
@@ -64,7 +64,7 @@ async function publicAddress(
   return problem(check, { message: seen.message, hint, exit });
 }
 
-/** Somebody else, or nobody. */
+/** Another program, or none. */
 interface Other {
   readonly message: string;
   readonly exit: Checkup['exit'];

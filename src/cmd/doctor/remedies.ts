@@ -4,7 +4,7 @@ import type { ErrorCode, MirrorError } from '../../domain/errors.ts';
 import { connectionNameOf } from '../../settings/account-connections.ts';
 import type { Settings } from '../../settings/parse.ts';
 
-/** Certificates whose authority nobody here knows. */
+/** Certificates of an unknown authority. */
 const unknownAuthority = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -29,7 +29,7 @@ export function connectionRemedy({ cause }: MirrorError): string | undefined {
   return byCause[code];
 }
 
-/** Answers that are none of the service's: something else stands at the address. */
+/** Answers that do not come from the service: something else is at the address. */
 const notTheService: ReadonlySet<ErrorCode> = new Set([
   'not_found',
   'not_supported',

@@ -1,4 +1,4 @@
-/** What the mirror can say of an account: what it holds, what it hears, and what it could not read. */
+/** The status of an account: its vendors, its deliveries, and what could not be read. */
 import type { Snapshot } from '../../store/sqlite/query.ts';
 import { receivedDeliveriesOf, type ReceivedDeliveries } from '../../store/reports/received-deliveries.ts';
 import { parkedReasons, type ParkedReason } from '../../store/reports/parked.ts';

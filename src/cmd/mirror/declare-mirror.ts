@@ -1,4 +1,4 @@
-/** The commands that look at the mirror as a whole, or hand it on. */
+/** The commands about the mirror as a whole: status, doctor, changes, export. */
 import { Option, type Command } from 'commander';
 import { exportFormats } from '../../settings/export-format.ts';
 import type { Does } from '../process/command.ts';

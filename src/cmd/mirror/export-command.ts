@@ -1,4 +1,4 @@
-/** `export FILE`: a copy of the mirror, or rows of it in another form, that nobody writes to any more. */
+/** `export FILE`: writes a copy of the mirror, or rows of it in another format. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
@@ -38,7 +38,7 @@ export const exportTo: Run<ExportOptions> = async (call) => {
       : await mirror.exportToFile(file, what, { random, own: settings, signal, program });
     if (noTimes > 0) printNotice(context, leftEmpty(noTimes));
   } catch (error) {
-    // Whoever closed the pipe, or pressed Ctrl-C, knows; a full disk was reported.
+    // A closed pipe or Ctrl-C needs no message; a full disk was reported already.
     if (context.interrupted.aborted) return exitStatus.notWhole;
     throw error;
   } finally {

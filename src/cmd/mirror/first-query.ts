@@ -1,4 +1,4 @@
-/** Where the mirror is, and how to ask it: what somebody needs who has just seen it filled. */
+/** Where the mirror is and how to query it, printed after the first sync. */
 import type { Settings } from '../../settings/parse.ts';
 import { listVendors } from '../../store/reports/vendor-list.ts';
 import type { ProcessContext } from '../process/process-context.ts';

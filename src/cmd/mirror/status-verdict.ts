@@ -72,7 +72,7 @@ function unfinishedText(accounts: readonly AccountStatus[], now: number): string
     : 'no complete sweep yet';
 }
 
-/** The words, in their colour on a terminal that can and wants it. */
+/** The words, coloured on a terminal that supports it. */
 export function styled(
   { stdout, env }: Pick<ProcessContext, 'stdout' | 'env'>,
   { tone }: Verdict,
@@ -86,7 +86,7 @@ function further(toDo: readonly string[]): string {
   return toDo.length === 1 ? 'one thing needs you' : `${toDo.length} things need you`;
 }
 
-/** Judged by what lists show, as alerts are; Infinity where nobody knows. */
+/** Based on `listed_as_of`, as alerts are; Infinity if unknown. */
 function stalenessOf({ freshness: { listed_as_of } }: AccountStatus, now: number): number {
   return listed_as_of === null ? Infinity : now - (parseInstant(listed_as_of) ?? now);
 }

@@ -70,7 +70,7 @@ export const status: Run = async (call) => {
   return exitStatus.done;
 };
 
-/** What to do about each account of the settings, those that the mirror has never heard of included. */
+/** What to do about each account of the settings, including those that the mirror does not know yet. */
 function adviceFor(settings: Settings, reports: readonly AccountStatus[], now: number): string[] {
   return accountsOf(settings).flatMap((account) => {
     const report = reports.find((candidate) => candidate.account === account);

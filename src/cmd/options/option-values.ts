@@ -20,7 +20,7 @@ export function feedCursor(text: string): string {
   throw new InvalidArgumentError('It must be the cursor or the seq of a change.');
 }
 
-/** A port to listen on; 0 stands for any that is free. */
+/** A port to listen on; 0 means any free port. */
 export function portNumber(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('It must be a port from 0 to 65535.');

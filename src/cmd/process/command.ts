@@ -7,7 +7,7 @@ import type { ProcessContext } from './process-context.ts';
 export interface CommonOptions {
   /** The settings file. */
   readonly config?: string;
-  /** The built-in sandbox stands in for the service, whatever settings there are. */
+  /** Use the built-in sandbox instead of the service, whatever the settings are. */
   readonly sandbox?: boolean;
   /** Restricts the command to one of the settings' accounts. */
   readonly account?: string;

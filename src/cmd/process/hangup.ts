@@ -1,11 +1,11 @@
-/** SIGHUP: somebody wants the settings to be read again; or the terminal is gone from which the process was started. */
+/** SIGHUP: a request to read the settings again, or the terminal of the process was closed. */
 import { closeSync, openSync } from 'node:fs';
 import type { ProcessContext } from './process-context.ts';
 
 export interface Hangups {
   /** Aborted when the terminal is gone. */
   readonly gone: AbortSignal;
-  /** Where the terminal is gone, ends the process as the signal would have done by itself. */
+  /** If the terminal is gone, ends the process, as the signal does by default. */
   reRaise(): void;
 }
 

@@ -2,7 +2,7 @@
 import type { CommonOptions } from './command.ts';
 import type { ProcessContext } from './process-context.ts';
 
-/** The option by which another command finds the same settings; empty where it finds them by itself. */
+/** The option with which another command finds the same settings; empty if it finds them without one. */
 export function settingsOption({ config, sandbox }: CommonOptions): string {
   if (config !== undefined) return `-c ${shellWord(config)}`;
   return sandbox ? '--sandbox' : '';

@@ -6,7 +6,7 @@ import type { ProcessContext } from './process-context.ts';
 /** Longer than a program takes that sends one datagram, in milliseconds. */
 const notifyTimeout = 5_000;
 
-/** Goes on at once: a daemon does its work whether or not anybody hears of it. */
+/** Does not wait: the daemon works whether or not systemd gets the message. */
 export function tellSupervisor(
   state: 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1',
   { env }: Pick<ProcessContext, 'env'>,

@@ -1,4 +1,4 @@
-/** SIGHUP: the settings are read anew while the daemon runs. */
+/** SIGHUP: the daemon reads its settings again. */
 import type { Daemon } from '../../app/daemon.ts';
 import type { Log } from '../../domain/log.ts';
 import { changedKeys } from '../../settings/changed-keys.ts';
@@ -8,7 +8,7 @@ import { loadSettings } from '../setup/load-settings.ts';
 
 export interface Reload {
   readonly daemon: Pick<Daemon, 'use'>;
-  /** The settings with which it was started, as they stand in their file. */
+  /** The settings with which it was started, as written in their file. */
   readonly started: Settings;
   /** The same as the daemon works with them. */
   readonly inUse: Settings;
@@ -22,7 +22,7 @@ export interface Reload {
 export async function reload(call: Call, { daemon, started, inUse, log }: Reload): Promise<void> {
   try {
     const read = loadSettings(call);
-    // The token of the built-in sandbox stands in no settings.
+    // The token of the built-in sandbox is not in the settings.
     const connections = inUse.sandbox === null ? read.connections : inUse.connections;
     await daemon.use({ ...read, connections });
     log.info('SIGHUP: settings and tokens were read again, callbacks are checked');

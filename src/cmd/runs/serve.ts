@@ -19,7 +19,7 @@ import { loadSettings } from '../setup/load-settings.ts';
 import { reload } from './reload.ts';
 import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
 
-/** Milliseconds between two looks at the event loop: each wakes a daemon that has nothing to do. */
+/** Milliseconds between two measurements of the event loop; each wakes an idle daemon. */
 const lagInterval = 500;
 
 export interface ServeOptions {
@@ -178,7 +178,7 @@ function dependenciesOf(context: ProcessContext, log: Log, onFatal: DaemonDepend
   };
 }
 
-/** Says once, to somebody who tries the program, what there is to see. */
+/** Prints once, for people who try the sandbox, where the dashboard is. */
 function welcome(settings: Settings, context: ProcessContext): DaemonDependencies['onRun'] {
   let printed = false;
   return (_, { outcome }) => {

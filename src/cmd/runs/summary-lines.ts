@@ -56,7 +56,7 @@ export async function summaryLines(context: Terminal, health: Health, options: S
   ];
 }
 
-/** How true the mirror is, as the last line of somebody who stopped. */
+/** How fresh the mirror is, as the last line after a stop. */
 export function asOfText(health: Health | undefined): string {
   const served = (health?.accounts ?? []).filter(({ isPaused }) => !isPaused);
   const moments = served.map(({ facts: { freshness } }) => freshness.safe_as_of);
@@ -132,7 +132,7 @@ function footer({ facts: { next }, now }: Health, place: SummaryPlace): [string,
   ];
 }
 
-/** An entry of the log in one line; its rest stands in the log that a file or a service keeps. */
+/** An entry of the log in one line; the log of a service has all of it. */
 async function firstLine(context: Terminal, entry: string): Promise<string> {
   const [line = ''] = (await paragraph(context, '', entry.split('\n')[0] ?? '')).split('\n');
   return line;

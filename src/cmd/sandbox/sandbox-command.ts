@@ -1,4 +1,4 @@
-/** `sandbox`: the service of the reference on a local port, for whoever has no account. */
+/** `sandbox`: an emulator of the service on a local port. */
 import { Command } from 'commander';
 import { once } from 'node:events';
 import { MirrorError } from '../../domain/errors.ts';
@@ -73,7 +73,7 @@ async function run(context: ProcessContext, flags: SandboxFlags): Promise<void> 
   const faults = parseFaults(flags.fault ?? []);
   refuseUnknownScopes(flags.scope ?? []);
   const lock = await lockWorld(flags.file);
-  // The HTTP server is worth loading only now.
+  // The HTTP server is loaded only when it is needed.
   const { startEmbeddedSandbox } = await import('../../sandbox/embedded.ts');
   const { lose, late, repeat, reorder, forge } = flags;
   const embedded = await startEmbeddedSandbox({

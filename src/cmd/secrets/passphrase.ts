@@ -9,7 +9,7 @@ export interface PassphraseOptions {
   readonly passphraseFile?: string;
 }
 
-/** Fewer characters are soon guessed by whoever has the file. */
+/** Shorter passphrases are quickly guessed with the file at hand. */
 const fewestCharacters = 12;
 
 /** A passphrase for a new backup; a person types it twice. @throws MirrorError `usage` where it is too short, or the two differ. */
@@ -24,7 +24,7 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
   return passphrase;
 }
 
-/** The passphrase of a backup. @throws MirrorError `usage` where there is none, or nobody to ask. */
+/** The passphrase of a backup. @throws MirrorError `usage` if there is none, and no terminal to ask on. */
 export async function knownPassphrase(context: ProcessContext, { passphraseFile }: PassphraseOptions): Promise<Secret> {
   if (passphraseFile !== undefined) return fromFile(passphraseFile);
   if (!isAnybodyThere(context))

@@ -103,7 +103,7 @@ function refuseClashes(name: string, { database, secrets, publish, readFrom }: S
     );
 }
 
-/** The mirror may hold an account that was taken out of the settings: it can be looked at still, and its callbacks deleted. */
+/** The mirror may hold an account that was removed from the settings: it can still be read, and its callbacks deleted. */
 function restricted(settings: Settings, wanted: string): Settings {
   const { accounts, database, connectionOf } = settings;
   if (accounts.includes(wanted)) return { ...settings, accounts: [wanted], isRestricted: true };

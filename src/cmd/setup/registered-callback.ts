@@ -15,7 +15,7 @@ export async function isOwn(
   return ({ callbackid, uri }) => known.has(callbackid) || holdsToken(uri, account, pathToken);
 }
 
-/** What we hold about one callback of ours. */
+/** What the files hold about one of our callbacks. */
 export interface OwnCallback {
   /** A new code is about to be asked for: the listener takes only codes that are awaited. */
   awaitCode(): Promise<void>;
@@ -26,7 +26,7 @@ export interface OwnCallback {
   deleted(): Promise<void>;
 }
 
-/** What we hold about a callback that the service lists; undefined where somebody else registered it. */
+/** What the files hold about a callback that the service lists; undefined if another program registered it. */
 export async function ownCallback(
   installation: Installation,
   account: string,

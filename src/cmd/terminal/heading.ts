@@ -1,4 +1,4 @@
-/** Headings: bold on a terminal that can and wants it. */
+/** Headings: bold on a terminal that supports it, unless NO_COLOR is set. */
 import { styleText } from 'node:util';
 import type { ProcessContext, Output } from '../process/process-context.ts';
 
@@ -7,7 +7,7 @@ export function heading({ stdout, env }: Pick<ProcessContext, 'stdout' | 'env'>,
   return mayStyle(stdout, env) ? styleText('bold', text, { validateStream: false }) : text;
 }
 
-/** Whether there is a terminal at the end of the stream, and nobody minds colours on it. */
+/** Whether the stream is a terminal on which styles are wanted. */
 export function mayStyle(stream: Output, env: ProcessContext['env']): boolean {
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }

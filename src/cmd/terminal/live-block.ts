@@ -1,4 +1,4 @@
-/** A block of lines at the end of what a terminal shows, drawn anew in its place; what else is written stays above it. */
+/** A block of lines at the end of a terminal's output that is redrawn in place; other output appears above it. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Output } from '../process/process-context.ts';
 

@@ -9,7 +9,7 @@ import { textOf } from './utf8.ts';
 
 type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
 
-/** Whether there is somebody to ask. */
+/** Whether there is a terminal to ask on. */
 export function isAnybodyThere({ stdin, stderr }: PromptContext): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
@@ -56,7 +56,7 @@ export async function prompt(
 
 /**
  * Whether a person has confirmed what cannot be undone: by `--yes`, or when asked.
- * @throws MirrorError `usage` where nobody is there to be asked.
+ * @throws MirrorError `usage` if there is no terminal.
  */
 export async function isConfirmed(
   context: PromptContext,

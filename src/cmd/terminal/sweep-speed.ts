@@ -14,7 +14,7 @@ export class SweepSpeed {
     this.#since = clock.monotonic();
   }
 
-  /** `, 312/s, 18 s left`, or nothing before the first measure; a walk that begins anew is measured anew. */
+  /** `, 312/s, 18 s left`, or nothing before the first measurement; a new walk is measured from its own start. */
   text({ seen, total }: SweepProgress): string {
     const now = this.#clock.monotonic();
     if (seen < this.#last) [this.#since, this.#begunAt] = [now, seen];

@@ -3,7 +3,7 @@ import { MirrorError } from '../../domain/errors.ts';
 
 /**
  * The text of bytes, without a byte order mark.
- * @throws MirrorError `usage` where they are not UTF-8: what stands in for a character would be stored as if it were the text.
+ * @throws MirrorError `usage` if they are not UTF-8: replacement characters would be stored as if they were the text.
  */
 export function textOf(bytes: Uint8Array, name: string): string {
   try {

@@ -48,7 +48,7 @@ const settable: readonly string[] = vendorFields.filter((field) => isSettable[fi
 const list = new Intl.ListFormat('en');
 
 /**
- * The fields that are named, `--set` over `--file`. What is `excluded` from the mirror cannot be set: nobody could hold the answer against it.
+ * The fields that are named, `--set` over `--file`. `excluded` fields cannot be set, because the answer could not be checked.
  * @throws MirrorError `usage` that tells every problem.
  */
 export async function givenFields(

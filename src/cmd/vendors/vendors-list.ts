@@ -34,7 +34,7 @@ interface ListOptions {
   readonly all?: boolean;
 }
 
-/** So many are shown on a terminal, unless told. */
+/** How many are shown on a terminal by default. */
 const screenful = 100;
 /** How many are read, and shown, at once where they are many. */
 const batch = 5_000;
@@ -69,7 +69,7 @@ async function printTable(context: ProcessContext, mirror: Reader, filter: Vendo
   let shown = 0;
   for await (const some of batches(mirror, filter)) {
     if (some.length > 0) await printPart(context, await vendors.lines(some));
-    // What is written to a terminal leaves at once, without a pause in which Ctrl-C would be heard.
+    // Writing to a terminal is synchronous, so Ctrl-C would not be noticed without this pause.
     await context.clock.yield();
     if (context.interrupted.aborted) return exitStatus.notWhole;
     shown += some.length;
@@ -78,7 +78,7 @@ async function printTable(context: ProcessContext, mirror: Reader, filter: Vendo
   return exitStatus.done;
 }
 
-/** By account and number, each batch is read when the one before is out: nobody who looks at them slowly keeps the mirror busy. */
+/** By account and number. Each batch is read when the previous one is written, so that a slow reader keeps no transaction open. */
 async function* batches(mirror: Reader, filter: VendorFilter): AsyncGenerator<ListedVendor[]> {
   if (filter.sort !== undefined && filter.sort !== 'number') {
     yield await mirror.query((snapshot) => vendorsWith(snapshot, filter));

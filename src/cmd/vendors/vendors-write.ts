@@ -88,7 +88,7 @@ async function deleteQuestion(call: Call, settings: Settings): Promise<string> {
   return `Delete vendor ${idOf(call)} (${name}) of ${account}?`;
 }
 
-/** Sends the write and shows what became of the vendor; with `--dry-run`, only the request. */
+/** Sends the write and shows the vendor afterwards; with `--dry-run`, only the request. */
 async function write(
   call: Call<WriteFlags>,
   settings: Settings,

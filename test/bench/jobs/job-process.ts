@@ -1,4 +1,4 @@
-/** The process of one job: runs it, tells its result, answers questions, and ends with whoever started it. */
+/** The process of one job: runs it, reports its result, answers questions, and ends with its parent. */
 import type { Job } from '../setup/job.ts';
 import { jobs, type JobName } from './jobs.ts';
 

@@ -1,4 +1,4 @@
-/** A service that answers at once: whoever is measured waits for nobody. Of the reference it knows lists, and vendors by number. */
+/** A service that answers at once, so that the program is never kept waiting. It supports lists, and vendors by number. */
 import { createServer } from 'node:http';
 import type { JobResult } from '../setup/job.ts';
 import { closed, listening } from '../setup/sockets.ts';

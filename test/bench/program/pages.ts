@@ -1,4 +1,4 @@
-/** The operator's pages over a large mirror: how long one turn of the event loop takes while they are asked for, and while nobody asks. */
+/** The operator's pages over a large mirror: how long one turn of the event loop takes while they are requested, and without requests. */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../../../src/domain/clock.ts';

@@ -7,7 +7,7 @@ import { finished, type Standing } from '../jobs/host.ts';
 import type { PullTold } from '../program/pull.ts';
 import type { ServiceParams, ServiceQuestion, ServiceTold } from '../load/service.ts';
 
-/** The service, and how it is told of edits. */
+/** The service, and how it is edited. */
 type Service = Standing<ServiceTold, ServiceQuestion, void>;
 
 export async function withService<T>(

@@ -18,7 +18,7 @@ export interface Place {
   readonly baseUrl: string;
   readonly folder: string;
   readonly perPage: number;
-  /** The accounts; one unless told. */
+  /** The accounts; default: one. */
   readonly accounts?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A mirror of any size, filled by SQL alone: what stands in its records matters to nobody who only counts them. */
+/** A mirror of any size, filled by SQL alone: the content of its records does not matter. */
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';

@@ -17,7 +17,7 @@ export interface Texts {
   page(page: number, perPage: number, total: number, round: number): string;
 }
 
-/** `created` is when every vendor was created, in milliseconds since 1970; each at a time of its own, long ago, unless told. */
+/** `created` is when every vendor was created, in milliseconds since 1970; default: each at a different time, long ago. */
 export function textsOf(created?: number): Texts {
   const templates = templatesOf(created);
   const vendor = (index: number, edited: boolean): string => {

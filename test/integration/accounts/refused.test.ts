@@ -1,4 +1,4 @@
-/** A service that lets the daemon in no more: who hears of it, and how soon. */
+/** A service that refuses access: where this is reported, and how soon. */
 import { expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';

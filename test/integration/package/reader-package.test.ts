@@ -97,7 +97,7 @@ describe('the package, installed elsewhere', () => {
     const list = `console.log(Object.keys(await import('vendor-mirror')).sort().join())`;
     const folder = await installed();
     const { status, stdout, stderr } = run(folder, '--input-type=module', '-e', list);
-    // It ends by itself: nothing listens, waits or was printed.
+    // It ends without help: nothing listens or waits, and nothing was printed.
     expect([status, stdout, stderr]).toEqual([0, 'ReaderError,openMirror\n', '']);
     const inside = run(folder, '--input-type=module', '-e', `await import('vendor-mirror/dist/cmd/main.js')`);
     expect(inside.stderr).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');

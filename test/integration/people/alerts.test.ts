@@ -16,7 +16,7 @@ const names = (parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert:
   (group) => group.rules.map(({ alert }) => alert),
 );
 
-/** What becomes of a sample in the hours after the scrape, in promtool's words; it stays as it is where undefined. */
+/** How a sample changes in the hours after the scrape, in promtool's notation; undefined: it does not change. */
 type Course = (name: string, value: number) => string | undefined;
 
 const failing = (code: string): HealthFacts =>

@@ -25,7 +25,7 @@ interface Journalled {
 export interface LossAudit {
   /** Events that were never sent, as `vendor at moment`, where a sweep met the change while no delivery about the vendor was open. */
   readonly detectable: readonly string[];
-  /** Those of them that no finding tells of. */
+  /** Those of them without a finding. */
   readonly missing: readonly string[];
   /** Vendors with more findings that stand unexplained than events about them were lost. */
   readonly invented: readonly string[];

@@ -1,4 +1,4 @@
-/** A daemon that hears nothing any more heals without a hand, and deliveries flow again. */
+/** A daemon that no longer receives deliveries repairs its callback without help. */
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { account } from '../../support/names.ts';

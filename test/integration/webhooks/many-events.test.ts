@@ -1,4 +1,4 @@
-/** A daemon that is told of everything the service tells of: vendors come first. */
+/** A daemon that receives every event of the service: vendors come first. */
 import { expect, it } from 'vitest';
 import { registrableEvents } from '../../../src/domain/events.ts';
 import { account, publicUrl } from '../../support/names.ts';

@@ -28,7 +28,7 @@ const count = (at: Testbed<'program'>, where: string): number =>
   at.query<{ n: number }>(`SELECT count(*) AS n FROM vendors WHERE ${where}`)[0]!.n;
 const absent = "presence IN ('missing', 'gone')";
 
-/** A daemon that has swept once and is told of changes. */
+/** A daemon that has swept once and receives webhooks. */
 async function living(at: Testbed<'program'>, world: EmbeddedSandbox): Promise<DaemonProcess> {
   const daemon = await at.serveUntilSwept();
   await until(() => world.sandbox.callbacks(world.account).all()[0]?.verified === true);

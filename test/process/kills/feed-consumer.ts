@@ -14,7 +14,7 @@ interface Stored {
 
 const [form = '', address = '', file = ''] = process.argv.slice(2);
 
-/** Milliseconds until the next try where there is nothing new, or nobody answers. */
+/** Milliseconds until the next try if there is nothing new, or no answer. */
 const pause = 20;
 
 /** The cursor of the last whole line; a line that was cut off is taken away. */
@@ -72,7 +72,7 @@ for (;;) {
   try {
     await (form === 'json' ? poll() : follow());
   } catch (error) {
-    // Nobody answers while the daemon is dead; what the feed itself refuses ends the consumer.
+    // There is no answer while the daemon is dead; a refusal by the feed ends the consumer.
     if (!(error instanceof Error && 'code' in error)) throw error;
     await later(pause);
   }

@@ -1,4 +1,4 @@
-/** An update that is killed while it builds the largest table anew begins again, and nothing is lost. */
+/** A migration that is killed while it rebuilds the largest table starts again, and nothing is lost. */
 import { copyFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -12,7 +12,7 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 /** For a machine that does much else. */
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Writes the settings anew, with other texts in them. */
+/** Rewrites the settings with other texts. */
 function rewrite({ folder }: Testbed<'program'>, from: string, to: string): void {
   const file = join(folder, 'mirror.yaml');
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to));
@@ -22,7 +22,7 @@ interface Terminal {
   /** What the daemon in it wrote on standard error so far. */
   readonly stderr: () => string;
   close(): void;
-  /** Resolves when nobody is left who was started in it. */
+  /** Resolves when every process that was started in it has ended. */
   readonly empty: Promise<unknown>;
 }
 

@@ -27,7 +27,7 @@ function idsAt({ sandbox, account }: EmbeddedSandbox): number[] {
     .map(({ vendorid }) => Number(vendorid));
 }
 
-/** A daemon that runs, has swept once, and is told of changes. */
+/** A daemon that runs, has swept once, and receives webhooks. */
 async function living(world: EmbeddedSandbox, more = settings) {
   const at = await testbed({ level: 'program', service: world, listens: true, settings: more });
   const daemon = await at.serveUntilSwept();

@@ -1,4 +1,4 @@
-/** A daemon under steady load for a long time: what it takes of the machine stays as it was. SOAK says how many minutes; none unless told. */
+/** A daemon under steady load for a long time: its use of the machine does not grow. SOAK sets the minutes; default 0. */
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, it } from 'vitest';

@@ -16,7 +16,7 @@ export interface Sheet {
 export interface AttackerOptions {
   readonly plan: Plan;
   readonly timeline: Timeline;
-  /** @returns undefined where nobody is there. */
+  /** @returns undefined if nothing listens. */
   readonly receive: (sheet: Sheet) => Promise<Outcome | undefined>;
   readonly broken: (promise: string, what: string) => void;
 }
@@ -42,7 +42,7 @@ export class Attacker {
     this.#random = seededRandom(seedOf(options.plan.seed, 'stranger'));
   }
 
-  /** A delivery that no service ever sent, with a signature of nobody; and a true one to an address that is not quite ours. */
+  /** A delivery that the service never sent, with an invalid signature; and a valid one to an address that is not quite ours. */
   async forge(sheet: Sheet): Promise<void> {
     const about = new URLSearchParams(sheet.body);
     about.set('object_id', this.#someVendor());

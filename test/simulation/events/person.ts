@@ -1,6 +1,6 @@
 /**
  * A person at a terminal, who writes to the service by the commands' own functions and repeats a command that failed. Whatever happens
- * to them is drawn from streams of their own: where nobody writes, a seed's trace is what it was.
+ * to them is drawn from streams of their own: without writes, a seed's trace does not change.
  */
 import type { NewVendor, VendorEdit } from '../../../src/api/requests.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';

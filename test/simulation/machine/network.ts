@@ -74,7 +74,7 @@ export class Network {
     this.views = new Map(options.accounts.map((account) => [account, { asked: new Map(), lists: [], emptied: [] }]));
   }
 
-  /** The fetch of one process: what is sent arrives even if the sender dies, what is answered then reaches nobody. */
+  /** The fetch of one process: what is sent arrives even if the sender dies, and the answer is then lost. */
   fetchFor(daemon: number, clock: ProcessClock): typeof globalThis.fetch {
     return async (input, init) => {
       const url = input instanceof URL ? input : new URL(input instanceof Request ? input.url : input);
@@ -148,7 +148,7 @@ export class Network {
     return target.id === undefined ? vendorService.all().length : vendorService.version(Number(target.id));
   }
 
-  /** What becomes of the answer to a write. */
+  /** What happens to the answer to a write. */
   #spoiled(answer: SandboxAnswer, method: string): SandboxAnswer {
     if (this.isFaultFree || answer.status >= 300 || answer.breakage !== undefined || !this.#writeRandom.happens(0.4))
       return answer;

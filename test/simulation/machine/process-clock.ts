@@ -4,7 +4,7 @@ import { epoch, type Timeline } from './timeline.ts';
 
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
-  /** What monotonic time lacks: the machine slept, or was started anew. */
+  /** What monotonic time lacks: the machine slept, or was restarted. */
   #behind: number;
   #wallError: number;
   #pausedUntil = 0;
@@ -76,12 +76,12 @@ export class ProcessClock implements Clock {
     this.#wallError += ms;
   }
 
-  /** The machine is started anew: its monotonic time begins again. */
+  /** The machine is restarted: its monotonic time begins again. */
   reboot(): void {
     this.#behind = this.#timeline.now;
   }
 
-  /** The process is no more: what it waits for never comes. */
+  /** The process is dead: what it waits for never comes. */
   end(): void {
     this.#last = this.#timeline.now;
     this.#alive = false;

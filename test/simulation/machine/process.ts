@@ -34,7 +34,7 @@ export interface DaemonOptions {
   readonly clock: ProcessClock;
   readonly fetch: typeof globalThis.fetch;
   readonly onRun: (report: RunReport) => void;
-  /** Is told what became of every reading. */
+  /** Receives the verdict on every reading. */
   readonly onVerdict: (kind: Verdict['kind']) => void;
 }
 

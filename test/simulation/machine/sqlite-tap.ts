@@ -41,7 +41,7 @@ function tapOf(sqlite: Sqlite): Tap | undefined {
   return undefined;
 }
 
-/* The driver's methods are replaced once for the whole process; files of nobody pass through untouched. */
+/* The driver's methods are replaced once for the whole process; files of no simulated process pass through unchanged. */
 const prototype = Driver.prototype as Pick<Sqlite, 'transaction' | 'pragma' | 'exec'>;
 const { transaction, pragma, exec } = prototype;
 
@@ -51,7 +51,7 @@ prototype.pragma = function (this: Sqlite, source, options) {
   return pragma.call(this, waits ? 'busy_timeout = 0' : source, options);
 };
 
-/** These stand around every commit that nobody waits for. Power is never lost here, so they would only cost. */
+/** Pragmas around every commit that need not wait for the disk. Power is never lost here, so they would only cost time. */
 const easing = new Set(['PRAGMA synchronous = NORMAL', 'PRAGMA synchronous = FULL']);
 
 prototype.exec = function (this: Sqlite, source) {

@@ -1,4 +1,4 @@
-/** Keeps a process running, as an operator's machine does: starts it, starts it anew when it died, and lets it die. */
+/** Keeps a process running, as a service manager does: starts it, restarts it when it died, and lets it die. */
 import type Driver from 'better-sqlite3';
 import type { Settings } from '../../../src/settings/parse.ts';
 import type { RunReport } from '../../../src/sync/run/run.ts';
@@ -34,7 +34,7 @@ export class Supervisor {
   lockedUntil = 0;
   fullUntil = 0;
   readonly counts = { crashes: 0, insideHandshake: 0, beforeCommit: 0, afterCommit: 0, failedStarts: 0, restarts: 0 };
-  /** What became of readings, by kind. */
+  /** Verdicts on readings, by kind. */
   readonly verdicts = new Map<string, number>();
   readonly #options: SupervisorOptions;
   readonly #untap: () => void;

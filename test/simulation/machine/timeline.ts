@@ -46,7 +46,7 @@ export class Timeline {
     return () => (timer.run = undefined);
   }
 
-  /** No more time passes: whoever waits for it gets `Stopped`. */
+  /** Stops the time: all who wait for it get `Stopped`. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -24,7 +24,7 @@ export interface AuditorOptions {
   readonly now: () => number;
   /** How wrong the machine's wall clock is, in milliseconds. */
   readonly wallError: () => number;
-  /** Whether the program serves: where it does not, nobody keeps its file open. */
+  /** Whether the program serves; if not, nothing keeps its file open. */
   readonly serves: () => boolean;
 }
 
@@ -208,7 +208,7 @@ export class Auditor {
     return (parseInstant(text) ?? 0) - epoch - this.#options.wallError();
   }
 
-  /** Whether the last complete run was shown empty lists and no other: an account that seems to be empty nobody can tell from one that is. */
+  /** Whether the last complete run was shown empty lists and no other: this cannot be told from an account that is empty. */
   #sawEmptyListsOnly(reader: Reader): boolean {
     const [run] = reader.rows<{ began: string; ended: string }>(
       `SELECT started_at AS began, finished_at AS ended FROM runs
@@ -237,7 +237,7 @@ export class Auditor {
     const safe = told?.safe_as_of ?? '';
     if (safe === '') return;
     if (this.#sawEmptyListsOnly(reader)) return;
-    // Whom a list did not show and nobody could ask after, the file itself calls suspect.
+    // A vendor that a list did not show and that could not be read is a suspect in the file.
     const suspects = reader.rows<{ vendorid: number }>(
       `SELECT vendorid FROM vendors WHERE account_id = ? AND presence = 'suspect'`,
       account,

@@ -39,7 +39,7 @@ export class DeliveryMoments {
     this.#read = { at: now(), wallError: wallError() };
   }
 
-  /** Undefined where nobody can tell. */
+  /** Undefined if unknown. */
   of(delivery: number): number | undefined {
     return this.#moments.get(delivery);
   }

@@ -35,7 +35,7 @@ export class DeliveryOracle {
   readonly acknowledged = new Map<string, number>();
   /** True deliveries that reached us, by the same. */
   readonly arrived = new Map<string, number>();
-  /** What became of what came. */
+  /** The outcomes of deliveries that arrived. */
   readonly outcomes = new Map<string, number>();
   isFaultFree = false;
   readonly #options: DeliveryOracleOptions;
@@ -56,7 +56,7 @@ export class DeliveryOracle {
     this.#attacker = new Attacker({ plan, timeline, receive, broken });
   }
 
-  /** The wall clock is set: it may make a day of it, and what was believed is so no more. */
+  /** The wall clock is set: days may change, and earlier claims no longer hold. */
   forgetMoments(): void {
     this.#believed.clear();
   }
@@ -87,7 +87,7 @@ export class DeliveryOracle {
     return { status: statusOf[outcome] };
   };
 
-  /** Hands one sheet over. @returns undefined where nobody answered in time. */
+  /** Sends one delivery. @returns undefined if there was no answer in time. */
   async #deliver(sheet: Sheet): Promise<Outcome | undefined> {
     const { timeline } = this.#options;
     await sleep(timeline.clock, 1 + this.#random.below(40));
@@ -149,7 +149,7 @@ function keyOf(body: string): string | undefined {
   return told.has('verifier') ? undefined : parts.map((part) => part ?? '').join(' ');
 }
 
-/** Nobody hangs up. */
+/** A connection that stays open. */
 const listening = new AbortController().signal;
 
 function requestOf(path: string, headers: Readonly<Record<string, string>>, body: string): HttpRequest {

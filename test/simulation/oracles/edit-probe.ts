@@ -1,4 +1,4 @@
-/** Whether a change is told by webhook, and found where nobody was told (P1). */
+/** Whether a change is announced by webhook, and found if it was not announced (P1). */
 import type { CallbackRecord } from '../../../src/sandbox/core/callback-record.ts';
 import type { QuietPhase } from './quiet-phase.ts';
 import { interval } from '../machine/process.ts';
@@ -16,7 +16,7 @@ const rest = 10_000;
 /** Where sixty requests a minute are allowed, a run may have used them. */
 const turn = 65_000;
 
-/** What tells of an edit: the noun, or its verb where the service takes no noun. */
+/** The event of an edit: the noun, or its verb if the service accepts no noun. */
 const ofEdits: ReadonlySet<string> = new Set(['bill_vendor', 'bill_vendor.update']);
 
 /** Whether the service tells us of edits, now, and signs with a code that we believe in. */
@@ -40,7 +40,7 @@ function ourCallbacks({ account, sandbox }: QuietPhase): CallbackRecord[] {
     .filter(({ uri }) => uri.startsWith(publicUrl));
 }
 
-/** Whether a delivery would reach us; of a callback that is disabled and does not show it, nobody can know. */
+/** Whether a delivery would reach us; unknown for a callback that is disabled and does not show it. */
 export async function isReachable(phase: QuietPhase): Promise<boolean> {
   const { plan, timeline, auditor, broken, trace } = phase;
   if (await timeline.until(() => isSubscribed(phase), mended)) return true;
@@ -51,7 +51,7 @@ export async function isReachable(phase: QuietPhase): Promise<boolean> {
   return false;
 }
 
-/** An edit by somebody, that a delivery tells of. @returns whether there was one. */
+/** An edit in the service that a delivery announces. @returns whether there was one. */
 export async function probeEdit(phase: QuietPhase): Promise<boolean> {
   const { account, plan, timeline, supervisor, sandbox, auditor, follower, runs, broken, trace, eventLog } = phase;
   if (plan.world.objectId === 'callback') return false;

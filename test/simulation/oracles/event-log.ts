@@ -56,7 +56,7 @@ export class EventLog {
       return;
     }
     const key = contentKey(this.#vendorService.wire(record, 'list'));
-    // What nobody can see is no change.
+    // What cannot be seen is not a change.
     if (key !== before?.key) entries.push({ at, version, state: record.state, key });
   }
 }

@@ -105,14 +105,14 @@ export class Follower {
     if (!entry) return undefined;
     const stored = this.stored.get(vendorid);
     const alive = entry.state === 0 || entry.state === 2;
-    // Who was seen by nobody while they lived, and lives no more, is rightly not there.
+    // A vendor that was never seen while it existed, and no longer exists, is rightly not there.
     const ended = eventLog.of(vendorid).findIndex(({ state }, index) => index > due && isEnd(state));
     if (!stored) return alive && ended < 0 ? `vendor ${vendorid} (${entry.version}) is not in the mirror` : undefined;
     const shown = eventLog.of(vendorid)[stored.entry];
     // It may be again as it was before.
     const again = eventLog.of(vendorid).findLastIndex(({ key }) => key === shown?.key);
     if (stored.entry >= due || (!stored.absent && again >= due)) return undefined;
-    // What became of one that is no more, or was no more soon after, nobody may be able to tell.
+    // What happened to a vendor that is gone, or was gone soon after, may be unknowable.
     if ((!alive || ended >= 0) && (stored.absent || stored.deleted)) return undefined;
     return `vendor ${vendorid} shows ${shown?.version ?? '?'} (${String(shown?.state)}), not ${entry.version} (${entry.state}); it was ${this.#told(vendorid)}`;
   }
@@ -146,7 +146,7 @@ export class Follower {
     this.stored.set(vendorid, { entry, absent: false, deleted: vis_state === 1 });
   }
 
-  /** P4: nobody who lives is called missing or gone, and never many at once. */
+  /** P4: no existing vendor is called missing or gone, and never many at once. */
   #absent({ vendorid, run_id, presence }: Version, base: number): void {
     const { eventLog, broken, lag, plan } = this.#options;
     this.absences += 1;
@@ -168,7 +168,7 @@ export class Follower {
     if (!this.#isProven(vendorid, presence, end.at))
       broken('P4', `vendor ${vendorid} was called ${presence} after one look at the list`);
     this.stored.set(vendorid, { entry, absent: true, deleted: false });
-    // Who was missing and is gone now was absent before: nobody is taken away by that.
+    // A vendor that was missing and is gone now was absent before: no vendor is lost by that.
     if (!run || before?.deleted === true || before?.absent === true || this.allowed) return;
     run.base ??= base;
     run.absences += 1;

@@ -18,7 +18,7 @@ const mostApprovals = 5;
 export interface Convergence {
   /** A change was told by webhook, and not only found. */
   readonly told: boolean;
-  /** The callback was proven anew while a run was under way. */
+  /** The callback was verified again while a run was under way. */
   readonly renewed: boolean;
 }
 

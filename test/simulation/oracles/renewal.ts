@@ -1,6 +1,6 @@
 /**
  * The callback is proven anew while a run is under way. What changed when nobody was told, the run has passed already: it is found by one that
- * begins after the proof, for nobody joins a sweep that has begun.
+ * begins after the proof, because requests never join a sweep that has begun.
  */
 import type { QuietPhase } from './quiet-phase.ts';
 import { isSubscribed, reading } from './edit-probe.ts';

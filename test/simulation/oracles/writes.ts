@@ -80,11 +80,11 @@ function repeated(intent: Intent, sent: readonly Sent[], observer: WriteEvidence
     if (done.some((earlier) => earlier.call === call)) return [`${who} was sent twice at once, at ${arrival.at}`];
     if (intent.calls[call]!.again) return [];
     const closed = closedAt(intent, from, observer.intents);
-    // Whoever asks for the same once more after its answer was read, or after it was closed, means another.
+    // The same request again, after its answer was read or after it was closed, is a new write.
     const [first] = done.filter((earlier) => !intent.calls[earlier.call]!.isAnswered && fromOf(earlier) > closed);
     if (!first) return [];
     const look = intent.looks.findLast((at) => at < from) ?? -Infinity;
-    // What was still on its way while somebody looked, nobody could see.
+    // What was still on its way while the vendor was read could not be seen.
     if (look < fromOf(first)) return [`${who} was sent again without a look, at ${arrival.at}`];
     // A new mirror knows of no vendor by which it could tell that an empty list is none.
     const before = sent[index]!.arrival.at;
@@ -112,7 +112,7 @@ function closedAt({ vendorid, fields }: Intent, before: number, intents: readonl
   return Math.max(-Infinity, ...moments.filter((at) => at <= before));
 }
 
-/** Whether a vendor that was created stood where lists show it. What became of an edit afterwards is no excuse. */
+/** Whether a vendor that was created stood where lists show it. What happened to an edit afterwards does not matter. */
 function isThere(intent: Intent, eventLog: EventLog, at: number): boolean {
   if (intent.vendorid !== undefined) return true;
   const isListed = (entry: LogEntry | undefined): boolean =>

@@ -53,7 +53,7 @@ const ownKnobs = {
   outage: ['none', 'none', '503', '401', '403', 'hang', 'reset', 'html', 'errors_in_200', 'empty_list'],
   outageMinutes: [2, 6],
   crashes: [0, 0, 1, 2, 4],
-  /** What dies with the process: nothing else, or the machine, whose monotonic time then begins anew. */
+  /** What dies with the process: nothing else, or the machine, whose monotonic time then restarts. */
   crashOf: ['process', 'process', 'machine'],
   downtime: [2, 2, 60],
   restarts: [0, 0, 1],

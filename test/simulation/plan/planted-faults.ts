@@ -12,7 +12,7 @@ type PromiseName = `P${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`;
 
 export interface SimulatedFault extends PlantedFault {
   readonly promise: PromiseName;
-  /** The first seed that is tried: it found it when it was written down. What the program does anew may move that to one of the next few. */
+  /** The first seed to try: it found the fault when this was written. Changes of the program may move that to one of the next few. */
   readonly seed: number;
   /** As `--knobs` takes them, where the situation is rare and a seed's own knobs seldom meet it; without them, the seed draws its own. */
   readonly knobs?: string;

@@ -41,7 +41,7 @@ export function startSeedProcesses(jobs: number): SeedProcesses {
         const seedProcess = seedProcesses[index]!;
         const result = carryOut(seedProcess.child, next.value).then((outcome) => ({ index, outcome }));
         seedProcess.seeds += 1;
-        // Nobody waits for it if the processes are closed before its end.
+        // It is not awaited if the processes are closed before its end.
         result.catch(() => undefined);
         under.set(index, result);
       };

@@ -94,7 +94,7 @@ export class ScriptedList {
     if (old && world.vendors > 3) old.state = 1;
   }
 
-  /** Vendors that lists showed all along, and that nobody touched. */
+  /** Vendors that lists showed all along and that did not change. */
   get still(): number[] {
     return this.listed.filter((vendorid) => !this.#changed.has(vendorid));
   }

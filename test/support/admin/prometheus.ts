@@ -28,7 +28,7 @@ export interface Sample {
 
 /**
  * A Prometheus that has scraped twice, as the job `vendor-mirror`, what `render` gives; it ends with the test.
- * @throws Error where it ended by itself.
+ * @throws Error if it ended without being stopped.
  */
 export async function prometheus(
   render: () => Promise<string>,

@@ -15,7 +15,7 @@ export interface Connection {
   readonly token: string;
 }
 
-/** Waits neither for its rate nor between attempts, unless told otherwise. */
+/** By default waits neither for its rate nor between attempts. */
 export function connectTo(
   { baseUrl, account, token }: Connection,
   changes: Partial<ApiDependencies & Service> = {},
@@ -45,7 +45,7 @@ export function connectTo(
   );
 }
 
-/** Turns of a rate that nobody shares. */
+/** A rate limit that is not shared. */
 export function freeReservations(stamp: () => ReadStamp): ReserveRequest {
   return () => Promise.resolve({ stamp: stamp(), end: () => Promise.resolve() });
 }

@@ -1,4 +1,4 @@
-/** nock in place of a service: every request to it in this test is answered here, whoever sends it. */
+/** nock in place of a service: every request to it in this test is answered here. */
 import nock from 'nock';
 import { onTestFinished } from 'vitest';
 import { nodeFetch } from '../../../src/api/http/node-fetch.ts';

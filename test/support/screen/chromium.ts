@@ -9,7 +9,7 @@ const program = '/usr/bin/chromium';
 export const missingChromium = existsSync(program) ? undefined : `there is no ${program} (Debian's package chromium)`;
 
 export interface Look {
-  /** In CSS pixels; 1280 unless told. */
+  /** In CSS pixels; default 1280. */
   readonly width?: number;
   readonly scheme?: 'light' | 'dark';
   /** Sent with every request. */

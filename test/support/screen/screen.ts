@@ -1,4 +1,4 @@
-/** What a terminal shows after what was written to it: the few sequences that the program uses, no more. */
+/** What a terminal shows: supports only the few sequences that the program uses. */
 import { stripVTControlCharacters } from 'node:util';
 
 const escape = '\u001b';

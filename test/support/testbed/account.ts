@@ -27,11 +27,11 @@ export interface AccountTestbed {
   readonly database: string;
   readonly settings: Settings;
   readonly installation: Installation;
-  /** Runs one pull, to its end; of the first account unless told. */
+  /** Runs one pull to its end; default: of the first account. */
   pull(options?: Partial<PullOptions> & { of?: string }): Promise<RunSummary>;
   /** Asks the mirror file. */
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
-  /** Closes the installation and opens it anew, with other settings laid over its own from then on if told. */
+  /** Closes the installation and opens it again, optionally with other settings over its own from then on. */
   reopen(over?: Partial<Settings>): Promise<void>;
   /** Ends it all before the test does. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export interface AccountOptions extends Partial<Omit<SandboxOptions, 'accounts' 
   readonly world?: readonly string[];
   /** Laid over the defaults. */
   readonly settings?: SettingsOver;
-  /** The accounts, which begin with as many vendors each; one unless told. */
+  /** The accounts, which start with as many vendors each; default: one. */
   readonly accounts?: readonly string[];
   /** Changes what the service says on its way here: the text of every answer. */
   readonly rewrite?: (text: string, url: URL) => string;

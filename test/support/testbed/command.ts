@@ -30,18 +30,18 @@ export interface CommandTestbed {
 }
 
 export interface CommandOptions {
-  /** The service that commands speak to, in real time; the built-in sandbox, and a clock that stands still, unless told. */
+  /** The service that commands use, in real time; default: the built-in sandbox and a clock that stands still. */
   readonly service?: ServiceChoice;
   /** YAML that is added to the usual settings; without a service it takes the place of the built-in sandbox's. */
   readonly settings?: string;
   readonly env?: ProcessContext['env'];
   readonly fetch?: ProcessContext['fetch'];
   readonly clock?: Clock;
-  /** What stands on standard input; nothing unless told. */
+  /** The content of standard input; default: empty. */
   readonly stdin?: string | Uint8Array;
-  /** What somebody at the terminal types; nobody is there unless told. */
+  /** What is typed at the terminal; default: there is no terminal. */
   readonly typed?: string;
-  /** The width of the terminal that the output goes to; no terminal unless told. */
+  /** The width of the terminal for the output; default: no terminal. */
   readonly columns?: number;
 }
 

@@ -1,4 +1,4 @@
-/** `serve` in a process of its own: what it writes, how it ends, and what became of the deliveries that came to it. */
+/** `serve` in a process of its own: its output, its end, and the outcomes of its deliveries. */
 import { once } from 'node:events';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as later } from 'node:timers/promises';

@@ -31,13 +31,13 @@ export interface Delivery extends Posted {
 }
 
 export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' | 'world'>> {
-  /** Whether the daemon is started, and runs until it is subscribed, has swept once and rests; it is unless told otherwise. */
+  /** Whether the daemon is started and runs until it is subscribed, has swept once and is idle; default: yes. */
   readonly started?: boolean;
   /** Wall clock at the start, milliseconds since 1970. */
   readonly begins?: number;
   /** `key=value`, as in `sandbox --world`. */
   readonly world?: readonly string[];
-  /** Those of the service and of the settings; one unless told. */
+  /** Those of the service and of the settings; default: one. */
   readonly accounts?: readonly string[];
   /** Laid over the defaults. */
   readonly settings?: SettingsOver;

@@ -1,4 +1,4 @@
-/** Files and a listener of one installation; nobody outside. */
+/** Files and a listener of one installation, without a service. */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemRandom, type Clock } from '../../../src/domain/clock.ts';
@@ -41,7 +41,7 @@ export interface ListenerOptions {
 
 export const quickClock = (): VirtualClock => virtualClock({ auto: true, deadline: 5_000 });
 
-/** Files and a listener; nobody outside. */
+/** Files and a listener, without a service. */
 export async function openListener(options: ListenerOptions): Promise<ListenerTestbed> {
   const { clock = quickClock(), folder = temporaryFolder(), log = silentLog } = options;
   const mirror = await openMirror({

@@ -12,7 +12,7 @@ import { build, program } from './build.ts';
 import { watched, type DaemonProcess } from './daemon-process.ts';
 import { chosenService, type ServiceChoice } from './sandbox.ts';
 
-/** For `env`: the program waits twenty times shorter between its tries than it does by itself; limits of time stay as they are. */
+/** For `env`: delays between attempts are a twentieth of the usual ones; timeouts stay as they are. */
 const hurry = `const real = globalThis.setTimeout;
   globalThis.setTimeout = (run, ms, ...more) => real(run, ms < 20_000 ? ms / 20 : ms, ...more);`;
 export const hurried = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hurry)}` };
@@ -50,9 +50,9 @@ export interface ProgramOptions {
   readonly accounts?: readonly string[];
   /** More settings, as YAML. */
   readonly settings?: string;
-  /** How fast the service's vendors may be asked for; as good as without a limit unless told. */
+  /** The rate limit for vendors; default: practically none. */
   readonly rate?: string;
-  /** How to get access, as YAML; with the service's token unless told. */
+  /** How to get access, as YAML; default: the service's token. */
   readonly auth?: string;
   /** More of the environment. */
   readonly env?: Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ export async function chosenService(
   return 'baseUrl' in choice ? choice : openSandbox(choice);
 }
 
-/** Two accounts of thirty vendors each, and no limit on requests, unless told. */
+/** By default two accounts of thirty vendors each, without a rate limit. */
 export async function openSandbox({ world, ...options }: SandboxTestbedOptions): Promise<EmbeddedSandbox> {
   const sandbox = await startEmbeddedSandbox({
     account: ['6BApk', 'other'],

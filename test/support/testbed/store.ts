@@ -21,13 +21,13 @@ export interface Clocks {
 
 /** What is read of one account. */
 export interface AccountOfStore {
-  /** Applies a page with these rows; tells what became of each. */
+  /** Applies a page with these rows. @returns the verdict on each. */
   page(stamp: ReadStamp, ...rows: readonly VendorRow[]): Promise<Verdict['kind'][]>;
   /** Applies pages that came together. */
   pages(stamp: ReadStamp, ...pages: readonly (readonly VendorRow[])[]): Promise<Verdict['kind'][][]>;
   record(stamp: ReadStamp, row: VendorRow, source?: 'delivery' | 'write'): Promise<Verdict['kind']>;
   absence(stamp: ReadStamp, vendorid: number): Promise<Verdict['kind']>;
-  /** A delivery about vendor 1 comes, and was received just now unless told. */
+  /** A delivery about vendor 1 arrives; by default it was received just now. */
   told(receivedAt?: number): Promise<void>;
 }
 
@@ -42,12 +42,12 @@ export interface StoreTestbed extends AccountOfStore {
   query<Row = Record<string, unknown>>(sql: string, ...values: unknown[]): Row[];
   /** Writes into the file past the program and past its checks. */
   damage(sql: string): void;
-  /** Closes the file and opens it anew. */
+  /** Closes the file and opens it again. */
   reopen(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** Lets other work have its turn; nobody's unless told. */
+  /** Lets other work have its turn; default: there is none. */
   readonly yield?: Clock['yield'];
 }
 

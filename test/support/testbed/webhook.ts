@@ -16,7 +16,7 @@ export interface WebhookTestbed extends ListenerTestbed {
   readonly service: EmbeddedSandbox;
   readonly subscriptions: SubscriptionManager;
   readonly clock: VirtualClock;
-  /** Accounts that `onVerified` was told of. */
+  /** Accounts that were passed to `onVerified`. */
   readonly verified: string[];
   /** Requests that reached the service, as `PUT /path`. */
   readonly requests: string[];
@@ -114,7 +114,7 @@ export const listed = ({ service }: WebhookTestbed) => service.sandbox.callbacks
 export const writes = ({ requests }: WebhookTestbed) => requests.filter((request) => !request.startsWith('GET'));
 export const base = `/events/account/${account}/events/callbacks`;
 
-/** Lets the service tell of a change, and returns how its attempt went. */
+/** Lets the service announce a change. @returns how its attempt went. */
 export async function announce({ service }: WebhookTestbed, event = 'bill_vendor.update'): Promise<number | undefined> {
   const attempt = new Promise<number | undefined>((resolve) => {
     const stop = service.sandbox.onDelivery(({ kind, status }) => {

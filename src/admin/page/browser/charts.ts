@@ -64,7 +64,7 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
       width: Math.floor(place.clientWidth),
       height,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-      // Where nobody points at a column, the legend tells of the latest.
+      // Unless the pointer is on a column, the legend shows the latest.
       hooks: { ready: [tellLatest], setLegend: [tellLatest] },
       cursor: { drag: { x: false, y: false }, y: false },
       scales: {

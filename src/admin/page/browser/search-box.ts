@@ -1,6 +1,6 @@
-/** Looks for vendors while somebody types. Without it the form leads to a page with the same results. */
+/** Searches for vendors while the user types. Without it the form leads to a page with the same results. */
 
-/** So long nobody typed, in milliseconds. */
+/** How long to wait after the last key, in milliseconds. */
 const pause = 120;
 
 export function searchAsTyped(): void {
@@ -30,7 +30,7 @@ export function searchAsTyped(): void {
   if (box.value !== '' && document.activeElement === box) void show();
 }
 
-/** What the daemon found; undefined where somebody typed on meanwhile. */
+/** What the daemon found; undefined if the user typed on meanwhile. */
 async function found(url: string, signal: AbortSignal): Promise<Node[] | undefined> {
   try {
     const response = await fetch(url, { cache: 'no-store', signal });

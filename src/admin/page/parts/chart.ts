@@ -1,4 +1,4 @@
-/** A chart as HTML: figures that the browser draws, in words for whoever does not see it, and as a table. */
+/** A chart as HTML: figures that the browser draws, a text for screen readers, and a table. */
 import { parseInstant } from '../../../domain/clock.ts';
 import { html, type Html } from './html.ts';
 

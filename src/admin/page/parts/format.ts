@@ -27,12 +27,12 @@ export function bytes(value: number): string {
   return `${sizes.format(value / 1_000 ** power)} ${units[power] ?? ''}`;
 }
 
-/** How long ago a moment of ours was, with the moment itself for whoever points at it; the browser goes on counting. */
+/** How long ago a moment was, with the moment itself as a tooltip; the browser keeps counting. */
 export function ago(now: number, moment: string | null): Html {
   return counting(moment, age({ now: () => now }, moment), 'ago');
 }
 
-/** How long something has lasted that began at a moment of ours. */
+/** How long something has lasted since a moment. */
 export function lasting(now: number, since: string): Html {
   return counting(since, age({ now: () => now }, since).replace(/ ago$/, ''), 'for');
 }
@@ -43,7 +43,7 @@ function counting(moment: string | null, words: string, kind: 'ago' | 'for'): Ht
   return html`<time datetime="${exact.replace(' ', 'T')}Z" title="${exact} UTC" data-age="${kind}">${words}</time>`;
 }
 
-/** A moment of ours by the clock: `11:57:40 UTC`, with the date where it is not today's. */
+/** The time of a moment: `11:57:40 UTC`, with the date if it is not today. */
 export function clockTime(now: number, moment: string): string {
   const time = `${moment.slice(11, 19)} UTC`;
   const day = moment.slice(0, 10);

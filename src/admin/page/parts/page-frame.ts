@@ -6,7 +6,7 @@ export interface PageParts {
   readonly title: string;
   /** From this page to the place of the first one: `./`, `../../`. */
   readonly root: string;
-  /** What stands in the search box. */
+  /** The text in the search box. */
   readonly wanted?: string;
   readonly content: Html;
   /** Wall time, milliseconds since 1970. */
@@ -14,7 +14,7 @@ export interface PageParts {
 }
 
 export interface Page {
-  /** HTML as it is sent: made once, however many look at it. */
+  /** HTML as it is sent: made once for all readers. */
   readonly body: Uint8Array;
   /** Changes with anything but ages, which browsers count themselves. */
   readonly version: string;

@@ -7,7 +7,7 @@ import { html, sentence, type Html } from '../parts/html.ts';
 interface Button {
   readonly action: 'sync' | 'reconcile' | 'retry' | 'approve';
   readonly name: string;
-  /** What happens, for whoever is about to confirm it. */
+  /** What the action does, shown in its confirmation. */
   readonly words: string;
   /** A number that the person has to confirm, too. */
   readonly number?: number;

@@ -1,4 +1,4 @@
-/** Whether deliveries come, in one sentence that claims no more than is known. */
+/** Whether deliveries arrive, in one sentence that claims no more than is known. */
 import { parseInstant } from '../../../domain/clock.ts';
 import { inWords } from '../../../domain/duration.ts';
 import type { AccountFacts } from '../../health/health.ts';
@@ -12,7 +12,7 @@ export interface Pulse {
 
 type PulseFacts = Pick<AccountFacts, 'watchdog' | 'callbacks' | 'freshness' | 'lastDelivery' | 'days'>;
 
-/** A delivery as young as this says by itself that deliveries come. */
+/** A delivery younger than this proves that deliveries arrive. */
 const recent = 24 * 3_600_000;
 
 export function pulse(facts: PulseFacts, now: number): Pulse {
