@@ -9,7 +9,7 @@ import type { Settings } from '../settings/parse.ts';
 import type { MirrorError } from '../domain/errors.ts';
 import { healthSource, type HealthParts } from './health-source.ts';
 import { createIntegrityCheck, type IntegrityCheck } from './background/integrity-check.ts';
-import { outgoingWebhooks } from './outgoing-webhooks.ts';
+import { OutgoingWebhooks } from './outgoing-webhooks.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
@@ -183,7 +183,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   });
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
-  const webhooks = outgoingWebhooks({ ...dependencies, installation, metrics });
+  const webhooks = new OutgoingWebhooks({ ...dependencies, installation, metrics });
   const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.take(kept) });
   // Of what it waits for, an account that goes is ended by the stop of the accounts.
   const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];

@@ -1,4 +1,4 @@
-/** What sends the mirror's changes to the targets of the settings while the daemon lives. */
+/** Sends the mirror's changes to the targets of the settings while the daemon runs. */
 import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
@@ -17,22 +17,28 @@ export interface OutgoingWebhooksOptions {
   readonly post?: Post;
 }
 
-export function outgoingWebhooks(options: OutgoingWebhooksOptions): Service {
-  const { installation, metrics, clock, random, log } = options;
-  const { settings, mirror, secrets } = installation;
-  const poster = createPoster();
-  const { outbox } = mirror;
-  const notifier = createNotifier({
-    ...{ settings, outbox, places: secrets.notified, clock, random, log },
-    post: options.post ?? poster.post,
-    observe: (target, outcome) => metrics.notified(target, outcome),
-  });
-  return {
-    name: notifier.name,
-    start: () => notifier.start(),
-    async stop() {
-      await notifier.stop();
-      poster.close();
-    },
-  };
+export class OutgoingWebhooks implements Service {
+  readonly name: string;
+  readonly #poster = createPoster();
+  readonly #notifier: ReturnType<typeof createNotifier>;
+
+  constructor({ installation, metrics, clock, random, log, post }: OutgoingWebhooksOptions) {
+    const { settings, mirror, secrets } = installation;
+    const { outbox } = mirror;
+    this.#notifier = createNotifier({
+      ...{ settings, outbox, places: secrets.notified, clock, random, log },
+      post: post ?? this.#poster.post,
+      observe: (target, outcome) => metrics.notified(target, outcome),
+    });
+    this.name = this.#notifier.name;
+  }
+
+  start(): Promise<void> {
+    return this.#notifier.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#notifier.stop();
+    this.#poster.close();
+  }
 }

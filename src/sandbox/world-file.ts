@@ -1,15 +1,11 @@
 /**
- * The file in which a sandbox keeps its world: a line of JSON for each thing that changed, behind a line that says whose world it
- * is. It is written anew, with one line a thing, whenever it is opened.
+ * The file in which a sandbox keeps its world: a first line that identifies the world, then a line of JSON for each thing that
+ * changed. It is rewritten, with one line for each thing, whenever it is opened.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
 import type { Entry, Memory } from './core/memory.ts';
-
-export interface WorldFile extends Memory {
-  close(): void;
-}
 
 interface Heading {
   readonly sandbox: 1;
@@ -18,43 +14,53 @@ interface Heading {
   readonly life: number;
 }
 
-/** For its owner alone: it holds tokens and the codes of callbacks. */
+/** Only for the owner: it holds tokens and the codes of callbacks. */
 const mode = 0o600;
 
 /**
- * Opens a world to go on with it, or makes a new one from `seed`. Nobody else may have it open.
+ * Opens a world to continue with it, or creates a new one from `seed`. No other process may have it open.
  * @throws MirrorError `file_unwritable`, also for a file that is something else.
  */
 export function openWorldFile(path: string, seed: string): WorldFile {
   try {
-    const found = readWorld(path);
-    const { heading, entries } = found ?? { heading: newHeading(seed), entries: [] };
-    const current = { ...heading, life: heading.life + 1 };
-    const draft = `${path}.draft`;
-    const file = openSync(draft, 'w', mode);
-    for (const line of [current, ...entries]) writeSync(file, `${JSON.stringify(line)}\n`);
-    renameSync(draft, path);
-    let isOpen = true;
-    const { id, life } = current;
-    return {
-      id,
-      seed: current.seed,
-      life,
-      entries,
-      write(entry) {
-        if (isOpen) writeSync(file, `${JSON.stringify(entry)}\n`);
-      },
-      close() {
-        isOpen = false;
-        closeSync(file);
-      },
-    };
+    const { heading, entries } = readWorld(path) ?? { heading: newHeading(seed), entries: [] };
+    return new WorldFile(path, { ...heading, life: heading.life + 1 }, entries);
   } catch (error) {
     if (error instanceof MirrorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new MirrorError('file_unwritable', `The sandbox cannot keep its world in ${path}: ${reason}.`, {
       cause: error,
     });
+  }
+}
+
+/** A world that is kept in a file, which is rewritten when it is opened. */
+export class WorldFile implements Memory {
+  readonly id: string;
+  readonly seed: string;
+  readonly life: number;
+  readonly entries: readonly Entry[];
+  readonly #file: number;
+  #isOpen = true;
+
+  constructor(path: string, heading: Heading, entries: readonly Entry[]) {
+    const draft = `${path}.draft`;
+    this.#file = openSync(draft, 'w', mode);
+    for (const line of [heading, ...entries]) writeSync(this.#file, `${JSON.stringify(line)}\n`);
+    renameSync(draft, path);
+    this.id = heading.id;
+    this.seed = heading.seed;
+    this.life = heading.life;
+    this.entries = entries;
+  }
+
+  readonly write = (entry: Entry): void => {
+    if (this.#isOpen) writeSync(this.#file, `${JSON.stringify(entry)}\n`);
+  };
+
+  close(): void {
+    this.#isOpen = false;
+    closeSync(this.#file);
   }
 }
 
