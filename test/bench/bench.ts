@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { deliveryRows } from './rows/deliveries.ts';
 import { isMet, median, ratio, spread, type Figures, type Goal, type Row, type Sizes } from './rows/figures.ts';
 import { measureGrowth, rises, type Curve } from './rows/growth.ts';
+import { idleRows } from './rows/idle.ts';
 import { longLifeRows } from './rows/long-running.ts';
 import { operatorRows } from './rows/operators.ts';
 import { growthPicture } from './rows/picture.ts';
@@ -20,7 +21,14 @@ export interface BenchOptions {
   readonly printNotice: (text: string) => void;
 }
 
-export const rows: readonly Row[] = [...pullRows, ...deliveryRows, ...operatorRows, ...programRows, ...longLifeRows];
+export const rows: readonly Row[] = [
+  ...pullRows,
+  ...deliveryRows,
+  ...operatorRows,
+  ...programRows,
+  ...longLifeRows,
+  ...idleRows,
+];
 
 export async function bench({ only, json, picture, sizes, print, printNotice }: BenchOptions): Promise<void> {
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
