@@ -1,6 +1,6 @@
 /**
  * Copies and exports in a process of its own: SQLite may be busy for hours, is interrupted only by the end of its process, and would hold up
- * every delivery in the daemon's. By `prepare` itself: the query is a person's own.
+ * every delivery in the daemon's.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
@@ -10,6 +10,7 @@ import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
 import { defaultLockWait } from '../sqlite/lock-wait.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
+import { readingStatement } from '../sqlite/reading-statement.ts';
 import { parentGuard } from './ends-with-parent.ts';
 import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
 import type { Cell } from './export-rows.ts';
@@ -37,7 +38,7 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
 async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    const rows = sqlite.prepare(query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
+    const rows = readingStatement(sqlite, query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
     const pieces = parquetOf(columns, cells(rows));
     for (;;) {
       const { value, done } = await pieces.next();

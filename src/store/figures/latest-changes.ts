@@ -12,6 +12,12 @@ const latestShown = 12;
 /** Changes of all accounts among which those of one are looked for. */
 const lookedAt = 5_000;
 
+interface Wanted {
+  readonly accountId: string;
+  readonly lookedAt: number;
+  readonly latestShown: number;
+}
+
 interface Latest {
   readonly seq: number;
   readonly vendorid: number;
@@ -20,7 +26,7 @@ interface Latest {
 
 export class LatestChanges {
   readonly #sqlite: Sqlite;
-  readonly #latest: Statement<{ accountId: string }, Latest>;
+  readonly #latest: Statement<Wanted, Latest>;
   readonly #remembered = new Remembered<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
 
   constructor(sqlite: Sqlite) {
@@ -30,8 +36,8 @@ export class LatestChanges {
       `
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
-        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - ${lookedAt}
-        ORDER BY seq DESC LIMIT ${latestShown}) AS c
+        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - :lookedAt
+        ORDER BY seq DESC LIMIT :latestShown) AS c
       LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
       ORDER BY c.seq DESC`,
     );
@@ -39,7 +45,7 @@ export class LatestChanges {
 
   /** Newest first. */
   of(accountId: string): ChangeFigure[] {
-    const latest = this.#latest.all({ accountId }).map(withoutBlobs);
+    const latest = this.#latest.all({ accountId, lookedAt, latestShown }).map(withoutBlobs);
     const numbers = latest.map(({ seq }) => seq);
     const read = this.#remembered.of(accountId, numbers, (seq) => this.#read(accountId, seq));
     return latest.flatMap(({ seq, vendorid, vendor }) => {

@@ -75,11 +75,9 @@ function rowCounts(sqlite: Sqlite): string {
     sqlite,
     "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
   ).all({});
-  const counts = tables.map(({ name }) =>
-    plainStatement<None>(
-      sqlite,
-      `SELECT '${name.replaceAll("'", "''")}', count(*) FROM "${name.replaceAll('"', '""')}"`,
-    ).get({}),
-  );
-  return JSON.stringify(counts);
+  return JSON.stringify(tables.map(({ name }) => [name, plainStatement<None>(sqlite, countRows(name)).get({})]));
+}
+
+function countRows(table: string): string {
+  return `SELECT count(*) AS rows FROM "${table.replaceAll('"', '""')}"`;
 }

@@ -42,7 +42,7 @@ describe('changes', () => {
     expect(sequences((await line.run('changes', '--since', second!.cursor)).stdout)).toEqual([3]);
     const gone = await line.run('changes', '--since', '0123456789abcdef:2');
     expect([gone.status, gone.stdout]).toEqual([1, '']);
-    expect(gone.stderr).toContain(`ends with ${second!.cursor.replace(/2$/, '3')}.`);
+    expect(gone.stderr).toContain(`end with ${second!.cursor.replace(/2$/, '3')}.`);
     expect((await line.run('changes', '--since', 'yesterday')).status).toBe(64);
   });
 
