@@ -22,11 +22,39 @@ function compiledIn() {
   return [...new Set(sources.map(([, folder]) => folder))];
 }
 
+/** Packages that come without the text of their licence: what they and their repositories say of it, and the text. */
+const elsewhere = {
+  'abstract-logging': {
+    license: 'MIT',
+    source:
+      'Its Readme names the MIT License (http://jsumners.mit-license.org/), its package.json James Sumners as the author.',
+    holder: '(c) James Sumners',
+  },
+  standardwebhooks: {
+    license: 'MIT',
+    source:
+      'This is the file libraries/LICENSE of its repository, https://github.com/standard-webhooks/standard-webhooks.',
+    holder: '(c) 2023 Svix (https://www.svix.com)',
+  },
+};
+
+/** The text of the MIT License, below the line of its copyright: our own has it too. */
+const mit = readFileSync('LICENSE', 'utf8')
+  .replace(/^[\s\S]*?(?=Permission is hereby granted)/, '')
+  .trim();
+
 function described(folder, scope) {
   const { name, version, license } = read(join(folder, 'package.json'));
   const texts = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
   const text = texts.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n');
-  return { name, version, license, text: text || 'No text of a licence came with it.', scope };
+  return { name, version, license, text: text || textFromElsewhere(name, license), scope };
+}
+
+function textFromElsewhere(name, license) {
+  const known = elsewhere[name];
+  if (known?.license !== license)
+    throw new Error(`${name} (${license}) comes without the text of its licence: add it to .config/third-party.js.`);
+  return `The package comes without the text of its licence. ${known.source}\n\nThe MIT License\n\nCopyright ${known.holder}\n\n${mit}`;
 }
 
 const packages = [

@@ -33,7 +33,7 @@ describe('H12 the lock file', () => {
     );
     expect(odd.map(([path]) => path)).toEqual([]);
     const ranges = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies });
-    expect(ranges.filter(([, range]) => !/^[~^]?\d+\.\d+\.\d+$/.test(range))).toEqual([]);
+    expect(ranges.filter(([, range]) => !/^([~^]?\d+\.\d+\.\d+|\d+\.\d+\.\d+-[\w.]+)$/.test(range))).toEqual([]);
   });
 
   it('lets one package run a script of its own: the one that is compiled', () => {
@@ -78,5 +78,41 @@ describe('H12 the compiled program', () => {
       expect(names).toContain(name);
       expect(licences).toContain(`\n${name} `);
     }
+    const [, ...texts] = licences.split(/^-{80}\n(?=\S+ \d)/m);
+    expect(texts).toHaveLength(components.length);
+    const withoutText = texts.filter((text) => !/permission|redistribut|free software|public domain/i.test(text));
+    expect(withoutText).toEqual([]);
+    expect(texts.find((text) => text.startsWith('standardwebhooks '))).toContain('Copyright (c) 2023 Svix');
+  });
+
+  it('packs what runs, documents, configuration, licences and the bill of materials, and nothing else', () => {
+    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+    });
+    const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'CHANGELOG.md',
+        'dist/cmd/main.js',
+        'dist/reader/index.js',
+        'dist/reader/index.d.ts',
+        'dist/page/page.js',
+        'dist/sbom.json',
+        'dist/THIRD-PARTY-LICENCES.txt',
+        'config/default.yaml',
+        'config/sandbox.yaml',
+        'config/systemd/vendor-mirror.service',
+        'migrations/mirror/0001_mirror.sql',
+        'migrations/secrets/0001_secrets.sql',
+      ]),
+    );
+    const allowed = /^(dist|migrations|config)\/|^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+    expect(paths.filter((path) => !allowed.test(path) || /\.(test|spec)\.|\.map$|\.db(-|$)|token/.test(path))).toEqual(
+      [],
+    );
   });
 });

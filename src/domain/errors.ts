@@ -53,7 +53,11 @@ export const catalogue = {
   ),
   row_unusable: entry(unavailable, false, 'A row of a list has no usable id; report it to the service.'),
 
-  unauthenticated: entry(refused, false, 'The token is unknown or expired; set a fresh one.'),
+  unauthenticated: entry(
+    refused,
+    false,
+    'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+  ),
   access_denied: entry(
     refused,
     false,

@@ -7,6 +7,8 @@ import { isDaemonAt } from '../../store/files/side-lock.ts';
 import type { PathTokens } from '../../webhook/receive/account-of-path.ts';
 import { challengeHeader, proofHeader, proofOf } from '../../webhook/receive/installation-proof.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
+import { certificateCheckup } from './doctor-certificates.ts';
+import { deliveryPath } from './delivery-path.ts';
 import { portCheckup } from './doctor-ports.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { connectionRemedy } from './remedies.ts';
@@ -24,7 +26,22 @@ export async function* listenerCheckups(
 ): AsyncGenerator<Checkup> {
   const isRunning = isDaemonAt(settings.database);
   if (!isRunning) yield await portCheckup(settings);
-  yield await publicAddress(context, settings, tokens, isRunning);
+  if (settings.listener.publicUrl !== null && tokens === undefined) {
+    yield warning(
+      check,
+      'It cannot be tried while the files of this installation cannot be opened.',
+      'Do first what is said about them above.',
+    );
+    return;
+  }
+  const address = await publicAddress(context, settings, tokens, isRunning);
+  yield address;
+  const { publicUrl } = settings.listener;
+  const [[account, token] = []] = [...(tokens ?? [])];
+  if (publicUrl === null || address.result !== 'ok' || account === undefined || !token) return;
+  yield await deliveryPath(context, settings, { account, token, publicUrl });
+  const certificate = await certificateCheckup('certificate of publicUrl', context, publicUrl);
+  if (certificate) yield certificate;
 }
 
 async function publicAddress(

@@ -4,9 +4,11 @@ import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.
 import type { Installation, ServedAccount } from '../../app/installation.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
+import { callbackCheckup, callbackIdCheckup } from './doctor-callbacks.ts';
+import { certificateCheckup } from './doctor-certificates.ts';
+import { traitCheckups } from './doctor-traits.ts';
 import { accessRemedy } from './remedies.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { isOwn } from '../setup/registered-callback.ts';
 
 /** Checks an account; where its list cannot be read, nothing further makes sense. */
 export async function* serviceCheckups(
@@ -14,6 +16,8 @@ export async function* serviceCheckups(
   installation: Installation,
   accountId: string,
 ): AsyncGenerator<Checkup> {
+  /** What is the same for all accounts is said of one. */
+  const isFirst = installation.accounts[0] === accountId;
   const account = installation.account(accountId);
   const signal = context.interrupted;
   let first: VendorPage;
@@ -27,15 +31,19 @@ export async function* serviceCheckups(
   }
   const { total, pages, perPage } = first;
   const skew = first.servedAt === undefined ? undefined : context.clock.now() - first.servedAt;
+  if (isFirst) {
+    const certificate = await certificateCheckup('certificate', context, installation.settings.service.baseUrl ?? '');
+    if (certificate) yield certificate;
+  }
   yield fine('access', `The token can read ${counted(total, 'vendor')}, on ${counted(pages, 'page')} of ${perPage}.`);
   yield clock(skew);
   yield await attempt('paging', () => paging(account, first, signal));
-  yield await attempt('filters', () => filters(account, first, signal));
   yield await attempt('reads by number', () => readsByNumber(installation, account, first, signal));
   yield await attempt('gateways', () => gateways(account, signal));
-  yield await attempt('callbacks', () => callbacks(installation, account, signal));
-  const objects = await callbackIds(installation, accountId);
+  yield await attempt('callbacks', () => callbackCheckup(installation, account, signal));
+  const objects = await callbackIdCheckup(installation, accountId);
   if (objects) yield objects;
+  if (isFirst) yield* traitCheckups(account, first, signal);
 }
 
 async function attempt(check: string, examine: () => Promise<Checkup>): Promise<Checkup> {
@@ -72,22 +80,6 @@ async function paging({ client }: ServedAccount, first: VendorPage, signal: Abor
   return problem(check, new MirrorError('paging_ignored', 'The service answers the second page with the first.'));
 }
 
-/** What the service makes of the parameters that nothing promises. */
-async function filters({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
-  const check = 'filters';
-  const size = Math.max(1, Math.floor(first.rows.length / 2));
-  const short = await client.vendors.page(1, { size, signal });
-  const archived = await client.vendors.page(1, { visState: 2, signal });
-  const states = archived.rows.map((row) => row.vendor().vis_state);
-  const isHonoured = states.every((state) => state === 2) && archived.total !== first.total;
-  const found = [
-    short.rows.length <= size ? 'uses the requested page size' : `chooses its own page size (${short.rows.length})`,
-    isHonoured ? 'filters vendors by state' : 'ignores the filter by state',
-    first.servedAt === undefined ? 'does not send its time' : 'sends its time',
-  ];
-  return fine(check, `The service ${new Intl.ListFormat('en').format(found)}.`);
-}
-
 async function readsByNumber(
   { settings }: Installation,
   { client }: ServedAccount,
@@ -121,45 +113,6 @@ async function gateways({ client }: ServedAccount, signal: AbortSignal): Promise
     if (!is(error, 'access_denied')) throw error;
     return warning(check, error.message, 'To mirror gateways, the token needs the scope user:online_payments:read.');
   }
-}
-
-async function callbacks(
-  installation: Installation,
-  { id, client }: ServedAccount,
-  signal: AbortSignal,
-): Promise<Checkup> {
-  const check = 'callbacks';
-  const listed = await client.callbacks.list({}, { signal });
-  const own = listed.filter(await isOwn(installation, id));
-  if (installation.settings.listener.publicUrl === null)
-    return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
-  const [refusal] = await installation.mirror.callbacks.refusals(id);
-  if (refusal) {
-    return warning(
-      check,
-      `${refusal.event} could not be registered: ${refusal.message}`,
-      'Give the token the scope of that event, or remove it from listener.events; a running daemon tries again with each reconciliation.',
-    );
-  }
-  if (own.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
-  const message =
-    own.length === 0
-      ? 'No callback of this installation is registered.'
-      : 'The callback of this installation is not verified.';
-  return warning(check, message, '`vendor-mirror serve` registers and verifies it automatically.');
-}
-
-/** Says where deliveries name what they are about in a way that costs a sweep each. */
-async function callbackIds({ mirror }: Installation, accountId: string): Promise<Checkup | undefined> {
-  const named = await mirror.sweepRequests.callbackIds(accountId);
-  return (
-    named &&
-    warning(
-      'deliveries',
-      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: their changes are found by a sweep, not at once.`,
-      'Nothing to do: such deliveries request a sweep, at most one a minute. If the service sends the id of the callback instead of the id of the vendor, ask it to send that.',
-    )
-  );
 }
 
 function is({ code }: MirrorError, ...codes: readonly ErrorCode[]): boolean {

@@ -8,6 +8,7 @@ import type { Call, Run } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { fileCheckups } from './doctor-files.ts';
 import { listenerCheckups } from './doctor-listener.ts';
+import { mirrorCheckups } from './doctor-mirror.ts';
 import { serviceCheckups } from './doctor-service.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
@@ -65,7 +66,11 @@ export const doctor: Run<DoctorOptions> = async (call) => {
 };
 
 async function checkAll(call: Call, settings: Settings, report: Report): Promise<void> {
-  for await (const checkup of fileCheckups(call.context, settings)) await report(checkup);
+  let isExplained = false;
+  for await (const checkup of fileCheckups(call.context, settings)) {
+    await report(checkup);
+    isExplained ||= checkup.result === 'problem' && (checkup.check === 'database' || checkup.check === 'secrets');
+  }
   let tokens: PathTokens | undefined;
   try {
     await withInstallation(
@@ -73,14 +78,17 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
       settings,
       async (installation) => {
         tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
-        for (const account of installation.accounts)
+        for (const account of installation.accounts) {
           for await (const checkup of serviceCheckups(call.context, installation, account))
             await report(checkup, account);
+          for await (const checkup of mirrorCheckups(call.context, settings, account)) await report(checkup, account);
+        }
       },
       { retryLimits },
     );
   } catch (error) {
-    await report(problem('opening', asMirrorError(error)));
+    // Files that cannot be used cannot be opened either, and that was reported.
+    if (!isExplained) await report(problem('opening', asMirrorError(error)));
   }
   for await (const checkup of listenerCheckups(call.context, settings, tokens)) await report(checkup);
 }

@@ -42,11 +42,14 @@ export function accessRemedy(error: MirrorError, settings: Settings, account: st
   if (error.code === 'service_unreachable') return connectionRemedy(error) ?? error.hint;
   if (notTheService.has(error.code))
     return `Check the path in service.baseUrl (${settings.service.baseUrl}), which ends before /accounting, and the id of the account, ${account}.`;
+  if (error.code === 'access_denied')
+    return `Check the id of the account, ${account}, in the settings. If it is right, the token needs the scope user:bill_vendors:read for it.`;
   if (error.code !== 'unauthenticated') return error.hint;
   const auth = settings.connections.get(connectionNameOf(settings, account));
   if (!auth) return error.hint;
   if ('accessTokenFile' in auth)
     return `Put a new token into ${auth.accessTokenFile}, as one line that this user may read; a running daemon reads it automatically.`;
   if ('oauth' in auth) return 'Run `vendor-mirror login`.';
-  return 'accessToken' in auth ? 'Set a new token as service.auth.accessToken.' : error.hint;
+  if ('accessToken' in auth) return 'Set a new token as service.auth.accessToken.';
+  return 'Run the command of accessTokenCommand by hand: the service refuses the token that it prints.';
 }

@@ -1,5 +1,5 @@
 /** `move DIR`: the files of the installation go to another folder; the settings are a person's to change. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { resolvedPath, settingsFileOf } from '../../store/files/own-files.ts';
 import { moveInstallation } from '../../store/moving/move.ts';
@@ -17,8 +17,9 @@ export const move: Run = async (call) => {
       'usage',
       'The files of the built-in sandbox stay where they are: name settings with -c FILE.',
     );
-  const { files } = await moveInstallation(settings, folder, context.clock);
-  const newPlace = (path: string): string => files.find(({ from }) => from === resolvedPath(path))?.to ?? path;
+  const { folder: place, files } = await moveInstallation(settings, folder, context.clock);
+  // What is not there yet is to be made in the new folder too.
+  const newPlace = (path: string): string => join(place, basename(resolvedPath(path)));
   const paths = { database: newPlace(settings.database), secrets: newPlace(settings.secrets) };
   if (options.json) {
     const moved = files.map(({ from, to }) => ({ from, to }));

@@ -19,6 +19,8 @@ export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
+  /** Until when the certificate at an address is valid, milliseconds since 1970; undefined where that cannot be seen. */
+  readonly certificateEnd: (url: URL) => Promise<number | undefined>;
   /** Aborted when the person at the terminal, or the system, wants an end. */
   readonly interrupted: AbortSignal;
   /** Where package.json, config/ and migrations/ are. */
@@ -46,6 +48,7 @@ export function processContext(interrupted: AbortSignal, packageRoot: string): P
       network ??= import('../../api/http/node-fetch.ts').then(({ nodeFetch }) => nodeFetch());
       return (await network)(...request);
     },
+    certificateEnd: async (url) => (await import('../../api/http/certificate.ts')).certificateEnd(url),
     interrupted,
     packageRoot,
     machineSettings: '/etc/vendor-mirror/mirror.yaml',

@@ -72,8 +72,7 @@ export function refuseMoved(settingsFile: string, paths: FilePaths): void {
       );
   }
   const moved = places.flatMap(({ key, path, note }) => {
-    const to = note?.files.find(({ from }) => from === resolvedPath(path))?.to;
-    return note ? [`${key}: was moved to ${to ?? note.folder}`] : [];
+    return note ? [`${key}: was moved to ${join(note.folder, basename(resolvedPath(path)))}`] : [];
   });
   if (moved.length > 0)
     throw new MirrorError('settings_invalid', [`${settingsFile} names an old place:`, ...moved].join('\n  '));

@@ -1,6 +1,6 @@
 /** Migrations: numbered `.sql` files, each run in one transaction together with its record and checksum. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { timestamp } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
@@ -16,6 +16,8 @@ export interface Migration {
   readonly checksum: string;
   /** A query for the free `bytes` that the migration needs beside the file, from a comment in it; undefined where it needs few. */
   readonly space: string | undefined;
+  /** The version of the program that brings it; null where that is not known. */
+  readonly program: string | null;
 }
 
 /** Progress of a migration that rebuilds a large table. */
@@ -36,14 +38,21 @@ const spaceLine = '-- space: ';
 
 /** The migrations of a folder, in order. */
 export function readMigrations(folder: string): Migration[] {
+  const program = versionAround(folder);
   return readdirSync(folder)
     .filter((name) => /^\d{4}_.+\.sql$/.test(name))
     .sort()
     .map((name) => {
       const sql = readFileSync(join(folder, name), 'utf8');
       const checksum = createHash('sha256').update(sql).digest('hex');
-      return { number: Number(name.slice(0, 4)), name, sql, checksum, space: spaceIn(sql) };
+      return { number: Number(name.slice(0, 4)), name, sql, checksum, space: spaceIn(sql), program };
     });
+}
+
+/** The version in the package that the folder belongs to, which is `migrations/…` of it. */
+function versionAround(folder: string): string | null {
+  const manifest = join(folder, '../../package.json');
+  return existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version : null;
 }
 
 function spaceIn(sql: string): string | undefined {
@@ -75,10 +84,25 @@ export function migrate(
         'CREATE TABLE IF NOT EXISTS migrations (number INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TIMESTAMP NOT NULL)',
       );
       for (const migration of due) apply(sqlite, migration, now, onMigration);
+      noteProgram(sqlite, due);
       const newest = due.at(-1)?.number ?? 0;
       sqlite.pragma(`user_version = ${newest}`);
     })
     .immediate();
+}
+
+/** Notes by which version each was applied, once there is a place for it. */
+function noteProgram(sqlite: Sqlite, applied: readonly Migration[]): void {
+  if (!hasProgram(sqlite)) return;
+  const note = plainStatement<Pick<Migration, 'number' | 'program'>>(
+    sqlite,
+    'UPDATE migrations SET applied_by = :program WHERE number = :number',
+  );
+  for (const { number, program } of applied) note.run({ number, program });
+}
+
+function hasProgram(sqlite: Sqlite): boolean {
+  return columnsOf(sqlite).includes('applied_by');
 }
 
 function apply(sqlite: Sqlite, migration: Migration, now: number, onMigration: OnMigration): void {
@@ -125,16 +149,23 @@ function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] 
   const applied = appliedMigrations(sqlite);
   for (const { number, checksum, name } of applied) {
     const known = migrations.find((migration) => migration.number === number);
-    if (!known)
-      throw new MirrorError(
-        'database_newer',
-        `${sqlite.name} holds migration ${name}, which this version does not know.`,
-      );
+    if (!known) throw new MirrorError('database_newer', newerText(sqlite, name));
     if (known.name !== name) throw ofAnotherProgram(sqlite, `migration ${name}`);
     if (known.checksum !== checksum)
       throw new MirrorError('migration_failed', `${sqlite.name}: migration ${name} is not the one that was applied.`);
   }
   return migrations.filter(({ number }) => !applied.some((done) => done.number === number));
+}
+
+/** What a person does about it depends on which version wrote the file: the newest that did. */
+function newerText(sqlite: Sqlite, name: string): string {
+  const said = `${sqlite.name} holds migration ${name}, which this version does not know.`;
+  if (!hasProgram(sqlite)) return said;
+  const last = plainStatement<None, { applied_by: string | null }>(
+    sqlite,
+    'SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1',
+  ).get({});
+  return last?.applied_by == null ? said : `${said} It was written by vendor-mirror ${last.applied_by}.`;
 }
 
 type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;
@@ -152,9 +183,13 @@ function appliedMigrations(sqlite: Sqlite): Applied[] {
 
 /** Other programs may have a table of that name too. */
 function isOurs(sqlite: Sqlite): boolean {
-  const columns = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM pragma_table_info('migrations')");
-  const names = columns.all({}).map(({ name }) => name);
+  const names = columnsOf(sqlite);
   return ['number', 'name', 'checksum'].every((name) => names.includes(name));
+}
+
+function columnsOf(sqlite: Sqlite): string[] {
+  const columns = plainStatement<None, { name: string }>(sqlite, "SELECT name FROM pragma_table_info('migrations')");
+  return columns.all({}).map(({ name }) => name);
 }
 
 function ofAnotherProgram(sqlite: Sqlite, what: string): MirrorError {

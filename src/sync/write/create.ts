@@ -44,7 +44,7 @@ export async function createVendor(
 }
 
 const retryAdvice =
-  'If the same is said again, the service is searched for it first; --again creates it without a search.';
+  'If you run the same command again, the service is searched first; --again creates the vendor without a search.';
 
 async function searchFirst(
   engine: Engine,

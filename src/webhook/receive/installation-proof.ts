@@ -1,8 +1,9 @@
 /**
- * Proves to a holder of the same secrets that an address leads to this installation: `/healthz` of the listener answers a challenge with an
- * HMAC by the account's path token. The token is never sent, so an impostor at the address learns nothing.
+ * Proves to a holder of the same secrets that an address leads to this installation, and that deliveries arrive there unchanged: `/healthz` of
+ * the listener, and a probe below `/webhooks`, answer a challenge with an HMAC by the account's path token. The token is never sent, so an
+ * impostor at the address learns nothing.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Secret } from '../../domain/log.ts';
 import type { PathTokens } from './account-of-path.ts';
 
@@ -15,6 +16,28 @@ export function proofOf(token: Pick<Secret, 'reveal'>, challenge: string): strin
   return createHmac('sha256', token.reveal()).update(`vendor-mirror /healthz ${challenge}`).digest('base64url');
 }
 
+/** What of a probe is as important to a delivery: without either no signature can be verified. */
+export interface ProbeContent {
+  readonly signature: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** Where a probe is sent to: as a delivery, with no token in the path. */
+export function probePath(account: string): string {
+  return `/webhooks/${account}/probe`;
+}
+
+/** What the installation with this path token answers to a probe that arrived with this content. */
+export function probeProof(
+  token: Pick<Secret, 'reveal'>,
+  challenge: string,
+  { signature, body }: ProbeContent,
+): string {
+  const digest = createHash('sha256').update(body).digest('hex');
+  const seen = `vendor-mirror probe ${challenge} ${digest} ${signature === undefined ? 'unsigned' : `signed ${signature}`}`;
+  return createHmac('sha256', token.reveal()).update(seen).digest('base64url');
+}
+
 const challengeForm = /^([\w-]{1,64})\.[\w-]{22,64}$/;
 
 /** Unknown accounts get an answer too, so that it does not reveal which accounts are served. */
@@ -23,6 +46,21 @@ const nobodysToken = randomBytes(16).toString('base64url');
 
 /** The answer to a challenge; undefined where the header is missing or malformed. */
 export function answerTo(challenge: string | string[] | undefined, tokens: PathTokens): string | undefined {
-  const account = typeof challenge === 'string' ? challengeForm.exec(challenge)?.[1] : undefined;
+  const account = accountOf(challenge);
   return account === undefined ? undefined : proofOf(tokens.get(account) ?? nobody, String(challenge));
+}
+
+/** Whether a request is a probe: by its path, and the challenge for the same account. */
+export function isProbe(path: string, challenge: string | string[] | undefined): boolean {
+  const account = accountOf(challenge);
+  return account !== undefined && path === probePath(account);
+}
+
+/** The answer to a probe. */
+export function answerToProbe(challenge: string, content: ProbeContent, tokens: PathTokens): string {
+  return probeProof(tokens.get(accountOf(challenge) ?? '') ?? nobody, challenge, content);
+}
+
+function accountOf(challenge: string | string[] | undefined): string | undefined {
+  return typeof challenge === 'string' ? challengeForm.exec(challenge)?.[1] : undefined;
 }

@@ -1,8 +1,15 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
-import { createHttpServer, type HttpLimits, type HttpServer } from '../../http/server.ts';
+import {
+  createHttpServer,
+  type HttpAnswer,
+  type HttpLimits,
+  type HttpRequest,
+  type HttpServer,
+} from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
-import { answerTo, challengeHeader, proofHeader } from './installation-proof.ts';
+import { answerTo, answerToProbe, challengeHeader, isProbe, proofHeader } from './installation-proof.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
+import { signatureIn } from './signature-header.ts';
 import { DeliveryReceiver, type DeliveryReceiverOptions } from './delivery-receiver.ts';
 
 export interface ListenerOptions extends DeliveryReceiverOptions {
@@ -19,7 +26,7 @@ export interface ListenerOptions extends DeliveryReceiverOptions {
 const largestBody = 16_384;
 const retryAfter = { 'retry-after': '5' };
 
-/** `POST /webhooks/{account_id}/{path token}` and `GET /healthz`, nothing else. Starting throws `port_taken`. */
+/** `POST /webhooks/{account_id}/{path token}`, `GET /healthz` and probes, nothing else. Starting throws `port_taken`. */
 export function createListener(options: ListenerOptions): HttpServer {
   const { clock, log, tokens, observe } = options;
   const receiver = new DeliveryReceiver(options);
@@ -35,10 +42,12 @@ export function createListener(options: ListenerOptions): HttpServer {
       {
         method: 'POST',
         path: '/webhooks/:account/:token',
-        admit: ({ path }) => (accountBehind(path, tokens) === undefined ? 404 : undefined),
+        admit: ({ path, headers }) =>
+          accountBehind(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
         bodyLimit: largestBody,
         async handle(request) {
+          if (isProbe(request.path, request.headers[challengeHeader])) return probed(request, options);
           const begun = clock.monotonic();
           // `admit` has checked the account, which is in the path unescaped.
           const outcome = await receiver.receive(request.params['account'] ?? '', request);
@@ -57,4 +66,11 @@ export function createListener(options: ListenerOptions): HttpServer {
       },
     ],
   });
+}
+
+/** Says what arrived of a probe. Nothing is journalled or counted. */
+function probed({ headers, headersDistinct, body }: HttpRequest, options: ListenerOptions): HttpAnswer {
+  const signature = signatureIn(headersDistinct, options.signatureHeader);
+  const proof = answerToProbe(String(headers[challengeHeader]), { signature, body }, options.tokens);
+  return { status: 200, headers: { [proofHeader]: proof } };
 }

@@ -46,7 +46,12 @@ it('K18 a connection whose token died is named with its cause within one interva
   const told = await status();
   expect(told.connections).toMatchObject([
     { failing: null },
-    { failing: { code: 'unauthenticated', what_to_do: 'The token is unknown or expired; set a fresh one.' } },
+    {
+      failing: {
+        code: 'unauthenticated',
+        what_to_do: 'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+      },
+    },
   ]);
   expect(told.accounts.map(({ account, ready }) => [account, ready])).toEqual([
     ['own', true],

@@ -19,7 +19,11 @@ const status = async (at: Testbed<'daemon'>): Promise<Status> =>
 const [errorLevel, interval] = [50, 15 * 60_000];
 
 it.each([
-  ['unauthenticated', undefined, 'The token is unknown or expired; set a fresh one.'],
+  [
+    'unauthenticated',
+    undefined,
+    'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+  ],
   ['access_denied', ['user:callbacks:read'], 'it needs the scope user:bill_vendors:read'],
 ])('K18 the token dies (%s): log, status and metrics say so within one interval', async (code, scopes, remedy) => {
   const at = await testbed({ level: 'daemon' });

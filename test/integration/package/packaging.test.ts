@@ -1,10 +1,13 @@
 /** The files under config/ with which the program is installed as a service. */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { packageRoot } from '../../support/mirror-file.ts';
+import { parseDuration } from '../../../src/domain/duration.ts';
+import { packageRoot, temporaryFolder } from '../../support/mirror-file.ts';
+import { listen } from '../../support/network/listen.ts';
 import { isMissing } from '../../support/needed.ts';
 
 const at = (name: string): string => join(packageRoot, 'config', name);
@@ -26,6 +29,14 @@ describe('the unit for systemd', () => {
     expect(status).toBe(0);
   });
 
+  it.skipIf(isMissing(missing('systemd-analyze', '--version')))('has no mistake that systemd knows', () => {
+    const place = join(temporaryFolder(), 'vendor-mirror.service');
+    // The program is not installed where the tests run.
+    writeFileSync(place, text(unit).replace('/usr/local/bin/vendor-mirror', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', place], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
   it('starts the daemon again for ever, but not with settings or a command line that are wrong', () => {
     expect(text(unit)).toMatch(/^StartLimitIntervalSec=0$/m);
     expect(text(unit)).toMatch(/^Restart=always$/m);
@@ -34,27 +45,102 @@ describe('the unit for systemd', () => {
 });
 
 describe('the container', () => {
+  interface ContainerService {
+    readonly image?: string;
+    readonly build?: { readonly dockerfile: string };
+    readonly read_only?: boolean;
+    readonly cap_drop?: string[];
+    readonly security_opt?: string[];
+    readonly volumes?: string[];
+    readonly ports?: string[];
+    readonly stop_grace_period?: string;
+  }
   const compose = parse(text('container/compose.yaml')) as {
-    services: Record<
-      string,
-      { read_only?: boolean; cap_drop?: string[]; volumes?: string[]; build?: { dockerfile: string } }
-    >;
+    services: Record<string, ContainerService>;
+    volumes: object;
   };
+  const service = compose.services['vendor-mirror'];
 
-  it('does not run as root, and writes to one volume', () => {
-    const lines = text('container/Containerfile').split('\n');
-    const [last] = lines.filter((line) => line.startsWith('USER ')).slice(-1);
-    expect(last).toBe('USER node');
-    expect(lines.findIndex((line) => line.startsWith('USER '))).toBeLessThan(
-      lines.findIndex((line) => line.startsWith('ENTRYPOINT')),
-    );
-    expect(lines).toContain('VOLUME /var/lib/vendor-mirror');
-    expect(compose.services['vendor-mirror']).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+  /** The instructions of the file, each on one line, by stage. */
+  const stages = text(join('..', service?.build?.dockerfile ?? ''))
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .reduce<string[][]>((found, line) => {
+      if (line.startsWith('FROM ')) found.push([]);
+      found.at(-1)?.push(line);
+      return found;
+    }, []);
+  const last = stages.at(-1) ?? [];
+  const of = (instruction: string): string[] =>
+    last.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+
+  it('is made in two stages, of which the last holds no compiler and no source', () => {
+    expect(stages).toHaveLength(2);
+    const copies = of('COPY');
+    expect(copies).toEqual(['--from=build /app /app']);
+    expect(of('ADD')).toEqual([]);
+    expect(of('FROM')[0]).toMatch(/-slim$/);
+    expect(last.join('\n')).not.toMatch(/apt-get|npm |curl|wget/);
   });
 
-  it('is built from the file beside it, and answers its health check on the port of the listener', () => {
-    const build = compose.services['vendor-mirror']?.build;
-    expect(text(join('..', build?.dockerfile ?? ''))).toContain('http://127.0.0.1:8787/healthz');
+  it('is built without what is secret, mirrored or installed in the folder of the project', () => {
+    const ignored = text('container/Containerfile.dockerignore').split('\n');
+    expect(ignored).toEqual(
+      expect.arrayContaining(['.git', 'node_modules', 'dist', 'data', '**/*.db', 'config/container/token']),
+    );
+  });
+
+  it('names a version of every image, in full', () => {
+    const images = [
+      ...stages.map(([from = '']) => from.split(' ')[1] ?? ''),
+      ...Object.values(compose.services).flatMap(({ image }) => image ?? []),
+    ];
+    expect(images.length).toBeGreaterThan(2);
+    for (const image of images) expect(image).toMatch(/^[\w.-]+\.[a-z]+\/[\w/-]+:\d[\w.-]*$/);
+  });
+
+  it('does not run as root, and writes to one volume, which belongs to its user', () => {
+    expect(of('USER')).toEqual(['node']);
+    const at = (instruction: string): number => last.findIndex((line) => line.startsWith(`${instruction} `));
+    expect(at('USER')).toBeLessThan(at('VOLUME'));
+    expect(at('USER')).toBeLessThan(at('ENTRYPOINT'));
+    expect(of('VOLUME')).toEqual(['/var/lib/vendor-mirror']);
+    expect(of('RUN').join()).toContain('install -d -o node -g node -m 0750 /var/lib/vendor-mirror');
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(service?.ports).toBeUndefined();
+    const writable = service?.volumes?.filter((volume) => !volume.endsWith(':ro')) ?? [];
+    expect(writable).toEqual(['mirror:/var/lib/vendor-mirror']);
+    expect(Object.keys(compose.volumes)).toContain('mirror');
+  });
+
+  it('starts the program itself, so that signals reach it, and has longer to stop than it may take', () => {
+    for (const instruction of ['ENTRYPOINT', 'CMD'])
+      expect(Array.isArray(JSON.parse(of(instruction)[0] ?? ''))).toBe(true);
+    expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['vendor-mirror']);
+    expect(parseDuration(service?.stop_grace_period ?? '')).toBeGreaterThan(10_000);
+  });
+
+  it('answers its health check on the port of the listener', async () => {
+    const [options = '', command = ''] = (of('HEALTHCHECK')[0] ?? '').split(' CMD ');
+    expect(options).toMatch(/--interval=\d+s --timeout=\d+s --start-period=\d+s/);
+    const [, ...args] = JSON.parse(command) as string[];
+    const [code = ''] = args.slice(-1);
+    expect(code).toContain('http://127.0.0.1:8787/healthz');
+    const server = createServer((request, response) =>
+      response.writeHead(request.url === '/healthz' ? 200 : 404).end(),
+    );
+    const check = (port: number): Promise<number | null> =>
+      new Promise((resolve) => {
+        const child = spawn(process.execPath, ['-e', code.replace('8787', String(port))]);
+        child.once('close', (status) => resolve(status));
+      });
+    expect(await check(await listen(server))).toBe(0);
+    expect(await check(1)).toBe(1);
   });
 
   it('shows the listener alone to the world', () => {

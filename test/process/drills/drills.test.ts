@@ -201,7 +201,7 @@ it('K18 the token dies: the log says so at error, with what to do, and /api/stat
   });
   const daemon = await living(at, world);
   world.sandbox.access.revoke(world.token);
-  const remedy = 'The token is unknown or expired; set a fresh one.';
+  const remedy = 'The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.';
   // The line of a run; the refusal itself was logged before.
   await daemon.logged('"suspects":0,"code":"unauthenticated"');
   const errors = daemon

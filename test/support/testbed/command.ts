@@ -36,6 +36,8 @@ export interface CommandOptions {
   readonly settings?: string;
   readonly env?: ProcessContext['env'];
   readonly fetch?: ProcessContext['fetch'];
+  /** Until when certificates are valid; no address has one unless told. */
+  readonly certificateEnd?: ProcessContext['certificateEnd'];
   readonly clock?: Clock;
   /** The content of standard input; default: empty. */
   readonly stdin?: string | Uint8Array;
@@ -67,6 +69,7 @@ export async function openCommand(options: CommandOptions): Promise<CommandTestb
       clock,
       random: systemRandom,
       fetch: options.fetch ?? nodeFetch(),
+      certificateEnd: options.certificateEnd ?? (() => Promise.resolve(undefined)),
       interrupted: interruption.signal,
       packageRoot,
       machineSettings: join(folder, 'of-the-machine.yaml'),

@@ -80,7 +80,7 @@ describe('openMirror', () => {
       sqlite.exec(sql);
       sqlite.close();
     };
-    change("INSERT INTO migrations VALUES (9999, '9999_later.sql', 'x', '2026-11-20 12:00:00.000')");
+    change("INSERT INTO migrations VALUES (9999, '9999_later.sql', 'x', '2026-11-20 12:00:00.000', NULL)");
     expect(await refusal(openMirror(path))).toMatchObject({
       code: 'database_newer',
       hint: 'The file was written by a newer vendor-mirror; install that version.',

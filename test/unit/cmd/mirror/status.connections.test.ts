@@ -14,7 +14,7 @@ it('K18 status names the connection that gives no access, for how many accounts 
 
   const { stdout } = await line.run('status');
   expect(stdout).toMatch(
-    /The connection main gives no access to its account, and has not for [\d.]+ s: .*set a fresh one\./s,
+    /The connection main gives no access to its account, and has not for [\d.]+ s: .*set a fresh one: `vendor-mirror doctor` says where\./s,
   );
   expect(stdout).toMatch(
     /Connections\n.*default +1 account; no request was refused\n.*main +1 account; no access for [\d.]+ s: /s,

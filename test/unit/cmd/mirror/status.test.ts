@@ -395,7 +395,9 @@ describe('status', () => {
       ],
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
-    expect(stdout).toContain('The last pull of 6BApk failed. The token is unknown or expired; set a fresh one.');
+    expect(stdout).toContain(
+      'The last pull of 6BApk failed. The token is unknown or expired; set a fresh one: `vendor-mirror doctor` says where.',
+    );
     expect(stdout).toContain('6BApk may lack changes of the last 1 day.\n');
   });
 

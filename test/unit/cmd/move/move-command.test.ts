@@ -126,6 +126,14 @@ describe('move', () => {
     expect(await refused(74)).toContain('was interrupted');
   });
 
+  it('takes a mirror along that has no secrets yet, and names the new place of both', async () => {
+    rmSync(secrets);
+    expect(await moving(0)).toContain(`database: ${at('vendors.db')}\nsecrets: ${at('secrets.db')}\n`);
+    expect(await refused(78)).toContain(`secrets: was moved to ${at('secrets.db')}`);
+    settingsNow();
+    expect((await line.run('sync', ...account)).status).toBe(0);
+  });
+
   it('leaves the built-in sandbox where it is', async () => {
     const { status, stderr } = await line.runBare('move', folder, '--sandbox');
     expect([status, stderr]).toEqual([64, expect.stringContaining('stay where they are')]);

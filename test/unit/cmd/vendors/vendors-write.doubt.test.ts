@@ -309,7 +309,7 @@ describe('a creation', () => {
     noReading(3);
     const first = await create();
     expect(first.status).toBe(69);
-    expect(first.stderr).toContain('If the same is said again, the service is searched for it first');
+    expect(first.stderr).toContain('If you run the same command again, the service is searched first');
     for (const { status, stderr } of [await create(), await create()]) {
       expect(status).toBe(77);
       expect(stderr).toContain('the service could not be searched for it: ');

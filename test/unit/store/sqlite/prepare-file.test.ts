@@ -52,12 +52,12 @@ describe('a file that is not to be touched', () => {
     const path = newPath();
     await writeMirror(path, clock, {});
     otherConnection(path).exec(
-      "INSERT INTO migrations VALUES (9999, '9999_future.sql', 'x', '2030-01-01 00:00:00.000')",
+      "INSERT INTO migrations VALUES (9999, '9999_future.sql', 'x', '2030-01-01 00:00:00.000', '7.1.0')",
     );
     expect(await openingError(path)).toMatchObject({
       code: 'database_newer',
       exit: 74,
-      message: expect.stringContaining('9999_future.sql') as string,
+      message: expect.stringMatching(/ 9999_future\.sql, .* It was written by vendor-mirror 7\.1\.0\.$/) as string,
     });
     expect(() => Database.openToRead(mirrorOptions({ path, migrations, clock, random: systemRandom }))).toThrow(
       'which this version does not know',
