@@ -59,9 +59,16 @@ export class Arrived implements HttpRequest {
   get signal(): AbortSignal {
     const left = new AbortController();
     this.#response.once('close', () => {
-      if (!this.#response.writableFinished) left.abort(new Error('The caller left.'));
+      if (!this.#response.writableFinished) left.abort(new CallerLeft());
     });
     return left.signal;
+  }
+}
+
+/** Why a signal was aborted: no fault, because nobody waits for the answer any more. */
+export class CallerLeft extends Error {
+  constructor() {
+    super('The caller left.');
   }
 }
 

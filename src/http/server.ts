@@ -7,7 +7,7 @@ import { MirrorError } from '../domain/errors.ts';
 import { limitConnections } from './connection-limits.ts';
 import { defaultLimits, type HttpLimits } from './limits.ts';
 import { refuseProtocol } from './protocol-errors.ts';
-import { Arrived, originForm, pathOf, type HttpRequest } from './incoming-request.ts';
+import { Arrived, CallerLeft, originForm, pathOf, type HttpRequest } from './incoming-request.ts';
 import type { Service } from '../domain/lifecycle.ts';
 
 export type { HttpLimits, HttpRequest };
@@ -163,7 +163,7 @@ function createApp(options: HttpServerOptions, limits: HttpLimits, isStopping: (
   app.setNotFoundHandler((request, reply) => refuse(request, reply, 404));
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status >= 500) options.onFault(error);
+    if (status >= 500 && !(error instanceof CallerLeft)) options.onFault(error);
     return reply.code(status).send();
   });
   for (const route of options.routes) addRoute(app, route);

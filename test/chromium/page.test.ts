@@ -76,7 +76,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     await euros.waitFor();
     expect(await euros.first().innerText()).toMatch(/^EUR\s+[\d,]+\.\d\d\s+[\d,]+\.\d\d$/);
     const events = page.locator('#events');
-    expect(await events.innerText()).toMatch(/Today \(UTC\): \d+ new vendors?, \d+ changes?\./);
+    expect(await events.innerText()).toMatch(/Today \(UTC\): \d+ vendors? seen for the first time, \d+ changes?\./);
     expect(await events.innerText()).toMatch(/Müller & Söhne GmbH.*\s+city: Graz → Wien/);
     expect(await page.locator('#webhooks .pulse').innerText()).toMatch(/^Alive\s+Last delivery .+ ago\.$/);
     await page.locator('#search').fill('Müller');
@@ -129,7 +129,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect([asked, await page.evaluate('document.activeElement.id')]).toEqual([[], 'ask-reconcile']);
     await page.getByRole('button', { name: 'Approve absences' }).click();
     await dialog.getByLabel('Vendors that may be gone').fill('7');
-    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
     await page.getByRole('status').getByText('believes up to 7 absences').waitFor();
     expect(asked).toEqual([['6BApk', 'reconcile', 7]]);
     expect(troubles).toEqual([]);
@@ -137,6 +137,36 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const { page: bare } = await opened((await showMirror(path)).url);
     await bare.getByText('There are no actions without a token').waitFor();
     expect(await bare.getByRole('button').count()).toBe(0);
+  });
+
+  it('shows the receivers of outgoing webhooks, and in its headline one that needs a person, at two widths', async () => {
+    const path = await fillMirror(10);
+    const began = new Date(Date.now() - 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
+    const { url, change } = await showMirror(path, {}, ['ledger.example', 'crm.example']);
+    await change(`
+      INSERT INTO _notify_targets (target, place, began_at, delivered_at) VALUES
+        ('ledger.example', '', '${began}', '${began}'), ('crm.example', '', '${began}', NULL)`);
+    for (const width of [360, 1280]) {
+      const { page, troubles } = await opened(url, { width });
+      const targets = page.locator('#targets');
+      await targets.getByText('ledger.example').waitFor();
+      expect(await page.locator('#verdict').innerText()).toContain('Your mirror is right');
+      await change(`
+        UPDATE _notify_targets SET failing_since = '${began}', last_error = 'crm.example answered 503.' WHERE target = 'crm.example';
+        INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, attempts, last_error)
+          VALUES ('ledger.example', '6BApk', 1, 0, '${began}', 12, 'ledger.example answered 422.')`);
+      await page.getByRole('heading', { name: 'Something needs you, but your mirror is right' }).waitFor();
+      const verdict = await page.locator('#verdict').innerText();
+      expect(verdict).toContain('crm.example answered 503. Check the receiver');
+      expect(verdict).toContain(
+        'ledger.example: the changes of one vendor were given up: ledger.example answered 422.',
+      );
+      await targets.getByText('failing', { exact: true }).waitFor();
+      await picture(page, `targets-${width}`);
+      expect([await scrollsSideways(page), await broken(page), troubles]).toEqual([false, [], []]);
+      await change(`DELETE FROM _notify_queue; UPDATE _notify_targets SET failing_since = NULL, last_error = NULL`);
+      await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+    }
   });
 
   it('of a daemon that died turns grey, says so, and goes on counting; and comes back with it', async () => {

@@ -14,12 +14,14 @@ import { Parameters } from './parameters.ts';
 const mostChanges = 200;
 
 /**
- * `?since=&account=&vendorid=&limit=`. A reader that accepts `text/event-stream` gets a stream, which goes on after its `Last-Event-ID`. A cursor
+ * `?since=&account=&vendorid=&limit=`. A reader that accepts `text/event-stream` gets a stream, which has no `limit` and goes on after its `Last-Event-ID`. A cursor
  * that leads nowhere is answered with 410 and where to begin.
  */
 export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: ChangeStreams): ApiHandle {
   return answeringQuestions(async (request) => {
-    const asked = new Parameters(request.query, ['since', 'account', 'vendorid', 'limit']);
+    const isStream = wantsStream(request);
+    const known = ['since', 'account', 'vendorid', ...(isStream ? [] : ['limit'])];
+    const asked = new Parameters(request.query, known);
     const filter = {
       account: asked.text('account'),
       vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
@@ -28,7 +30,7 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
     };
     const found = await changePage(query, clock, filter, request.signal);
     if ('reason' in found) return goneAnswer(found);
-    return wantsStream(request) ? streams.open(filter) : jsonAnswer(found);
+    return isStream ? streams.open(filter) : jsonAnswer(found);
   });
 }
 

@@ -6,11 +6,21 @@ import { shared } from './shared-result.ts';
 /** So long a page waits for figures before it shows those that are known, in milliseconds. */
 const longestWait = 250;
 
+/** Older ones are not shown: nobody looked for so long, in milliseconds, and the next are on their way. */
+const oldestShown = 30_000;
+
+interface Known {
+  readonly look: () => Promise<void>;
+  figures: Figures | null;
+  /** By the clock that only runs: when they were asked for. */
+  asOf: number;
+}
+
 export class FiguresCache {
   readonly #clock: Pick<Clock, 'monotonic' | 'timer'>;
   readonly #read: (accountId: string) => Promise<Figures>;
   readonly #onFault: (error: unknown) => void;
-  readonly #accounts = new Map<string, { readonly look: () => Promise<void>; figures: Figures | null }>();
+  readonly #accounts = new Map<string, Known>();
 
   constructor(
     clock: Pick<Clock, 'monotonic' | 'timer'>,
@@ -22,27 +32,29 @@ export class FiguresCache {
     this.#onFault = onFault;
   }
 
-  /** The latest figures of an account; null before the first, or where they cannot be worked out. */
+  /** The latest figures of an account; null where there are none that are young enough. */
   async of(accountId: string): Promise<Figures | null> {
     const known = this.#account(accountId);
     let cancel = (): void => undefined;
     const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(longestWait, resolve)));
     await Promise.race([known.look(), enough]);
     cancel();
-    return known.figures;
+    return this.#clock.monotonic() - known.asOf > oldestShown ? null : known.figures;
   }
 
-  #account(accountId: string): { readonly look: () => Promise<void>; readonly figures: Figures | null } {
+  #account(accountId: string): Known {
     const known = this.#accounts.get(accountId);
     if (known) return known;
     const look = shared(this.#clock, async () => {
+      const asOf = this.#clock.monotonic();
       try {
         added.figures = await this.#read(accountId);
+        added.asOf = asOf;
       } catch (error) {
         this.#onFault(error);
       }
     });
-    const added = { look, figures: null as Figures | null };
+    const added: Known = { look, figures: null, asOf: 0 };
     this.#accounts.set(accountId, added);
     return added;
   }

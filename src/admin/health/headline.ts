@@ -68,7 +68,7 @@ const unfinished: Rule = ({ staleness, facts, error }) => {
       tone: 'busy',
       words: 'The first pull is under way',
       since: running.started_at,
-      details: [progressWords(facts.progress), 'What is here already is true, but not all there is.'],
+      details: [progressWords(facts.progress), 'What is already here is right, but not complete.'],
     };
   const details = error
     ? [error.run.error ?? 'The last run was cut off.', error.hint]

@@ -23,10 +23,11 @@ export function targetAdvice(report: TargetReport, now: number): string[] {
   const vendors = parked === 1 ? 'one vendor' : `${parked} vendors`;
   const again = `\`vendor-mirror notify retry ${target}\` sends them again.`;
   const givenUp = `${target}: the changes of ${vendors} were given up${because(parked_error)} ${again}`;
-  return [...failing(report, now), ...(parked > 0 ? [givenUp] : [])];
+  return [...longFailure(report, now), ...(parked > 0 ? [givenUp] : [])];
 }
 
-function failing({ target, failing_since, last_error }: TargetReport, now: number): string[] {
+/** What to do about a receiver that has accepted nothing for long; nothing where it is not so. */
+export function longFailure({ target, failing_since, last_error }: TargetReport, now: number): string[] {
   if (failing_since === null || now - (parseInstant(failing_since) ?? now) < longestFailure) return [];
   const moment = failing_since.slice(0, 19);
   const hint = catalogue.receiver_failing.hint;

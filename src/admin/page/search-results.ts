@@ -6,7 +6,7 @@ import { vendorPage, type VendorKey } from '../../store/reports/vendor-page.ts';
 import type { Query } from '../../store/sqlite/query.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import { page, type Page } from './parts/page-frame.ts';
-import { counted } from './parts/format.ts';
+import { amountText, counted } from './parts/format.ts';
 import { html, type Html } from './parts/html.ts';
 
 /** One that was found. */
@@ -73,7 +73,7 @@ export function searchResults({ hits, more }: Found, root: string): Html {
 }
 
 function link({ account_id, vendorid, vendor_name, primary_contact_email, ...state }: Hit, root: string): Html {
-  const owed = state.outstanding.map(({ amount, code }) => `${amount} ${code}`).join('; ');
+  const owed = state.outstanding.map(amountText).join('; ');
   return html`<a href="${root}vendors/${account_id}/${vendorid}">
     <b><bdi>${vendor_name ?? 'No name'}</bdi></b> <span class="sum">${owed}</span>
     <small>${vendorid}${primary_contact_email ? html` · <bdi>${primary_contact_email}</bdi>` : null}</small>

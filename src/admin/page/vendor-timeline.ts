@@ -4,9 +4,10 @@ import { readTimeline } from '../../store/reports/change-feed.ts';
 import { fieldChanges, learnedBy, type FieldChange } from '../../store/reports/field-changes.ts';
 import { storedDetails, type StoredDetail } from '../../store/reports/vendor-detail.ts';
 import type { Query } from '../../store/sqlite/query.ts';
+import { changeWords } from './parts/change-words.ts';
 import { changedFields } from './parts/changed-fields.ts';
 import { page, type Page } from './parts/page-frame.ts';
-import { ago, clockTime, date } from './parts/format.ts';
+import { ago, amountText, clockTime, date } from './parts/format.ts';
 import { html, type Html } from './parts/html.ts';
 import { stateWords } from './search-results.ts';
 
@@ -62,7 +63,7 @@ export function vendorPageOf({ detail, timeline, older }: VendorHistory, now: nu
       <ol class="timeline">
         ${timeline.map((change) => entry(change, now))}
       </ol>
-      ${older ? html`<p class="soft">Earlier changes: <code>vendor-mirror changes</code> tells all of them.</p>` : null}
+      ${older ? html`<p class="soft"><code>vendor-mirror changes</code> lists earlier changes.</p>` : null}
     </section>
   </main>`;
   return page({ title: name, root, now, content });
@@ -73,15 +74,19 @@ function tone(vendor: StoredDetail['vendor']): string {
   return vendor.vis_state === 0 ? 'good' : 'fair';
 }
 
+const kindOrder = ['outstanding', 'overdue'];
+
 function owed({ balances }: StoredDetail): Html {
-  if (balances.length === 0) return html`<p>Nothing is owed to it.</p>`;
+  if (balances.length === 0) return html`<p class="soft">Nothing is owed to this vendor.</p>`;
   return html`<ul class="sums">
-    ${balances.map(
-      ({ kind, amount, code }) =>
-        html`<li class="${kind}">
-          <small>${kind}</small> <b>${amount} <bdi>${code}</bdi></b>
-        </li>`,
-    )}
+    ${[...balances]
+      .sort((a, b) => kindOrder.indexOf(a.kind) - kindOrder.indexOf(b.kind))
+      .map(
+        ({ kind, amount, code }) =>
+          html`<li class="${kind}">
+            <small>${kind}</small> <b><bdi>${amountText({ amount, code })}</bdi></b>
+          </li>`,
+      )}
   </ul>`;
 }
 
@@ -89,7 +94,7 @@ function owed({ balances }: StoredDetail): Html {
 const shown = [
   ['account_number', 'Account number'],
   ['primary_contact_email', 'E-mail'],
-  ['phone', 'Telephone'],
+  ['phone', 'Phone'],
   ['street', 'Street'],
   ['street2', ''],
   ['postal_code', 'Postal code'],
@@ -126,22 +131,11 @@ function facts({ vendor, taxDefaults }: StoredDetail): Html {
   </dl>`;
 }
 
-const kindWords: Readonly<Record<Change['kind'], string>> = {
-  created: 'First seen',
-  updated: 'Changed',
-  deleted: 'Deleted',
-  archived: 'Archived',
-  restored: 'Restored',
-  missing: 'Missing from the list',
-  gone: 'Gone from the service',
-  returned: 'Back again',
-};
-
 function entry(change: VendorHistory['timeline'][number], now: number): Html {
   return html`<li>
-    <b>${kindWords[change.kind]}</b> ${ago(now, change.at)}, ${moment(change.at)}
+    <b>${changeWords[change.kind]}</b> ${ago(now, change.at)}, ${moment(change.at)}
     <small>learned by ${learnedBy[change.source]}</small>
-    ${change.fields.length === 0 ? null : changedFields(change.fields)}
+    ${changedFields(change.fields)}
   </li>`;
 }
 
@@ -153,7 +147,7 @@ export function noVendorPage(now: number): Page {
   const content = html`<main id="main">
     <section>
       <h1>The mirror holds no such vendor.</h1>
-      <p>Look for it by name, number or e-mail address in the box above.</p>
+      <p>Search by name, number or e-mail address in the box above.</p>
     </section>
   </main>`;
   return page({ title: 'No such vendor', root, now, content });

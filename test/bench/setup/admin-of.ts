@@ -19,6 +19,7 @@ export interface AdminOf {
 
 interface AdminOver extends Partial<Pick<AdminOptions, 'actions' | 'onFault'>> {
   readonly settings?: Partial<AdminOptions['settings']>;
+  readonly targets?: readonly string[];
 }
 
 /** Where `over` does not say otherwise, actions do nothing, and a fault ends the process. */
@@ -28,7 +29,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
   const admin = createAdminServer({
     settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...over.settings },
     source: healthSource({
-      targets: [],
+      targets: over.targets ?? [],
       version: '0.0.0',
       startedAt: systemClock.now(),
       mirror,

@@ -31,10 +31,14 @@ export interface Shown {
 }
 
 /** The pages over a mirror, on a free port. */
-export async function showMirror(path: string, settings: Partial<AdminOptions['settings']> = {}): Promise<Shown> {
+export async function showMirror(
+  path: string,
+  settings: Partial<AdminOptions['settings']> = {},
+  targets: readonly string[] = [],
+): Promise<Shown> {
   const faults: unknown[] = [];
   const actions = recordActions([account], 3);
-  const admin = await adminOf(path, [account], { settings, actions, onFault: (error) => faults.push(error) });
+  const admin = await adminOf(path, [account], { settings, targets, actions, onFault: (error) => faults.push(error) });
   onTestFinished(() => admin.stop());
   return {
     url: `http://127.0.0.1:${admin.port}/`,

@@ -103,6 +103,33 @@ describe('a request', () => {
     expect(answer.endsWith('2')).toBe(true);
   });
 
+  it('takes a caller that leaves for no fault, also where the handler ends by its signal', async () => {
+    const inside = signal();
+    const ended = signal();
+    const base = await serve([
+      {
+        method: 'GET',
+        path: '/search',
+        async handle(request) {
+          const { signal: left } = request;
+          inside.give();
+          await once(left, 'abort');
+          queueMicrotask(ended.give);
+          throw left.reason;
+        },
+      },
+      { method: 'GET', path: '/after', handle: () => Promise.resolve({ status: 204 }) },
+    ]);
+    const leave = new AbortController();
+    const asked = fetch(`${base}/search`, { signal: leave.signal });
+    await inside.given;
+    leave.abort();
+    await expect(asked).rejects.toThrow();
+    await ended.given;
+    expect((await fetch(`${base}/after`)).status).toBe(204);
+    expect(faults).toEqual([]);
+  });
+
   it('C14 aborts its signal when the caller leaves', async () => {
     const inside = signal();
     const heard = signal();

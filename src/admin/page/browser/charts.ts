@@ -65,8 +65,9 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
       height,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
       // Unless the pointer is on a column, the legend shows the latest.
-      hooks: { ready: [tellLatest], setLegend: [tellLatest] },
+      hooks: { ready: [showLatest], setLegend: [showLatest] },
       cursor: { drag: { x: false, y: false }, y: false },
+      legend: { markers: { width: 0, fill: (_, index) => colour(series[index - 1]?.tone ?? 'soft') } },
       scales: {
         x: { time: true, range: (_, from, to) => [from - step / 2, Math.max(to, from + step) + step / 2] },
         y: { range: (_, least, most) => [Math.min(0, least), Math.max(most * 1.08, 1)] },
@@ -96,7 +97,7 @@ function draw(place: HTMLElement, { at, grain, kind, places, series }: Figures):
   );
 }
 
-function tellLatest(chart: uPlot): void {
+function showLatest(chart: uPlot): void {
   if (chart.cursor.idx == null) chart.setLegend({ idx: chart.data[0].length - 1 }, false);
 }
 

@@ -1,5 +1,7 @@
 /** Numbers, moments and findings, as the page says them. */
 import { age } from '../../../domain/age.ts';
+import { minorUnits, money } from '../../../domain/amounts.ts';
+import type { Balance } from '../../../domain/vendor.ts';
 import { parseInstant, timestamp } from '../../../domain/clock.ts';
 import type { FindingKind } from '../../../store/tables/mirror-tables.ts';
 import { html, type Html } from './html.ts';
@@ -14,6 +16,12 @@ export const count = (value: number): string => numbers.format(value);
 /** A number with what is counted: `1 vendor`, `2 vendors`. */
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${numbers.format(value)} ${value === 1 ? one : many}`;
+
+/** An amount as the service sent it, with its thousands grouped; as it stands where it is no number. */
+export function amountText(balance: Balance): string {
+  const minor = minorUnits(balance);
+  return minor === null ? `${balance.amount} ${balance.code}` : money(minor, balance.code);
+}
 
 /** A share from 0 to 1. */
 export const percent = (share: number): string => percents.format(share);

@@ -48,7 +48,7 @@ export function page({ title, root, wanted = '', content, now }: PageParts): Pag
           Vendors that may be gone
           <input type="number" min="1" step="1" inputmode="numeric" />
         </label>
-        <p class="buttons"><button value="yes">Do it</button> <button type="button" data-close>Leave it</button></p>
+        <p class="buttons"><button value="yes">Confirm</button> <button type="button" data-close>Cancel</button></p>
       </form>
     </dialog>`;
   const version = createHash('sha256')

@@ -58,7 +58,7 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
             <tr>
               <th scope="col">Currency</th>
               <th scope="col" class="number">Outstanding</th>
-              <th scope="col" class="number">of it overdue</th>
+              <th scope="col" class="number">Overdue</th>
             </tr>
           </thead>
           <tbody>
@@ -77,13 +77,13 @@ function owed(currencies: readonly CurrencyFigures[]): Html {
         unreadable === 0
           ? null
           : html`<p class="soft">
-              ${counted(unreadable, 'amount')} that cannot be read ${unreadable === 1 ? 'is' : 'are'} left out.
+              ${counted(unreadable, 'amount')} could not be read, and ${unreadable === 1 ? 'is' : 'are'} left out.
             </p>`
       }
     </div>
     ${
       drawn.length === 0
-        ? html`<p class="soft">Amounts are drawn over time from tomorrow on: the mirror began today (UTC).</p>`
+        ? html`<p class="soft">Charts of these amounts over time begin tomorrow: this mirror began today (UTC).</p>`
         : html`<div class="pair">${drawn.map(history)}</div>`
     }
   </div>`;

@@ -1,6 +1,6 @@
 /** Whether changes reach the receivers of outgoing webhooks; nothing where the settings name none. */
 import type { TargetReport } from '../../../store/outbox/outbox-report.ts';
-import { deliveryState, targetAdvice } from '../../health/target-health.ts';
+import { deliveryState, longFailure, targetAdvice } from '../../health/target-health.ts';
 import type { Tone } from '../../health/headline.ts';
 import { ago, counted, lasting } from '../parts/format.ts';
 import { html, sentence, type Html } from '../parts/html.ts';
@@ -16,10 +16,10 @@ export function targetSection(targets: readonly TargetReport[], now: number): Ht
 }
 
 function targetHtml(report: TargetReport, now: number): Html {
-  const { target, failing_since, last_error } = report;
+  const { target, failing_since, disabled_at, last_error } = report;
   const advice = targetAdvice(report, now);
   const failure =
-    failing_since === null || advice.length > 0
+    failing_since === null || disabled_at !== null || longFailure(report, now).length > 0
       ? null
       : html`<p class="trouble">Failing for ${lasting(now, failing_since)}: ${last_error ?? 'no cause is known.'}</p>`;
   return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${deliveryState(report)}</span></h3>

@@ -38,7 +38,7 @@ function missedWords(days: readonly WebhookDay[]): string {
   const lost =
     missed === 0
       ? `Of ${counted(changes, 'change')} in ${daysDrawn} days none was missed`
-      : `${count(missed)} of ${counted(changes, 'change')} in ${daysDrawn} days were missed (${percent(missed / changes)}), and found by a sweep`;
+      : `${count(missed)} of ${counted(changes, 'change')} in ${daysDrawn} days ${missed === 1 ? 'was' : 'were'} missed (${percent(missed / changes)}), and found by a sweep`;
   return late === 0 ? `${lost}; none came late.` : `${lost}; ${count(late)} came late, by ${seconds(longest)} at most.`;
 }
 
@@ -47,9 +47,9 @@ function callbacks({ callbacks: registered, refusals }: AccountFacts, now: numbe
   return html`<ul class="plain">
     ${registered.map(
       ({ event, uri, verified, checked_at }) =>
-        html`<li>
+        html`<li class="callback">
           <span class="pill ${verified === 1 ? 'good' : 'bad'}">${verified === 1 ? 'verified' : 'not verified'}</span>
-          <b>${event}</b> to <code>${uri}</code>, checked ${ago(now, checked_at)}
+          <span><b>${event}</b> to</span> <code>${uri}</code> <small>checked ${ago(now, checked_at)}</small>
         </li>`,
     )}
     ${refusals.map(
@@ -62,12 +62,19 @@ function callbacks({ callbacks: registered, refusals }: AccountFacts, now: numbe
 function waiting({ queue, oldestMark }: AccountFacts, now: number): Html {
   if (queue.waiting === 0) return html`<p class="soft queue">Nothing waits to be read again.</p>`;
   return html`<p class="soft queue">
-    ${counted(queue.waiting, 'vendor')} wait to be read again, the first since ${ago(now, oldestMark)}.
+    ${counted(queue.waiting, 'vendor')} ${queue.waiting === 1 ? 'waits' : 'wait'} to be read again, the first since
+    ${ago(now, oldestMark)}.
   </p>`;
 }
 
 function byHour(hours: readonly HourFigures[]): Html {
   const heard = hours.reduce((total, { deliveries }) => total + deliveries, 0);
+  const found = hours.reduce((total, { missed, late }) => total + missed + late, 0);
+  if (heard + found === 0)
+    return html`<div>
+      <h3>By hour, two days</h3>
+      <p class="soft">No delivery came, and no sweep found a change that was missed.</p>
+    </div>`;
   return html`<div>
     <h3>By hour, two days</h3>
     ${chart({

@@ -106,6 +106,11 @@ describe('the change feed as server-sent events', () => {
     expect(reader.seqs).toEqual([1]);
   });
 
+  it('refuses a limit, which a stream has not', async () => {
+    const admin = await adminOverMirror({ vendor_versions: [version(1, [])] });
+    expect((await Reader.open(url(admin, '?limit=1'))).response.statusCode).toBe(400);
+  });
+
   it('refuses a cursor that leads nowhere with 410', async () => {
     const admin = await adminOverMirror({ vendors: [vendor(1)], vendor_versions: [version(1, [])] });
     const reader = await Reader.open(url(admin), { 'last-event-id': '0123456789abcdef:1' });

@@ -37,7 +37,9 @@ describe('the first page', () => {
       '19 of 2,385 changes in 14 days were missed (0.8%), and found by a sweep; 6 came late, by 3 min at most.',
       'verified bill_vendor to https://mirror.example.com/webhooks/6BApk/',
       '3 vendors wait to be read again, the first since 9 s ago.',
-      'Today (UTC): 6 new vendors, 31 changes.',
+      'Today (UTC): 6 vendors seen for the first time, 31 changes.',
+      'Papier Weiß changed 30 min ago, learned by a webhook primary_contact_email : alt@weiss.example → neu@weiss.example',
+      'Vendor 1700 first seen 1 h ago, learned by a reconciliation',
       'Müller & Söhne GmbH changed, and no delivery announced it',
       '+49 221 1 → +49 221 2',
       'nothing → Köln',
@@ -65,13 +67,20 @@ describe('the first page', () => {
     expect(body).toContain('<th scope="row">2026-11-15</th>');
   });
 
+  it('draws no chart of two days without a delivery', async () => {
+    const quiet = sampleFigures.hours.map((hour) => ({ ...hour, deliveries: 0, missed: 0, late: 0 }));
+    const { text, body } = await shown([account()], { ...sampleFigures, hours: quiet });
+    expect(text).toContain('By hour, two days No delivery came, and no sweep found a change that was missed.');
+    expect(body.match(/data-series=/g)).toHaveLength(4);
+  });
+
   it('says that figures are being added up before there are any, and draws nothing of a first day', async () => {
     const never = new Promise<Figures>(() => undefined);
     const { ask } = await startAdmin({}, undefined, undefined, able, undefined, never);
     expect(textOf((await ask('/')).body)).toContain('What is owed is being calculated.');
     const oneDay = sampleFigures.money.map((currency) => ({ ...currency, days: currency.days.slice(-1) }));
     const { text } = await shown([account()], { ...sampleFigures, money: oneDay });
-    expect(text).toContain('drawn over time from tomorrow on');
+    expect(text).toContain('Charts of these amounts over time begin tomorrow');
   });
 
   it('shows one of several accounts whole, the one in trouble first, and leads to the others', async () => {

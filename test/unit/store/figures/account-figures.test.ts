@@ -5,6 +5,7 @@ import { FiguresThread } from '../../../../src/store/figures/figures-thread.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import {
   balance,
+  otherConnection,
   readMirror,
   run,
   temporaryFolder,
@@ -85,6 +86,31 @@ describe('figures', () => {
       ],
     });
     expect(found.map(({ changes }) => changes)).toMatchObject([[], [{ field: 'city', old: 'Wien', new: 'Graz' }]]);
+  });
+
+  it('tell the latest changes, newest first, each once from what to what and with the present name', async () => {
+    const path = await mirrorOf({
+      vendors: [vendor(1, { vendor_name: 'Old name', raw: '{"city":"Graz"}' }), vendor(2)],
+      vendor_versions: [
+        version(1, [], { raw: '{"city":"Wien"}', valid_to: '2026-11-20 10:00:00.000' }),
+        version(2, []),
+        version(1, ['city'], { raw: '{"city":"Graz"}', valid_from: '2026-11-20 10:00:00.000', source: 'delivery' }),
+        version(3, [], { account_id: 'other' }),
+      ],
+    });
+    const figures = new AccountFigures(readMirror(path, clock).sqlite, clock);
+    expect(figures.read('6BApk').changes).toMatchObject([
+      {
+        kind: 'updated',
+        source: 'delivery',
+        vendor: 'Old name',
+        changes: [{ field: 'city', old: 'Wien', new: 'Graz' }],
+      },
+      { kind: 'created', vendorid: 2, changes: [] },
+      { kind: 'created', vendorid: 1, changes: [] },
+    ]);
+    otherConnection(path).exec(`UPDATE vendors SET vendor_name = 'New name' WHERE vendorid = 1`);
+    expect(figures.read('6BApk').changes[0]).toMatchObject({ vendor: 'New name', changes: [{ field: 'city' }] });
   });
 
   it('count a vendor that is no longer active for as long as it was', async () => {

@@ -56,6 +56,17 @@ describe('webhook_health', () => {
     ]);
   });
 
+  it('says of no day that more changes were missed than there were, where one sweep meets a vendor twice', async () => {
+    const at = '2026-11-19 20:00:05.000';
+    const again = '2026-11-19 20:00:09.000';
+    const late = '2026-11-19 21:00:00.000';
+    const told = [delivery(1, '2026-11-19 09:00:00.000')];
+    const day = async (...findings: Row[]) => (await healthOf(told, findings)).find(({ day }) => day === '2026-11-19');
+    const both = { unannounced_changes: 2, announced_changes: 0, loss_rate: 1 };
+    expect(await day(missed(3, 1, at), missed(3, 1, again))).toMatchObject(both);
+    expect(await day(missed(3, 1, at, late), missed(3, 1, again))).toMatchObject({ ...both, unannounced_changes: 1 });
+  });
+
   it('counts the last change alone, where an earlier one was told of and the last was not', async () => {
     expect(
       await healthOf([delivery(1, '2026-11-19 09:00:00.000')], [missed(3, 1, '2026-11-19 20:00:05.000')]),

@@ -26,6 +26,8 @@ it('a failure is shown at once, and with what to do once it lasts', () => {
   expect(shown(target({ ...failing, failing_since: before(60_000) }))).toContain(
     'failing Lag 1 min Waiting 2 vendors Given up nothing Last accepted 6 s ago Failing for 1 min : hooks.example answered 503.',
   );
+  const parked = shown(target({ ...failing, failing_since: before(60_000), parked: 1 }));
+  expect(parked).toMatch(/Failing for 1 min : hooks.example answered 503. .*were given up/);
   const long = shown(target({ ...failing, failing_since: before(3_600_000) }));
   expect(long).toContain(
     'has accepted nothing since 2026-11-20 11:00:00 UTC: hooks.example answered 503. Check the receiver',
