@@ -53,10 +53,10 @@ export interface OpenOptions {
 export async function openMirror(path: string, { lockWait = 5_000 }: OpenOptions = {}): Promise<Mirror> {
   const options = mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom, lockWait });
   // A reader that finds damage leaves no note of it: it may not even be allowed to.
-  return new Mirror(await openPatiently({ ...options, onDistrust: undefined }));
+  return new Mirror(await openWhenUnlocked({ ...options, onDistrust: undefined }));
 }
 
-async function openPatiently(options: Parameters<typeof Reader.open>[0]): Promise<Reader> {
+async function openWhenUnlocked(options: Parameters<typeof Reader.open>[0]): Promise<Reader> {
   const deadline = systemClock.monotonic() + (options.lockWait ?? 0);
   for (;;) {
     try {

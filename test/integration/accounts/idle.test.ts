@@ -8,13 +8,13 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 it('K24 an idle daemon with thirty accounts wakes as seldom as one with a single account, and writes nothing', async () => {
   /** At how many moments of five idle minutes anything woke, and how often the file was written. */
   const idle = async (count: number): Promise<{ wakes: number; writes: number }> => {
-    let clock: VirtualClock | undefined;
+    const later: { clock?: VirtualClock } = {};
     const at = await testbed({
       level: 'daemon',
       // No two accounts are answered in the same moment.
       network: (fetch) => async (input, init) => {
-        const nth = Number(/acct(\d+)/.exec(String(input))?.[1] ?? 0);
-        await sleep(clock!, 1 + nth * 137);
+        const nth = Number(/acct(\d+)/.exec(input instanceof Request ? input.url : input.toString())?.[1] ?? 0);
+        await sleep(later.clock!, 1 + nth * 137);
         return fetch(input, init);
       },
       started: false,
@@ -26,12 +26,12 @@ it('K24 an idle daemon with thirty accounts wakes as seldom as one with a single
         schedule: { reconcile: '0 3 * * *', pull: '0 4 * * *', timezone: 'UTC' },
       },
     });
-    ({ clock } = at);
+    later.clock = at.clock;
     await at.start();
     await at.untilRuns(count);
     await at.clock.pass(120_000);
     const moments = new Set<number>();
-    const timer = VirtualClock.prototype.timer;
+    const timer = Reflect.get(VirtualClock.prototype, 'timer');
     const timers = vi.spyOn(VirtualClock.prototype, 'timer').mockImplementation(function (this: VirtualClock, ms, run) {
       return timer.call(this, ms, () => {
         moments.add(Math.round(this.monotonic()));
