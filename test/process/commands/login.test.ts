@@ -66,7 +66,7 @@ describe('login', () => {
 
     const { end, login } = await started(at, 'Waiting for the browser');
     const answer = await fetch(await press(addressIn(login), 'allow'));
-    expect(await answer.text()).toContain('Go back to the terminal');
+    expect(await answer.text()).toContain('Return to the terminal');
     const { status, stdout } = await end;
     expect([status, stdout]).toEqual([
       0,
