@@ -127,7 +127,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     const told = await line.run('status');
     expect(told.stdout).toContain('; nothing needs you; third is paused.');
     expect(told.stdout).toContain(
-      'ago: nothing is requested from the service, and deliveries are stored; `vendor-mirror accounts resume third`',
+      ': nothing is requested from the service, and deliveries are stored; `vendor-mirror accounts resume third`',
     );
     expect(JSON.parse((await line.run('status', '--json')).stdout)).toMatchObject({
       advice: [],

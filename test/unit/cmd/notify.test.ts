@@ -126,7 +126,7 @@ describe('status', () => {
     expect(stdout).toContain('Outgoing webhooks');
     expect(stdout).toContain('hooks.example  failing; the oldest change has waited 10 min; 1 vendor given up');
     expect(stdout).toContain('`vendor-mirror notify retry hooks.example` sends them again');
-    expect(stdout).toContain('`vendor-mirror notify forget old.example` forgets it');
+    expect(stdout).toContain('`vendor-mirror notify forget old.example` deletes it');
     expect(stdout).toContain('quiet answered 410.');
     expect(stdout).not.toContain('private');
     const told = JSON.parse((await line.run('status', '--json')).stdout) as { notify: Row[] };

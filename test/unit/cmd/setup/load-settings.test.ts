@@ -95,8 +95,9 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     for (const command of [['status'], ['status', '--json'], ['doctor']])
       expect(await said(...command)).toContain(`is of an older version; run ${sync} once.`);
     const columns = Object.keys(latest as object);
+    // `doctor` opens the mirror to check access, which may migrate it.
     old
-      .prepare(`INSERT INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`)
+      .prepare(`INSERT OR REPLACE INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`)
       .run(latest);
     old.close();
     const unknown = `Check the number and the account, or run ${sync}.`;
