@@ -97,7 +97,9 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     const columns = Object.keys(latest as object);
     // `doctor` opens the mirror to check access, which may migrate it.
     old
-      .prepare(`INSERT OR REPLACE INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`)
+      .prepare(
+        `INSERT OR REPLACE INTO migrations (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`,
+      )
       .run(latest);
     old.close();
     const unknown = `Check the number and the account, or run ${sync}.`;
