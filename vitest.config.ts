@@ -25,6 +25,9 @@ const long = [
 /** `npm run test:quick` leaves these out: each takes seconds. */
 const slow = [
   'test/unit/admin/api/vendors-api.test.ts',
+  'test/unit/store/files/export.test.ts',
+  'test/unit/store/sealed-secrets/seal.test.ts',
+  'test/unit/store/sqlite/migrate.every-schema.test.ts',
   'test/unit/store/sqlite/migrate.raw-once.test.ts',
   'test/unit/store/transactions/readings.test.ts',
   'test/unit/store/transactions/retention.test.ts',
@@ -33,6 +36,7 @@ const slow = [
   'test/unit/webhook/receive/listener.refusals.test.ts',
   'test/unit/webhook/subscribe/own-callbacks.test.ts',
   'test/unit/webhook/subscribe/reconciler.test.ts',
+  'test/unit/webhook/subscribe/subscription-manager.test.ts',
 ];
 /** `npm run pictures` asks for these alone. */
 const pictures = process.env['README_PICTURES'] === undefined ? undefined : ['test/chromium/pictures.ts'];
