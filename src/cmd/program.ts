@@ -8,6 +8,7 @@ import { packageVersion } from './process/package-version.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { examples } from './terminal/help-text.ts';
 import { settingsOption } from './process/settings-option.ts';
+import { columnsOf } from './process/terminal-size.ts';
 import { printError, errorReport, printJson, printNotice } from './terminal/print.ts';
 
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
@@ -39,6 +40,9 @@ function inheriting(context: ProcessContext, more: Partial<ProcessContext>): Pro
   return Object.assign(Object.create(context) as ProcessContext, more);
 }
 
+/** Of help, where no terminal says how wide it is. */
+const usualColumns = 100;
+
 function rootCommand(context: ProcessContext): Command {
   return addCommonOptions(new Command('vendor-mirror'))
     .description("Keeps a true, fresh copy of an accounting service's bill vendors in one SQLite file.")
@@ -49,8 +53,8 @@ function rootCommand(context: ProcessContext): Command {
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => context.stdout.columns ?? 100,
-      getErrHelpWidth: () => context.stderr.columns ?? 100,
+      getOutHelpWidth: () => columnsOf(context.stdout, usualColumns),
+      getErrHelpWidth: () => columnsOf(context.stderr, usualColumns),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })

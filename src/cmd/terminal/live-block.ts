@@ -1,6 +1,7 @@
 /** A block of lines at the end of a terminal's output that is redrawn in place; other output appears above it. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Output } from '../process/process-context.ts';
+import { columnsOf, rowsOf } from '../process/terminal-size.ts';
 
 /** Where a terminal does not say how high and wide it is. */
 const [usualRows, usualColumns] = [24, 80];
@@ -18,7 +19,7 @@ export class LiveBlock {
 
   /** How many lines have room at once; one is left for the cursor. */
   get room(): number {
-    return Math.max(1, (this.#stream.rows ?? usualRows) - 1);
+    return Math.max(1, rowsOf(this.#stream, usualRows) - 1);
   }
 
   /** Puts these lines in the place of the last ones; nothing is written where they are the same. None is wider than the terminal. */
@@ -58,6 +59,6 @@ export class LiveBlock {
   }
 
   #width(): number {
-    return this.#stream.columns ?? usualColumns;
+    return columnsOf(this.#stream, usualColumns);
   }
 }

@@ -39,4 +39,11 @@ describe('a live block', () => {
     block.show(['x'.repeat(10), 'y']);
     expect(written.at(-1)?.slice(0, 5)).toBe('\r\u001b[3A');
   });
+
+  it('is whole, and stands in its place, on a terminal that says that it is 0 wide and high', () => {
+    const { block, screen } = terminal(0, 0);
+    block.show(['one', 'two']);
+    block.show(['one', '2']);
+    expect(screen()).toEqual(['one', '2', '']);
+  });
 });
