@@ -1,8 +1,8 @@
 /**
  * `npm run sweeps`: sweeps scripted lists, and exits with 1 where a sweep that calls itself complete missed a vendor that stood still.
  *
- * `--random N`: as many seeds, each of which draws a world and up to five changes. `--every N`: for as many worlds, every script of up to
- * three changes. `--fault NAME`: with a planted fault, which must be found.
+ * `--random N`: as many seeds, each of which draws a world and up to five changes; as many as in each run of the tests, where `--every` is not
+ * given. `--every N`: for as many worlds, every script of up to three changes. `--fault NAME`: with a planted fault, which must be found.
  */
 import { parseArgs } from 'node:util';
 import { loadWith } from '../../support/source/planted-fault.ts';
@@ -11,13 +11,16 @@ import * as plain from './sweeps.ts';
 
 const { values } = parseArgs({
   options: {
-    random: { type: 'string', default: '0' },
-    every: { type: 'string', default: '0' },
+    random: { type: 'string' },
+    every: { type: 'string' },
     changes: { type: 'string', default: '3' },
     from: { type: 'string', default: '1' },
     fault: { type: 'string' },
   },
 });
+
+const every = Number(values.every ?? 0);
+const random = Number(values.random ?? (values.every === undefined ? 12_000 : 0));
 
 const fault = plantedFaults.find(({ name }) => name === values.fault);
 if (values.fault !== undefined && !fault) throw new Error(`There is no planted fault “${values.fault}”.`);
@@ -47,9 +50,9 @@ async function run(
 }
 
 const from = Number(values.from);
-for (let seed = from; seed < from + Number(values.random) && !(fault && lost > 0); seed++)
+for (let seed = from; seed < from + random && !(fault && lost > 0); seed++)
   await run(worldOf(seed), scriptOf(seed, seed % 6), seed);
-for (let seed = from; seed < from + Number(values.every) && !(fault && lost > 0); seed++) {
+for (let seed = from; seed < from + every && !(fault && lost > 0); seed++) {
   const world = worldOf(seed);
   const requests = Math.ceil(world.vendors / world.cap) + 3;
   for (const script of everyScript(Number(values.changes), world.vendors, requests)) await run(world, script, seed);
