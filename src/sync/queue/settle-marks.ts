@@ -40,5 +40,10 @@ export async function readMarked(engine: Engine, options: AttemptOptions): Promi
     );
   }
   const left = await mirror.queue.countMarks(accountId);
-  return left > 0 ? [`${left} vendors are still changing and wait to be read again.`] : [];
+  if (left === 0) return [];
+  return [
+    left === 1
+      ? 'One vendor is still changing and waits to be read again.'
+      : `${left} vendors are still changing and wait to be read again.`,
+  ];
 }

@@ -47,7 +47,7 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
     counts: counter.counts,
     proof: null,
     moved: null,
-    error: error?.message ?? (outcome === 'different' ? `${report.differences.length} vendors differ.` : null),
+    error: error?.message ?? (outcome === 'different' ? howManyDiffer(report.differences.length) : null),
     errorCode: error?.code ?? null,
     safeAsOf: null,
     listedAsOf: null,
@@ -137,4 +137,8 @@ async function record(
       return undefined;
     throw error;
   }
+}
+
+function howManyDiffer(count: number): string {
+  return count === 1 ? 'One vendor differs.' : `${count} vendors differ.`;
 }
