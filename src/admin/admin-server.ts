@@ -29,7 +29,7 @@ export interface AdminOptions {
   readonly clock: Clock;
   /** The folder that holds what the pages load in the browser. */
   readonly assetFolder: string;
-  /** Hears of a page that could not be made; the caller gets a bare 500. */
+  /** Called when a page could not be made; the caller gets a bare 500. */
   readonly onFault: (error: unknown) => void;
 }
 

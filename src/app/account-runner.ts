@@ -1,6 +1,5 @@
-/** What runs for one account: its supervisor and the schedules of its runs. It is begun once; an account that rested gets a new one. */
-import type { Clock, Random } from '../domain/clock.ts';
-import { sleptThrough } from '../domain/clock.ts';
+/** What runs for one account: its supervisor and the schedules of its runs. It starts once; an account that was paused gets a new one. */
+import { sleptThrough, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import { stopAll, type Service } from '../domain/lifecycle.ts';
 import { createSchedule, offsetSlots, type Schedule, type Slots } from '../schedule/scheduler.ts';
@@ -14,7 +13,7 @@ export interface AccountRunnerOptions extends AccountSupervisorOptions {
   readonly slots: Readonly<Record<ScheduleKind, Slots>>;
   /** Whether it is the only account: others begin later, each by a share of its own. */
   readonly isAlone: boolean;
-  /** Wall time at which it last ran, in an earlier life; undefined if it never did, or is to run at once. */
+  /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
   readonly lastRun: number | undefined;
 }
 
@@ -44,11 +43,11 @@ export class AccountRunner {
   }
 
   /**
-   * Ends for good: nothing is read any more, and what this installation registered is deleted, so far as the service does that soon.
+   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `removalWait`.
    * @returns how many callbacks were deleted
    */
-  async retire(clock: Clock, stopping: AbortSignal): Promise<number> {
-    const { account, log } = this.#options;
+  async retire(stopping: AbortSignal): Promise<number> {
+    const { account, clock, log } = this.#options;
     await stopAll([this.reconcile, this.pull]);
     const enough = new AbortController();
     const late = sleptThrough(clock, removalWait, AbortSignal.any([enough.signal, stopping])).then(() => 0);

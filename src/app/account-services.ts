@@ -1,4 +1,4 @@
-/** What runs for all accounts of an installation. Accounts may come, go and rest meanwhile, and disturb no other. */
+/** What runs for all accounts of an installation. Accounts can be added, removed, paused and resumed while it runs, without effect on the others. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../store/store.ts';
 import { AccountRunner, type ScheduleKind } from './account-runner.ts';
@@ -22,9 +22,9 @@ export interface AccountServicesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Hears of every run on an account that ended. */
+  /** Called when a run of an account has ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
-  /** Hears of an account that comes, before anything is asked about it. */
+  /** Called when an account is added, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
 }
 
@@ -41,7 +41,7 @@ export class AccountServices implements Service {
   readonly #supervisors = new Map<string, AccountSupervisor>();
   readonly #tokens: Map<string, Secret>;
   readonly #stopping = new AbortController();
-  /** What is in force: of it, the accounts and how access to them is got. */
+  /** The settings in force; only their accounts and connections may change. */
   #settings: Settings;
   #changes: Promise<void> = Promise.resolve();
 
@@ -101,7 +101,7 @@ export class AccountServices implements Service {
   next(kind: ScheduleKind): number | undefined {
     let first: number | undefined;
     for (const { [kind]: schedule } of this.#runners.values())
-      if (schedule.next !== undefined && !(first !== undefined && first <= schedule.next)) first = schedule.next;
+      if (schedule.next !== undefined && (first === undefined || schedule.next < first)) first = schedule.next;
     return first;
   }
 
@@ -120,24 +120,27 @@ export class AccountServices implements Service {
     for (const id of this.activeIds) void this.active(id)?.subscriptions.check();
   }
 
-  /** Time went by unseen. What is paused is read when it is resumed. */
+  /** Time passed unnoticed: reconciles all accounts but those that are paused, which are read when they are resumed. */
   lost(why: string): void {
     for (const id of this.activeIds) this.active(id)?.lost(why);
   }
 
   /**
-   * Serves the accounts of these settings from now on, with their connections: those that come are registered and swept, of those that go the
-   * callbacks are deleted. One change at a time. @throws MirrorError of the files; what was not done then is done by the next call.
+   * Serves the accounts of these settings from now on, with their connections: added accounts are registered and swept, and the callbacks of
+   * removed ones are deleted. @throws MirrorError of the files; the next call does what was left undone.
    */
   change(settings: Settings): Promise<void> {
-    const changed = this.#changes.then(() => this.#change(settings));
-    this.#changes = changed.catch(() => undefined);
-    return changed;
+    return this.#inOrder(() => settings);
   }
 
-  /** The same for what commands told the mirror about accounts. */
+  /** The same for the accounts that commands added, removed, paused or resumed in the mirror. */
   take(kept: KeptAccounts): Promise<void> {
-    const changed = this.#changes.then(() => this.#change(withKept(this.#settings, kept)));
+    return this.#inOrder(() => withKept(this.#settings, kept));
+  }
+
+  /** Begins when all earlier changes have ended, with the settings that are in force then. */
+  #inOrder(settings: () => Settings): Promise<void> {
+    const changed = this.#changes.then(() => this.#change(settings()));
     this.#changes = changed.catch(() => undefined);
     return changed;
   }
@@ -180,12 +183,11 @@ export class AccountServices implements Service {
   }
 
   async #remove(id: string): Promise<void> {
-    const { clock, log } = this.#options;
-    const deleted = await this.#runners.get(id)?.retire(clock, this.#stopping.signal);
+    const deleted = await this.#runners.get(id)?.retire(this.#stopping.signal);
     this.#tokens.delete(id);
     this.#runners.delete(id);
     this.#supervisors.delete(id);
-    log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is no longer served`);
+    this.#options.log.info({ account: id, callbacks_deleted: deleted }, `the account ${id} is no longer served`);
   }
 
   #build(id: string, lastRun: number | undefined): AccountRunner {

@@ -24,7 +24,7 @@ export interface AccountSupervisorOptions {
   readonly metrics: Metrics;
   /** Shared with all accounts. */
   readonly permits: SweepPermits;
-  /** Hears of every run that ended. */
+  /** Called when a run has ended. */
   readonly onRun: (report: RunReport) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Notices what commands told the mirror about accounts, so that a running daemon takes it at once. */
+/** Applies what commands changed about accounts to a running daemon, at once. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../domain/clock.ts';
 import { background, repeatedly } from '../domain/async/background.ts';
@@ -12,7 +12,7 @@ export interface AccountWatchOptions {
   readonly mirror: Pick<Store, 'accountRegister'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hears of what is kept at the start, and whenever that changes. Where it fails it is told again. */
+  /** Called at the start and after each change; called again if it fails. */
   readonly onChange: (kept: KeptAccounts) => Promise<void>;
 }
 

@@ -48,9 +48,9 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly machine: () => HealthFacts['process'];
   /** Sends outgoing webhooks; over the network by default. */
   readonly post?: Post;
-  /** Hears of every run on an account that ended. */
+  /** Called when a run of an account has ended. */
   readonly onRun: (accountId: string, report: RunReport) => void;
-  /** Hears of an account that comes while the daemon runs, before anything is asked about it. */
+  /** Called when an account is added while the daemon runs, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
   /** Going on would be wrong: the process must end. */
   readonly onFatal: (error: MirrorError) => void;

@@ -1,4 +1,4 @@
-/** By what name a mirror knows the service that it belongs to. */
+/** The name by which a mirror knows its service. */
 import { MirrorError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
 

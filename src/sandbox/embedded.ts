@@ -18,7 +18,7 @@ export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'toke
   readonly file?: string;
   /** Carries deliveries. */
   readonly fetch: Fetch;
-  /** Hears of faults of the sandbox itself. */
+  /** Called with faults of the sandbox itself. */
   readonly onFault?: (error: unknown) => void;
 }
 

@@ -168,12 +168,12 @@ export class Sandbox {
     return this.#sender.log;
   }
 
-  /** Hears of each attempt when it has ended. Returns how to stop listening, as the other listeners do. */
+  /** Called when an attempt has ended. Returns how to stop listening, as the other listeners do. */
   onDelivery(listener: (attempt: Attempt) => void): () => void {
     return this.#sender.onAttempt(listener);
   }
 
-  /** Hears of each request before it is answered, and may change the truth first. */
+  /** Called for each request before it is answered; may change the truth first. */
   onRequest(listener: (request: SandboxRequest) => void): () => void {
     this.#requestListeners.add(listener);
     return () => this.#requestListeners.delete(listener);

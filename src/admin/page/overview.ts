@@ -9,6 +9,7 @@ import { page, type Page } from './parts/page-frame.ts';
 import { eventSection } from './sections/event-section.ts';
 import { ago, bytes, clockTime, count } from './parts/format.ts';
 import { html, sentence, type Html } from './parts/html.ts';
+import { namedValues } from './parts/named-values.ts';
 import { targetSection } from './sections/target-section.ts';
 import { webhookSection } from './sections/webhook-section.ts';
 
@@ -116,15 +117,7 @@ function footer({ version, startedAt, files, next }: Health['facts'], now: numbe
     ['Version', version],
   ];
   return html`<footer id="footer">
-    <dl>
-      ${entries.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
+    <dl>${namedValues(entries)}</dl>
     <nav aria-label="For programs">
       <a href="./api/status">status</a> <a href="./metrics">metrics</a> <a href="./readyz">readiness</a>
     </nav>

@@ -9,6 +9,7 @@ import { changedFields } from './parts/changed-fields.ts';
 import { page, type Page } from './parts/page-frame.ts';
 import { ago, amountText, clockTime, date } from './parts/format.ts';
 import { html, type Html } from './parts/html.ts';
+import { namedValues } from './parts/named-values.ts';
 import { stateWords } from './search-results.ts';
 
 /** The latest changes of a vendor that are shown. */
@@ -120,15 +121,7 @@ function facts({ vendor, taxDefaults }: StoredDetail): Html {
       ({ name, amount, enabled }) => ['Tax', `${name ?? '–'} ${amount ?? ''}${enabled === 0 ? ' (off)' : ''}`] as const,
     ),
   ];
-  return html`<dl class="facts">
-    ${rows.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`;
+  return html`<dl class="facts">${namedValues(rows)}</dl>`;
 }
 
 function entry(change: VendorHistory['timeline'][number], now: number): Html {

@@ -68,7 +68,7 @@ export function sliceRecords(
   const stretchAt = (start: number): RecordSlice | undefined => {
     const stretch = known?.at(start);
     if (!stretch) return undefined;
-    cursor.skip(stretch.length);
+    cursor.advance(stretch.length);
     return { start, end: cursor.at, id: undefined, stretch };
   };
 

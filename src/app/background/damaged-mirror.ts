@@ -1,10 +1,10 @@
-/** A mirror that is damaged makes room for a new one. */
+/** Moves a damaged mirror aside, so that a new one can be filled. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../domain/log.ts';
 import { mirrorMigrations } from '../../store/files/mirror-options.ts';
 import { quarantineIfDamaged } from '../../store/files/quarantine.ts';
 
-/** Looks through the mirror, and moves it aside if it is damaged. @returns whether it was. */
+/** Checks the mirror, and moves it aside if it is damaged. @returns whether it was. */
 export async function quarantineDamaged(
   path: string,
   { clock, log, migrations }: { readonly clock: Clock; readonly log: Log; readonly migrations: string },

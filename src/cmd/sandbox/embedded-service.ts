@@ -17,7 +17,7 @@ export interface Service {
   readonly settings: Settings;
   /** By what name a mirror knows it; its address where left out. */
   readonly serviceName?: string;
-  /** Hears of an account that comes later. */
+  /** Called when an account is added later. */
   readonly onAccount?: (accountId: string) => void;
   readonly stop: () => Promise<void>;
 }

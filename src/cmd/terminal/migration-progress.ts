@@ -1,11 +1,11 @@
-/** How far a long migration of the mirror has come, on standard error: a bar on a terminal, a line for every tenth part elsewhere. */
-import cliProgress from 'cli-progress';
+/** The progress of a long migration of the mirror, on standard error: a bar on a terminal, a line for every tenth part elsewhere. */
 import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from './print.ts';
+import { barOn } from './progress.ts';
 
 type MigrationContext = Pick<ProcessContext, 'stderr' | 'env'>;
 
-/** Hears of each percent of a migration, up to a hundred. */
+/** Called at each percent of a migration, up to a hundred. */
 export function migrationProgress(context: MigrationContext): (progress: { readonly percent: number }) => void {
   return context.stderr.isTTY && context.env['TERM'] !== 'dumb' ? bar(context) : lines(context);
 }
@@ -22,17 +22,7 @@ function lines(context: MigrationContext): Show {
 }
 
 function bar(context: MigrationContext): Show {
-  const single = new cliProgress.SingleBar({
-    stream: context.stderr,
-    format: 'Bringing the mirror up to date {bar} {percentage} %',
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    barsize: 24,
-    clearOnComplete: true,
-    // Signals are the process edge's, and a forced end must not leave the terminal changed.
-    gracefulExit: false,
-    linewrap: true,
-  });
+  const single = barOn(context.stderr, 'Bringing the mirror up to date {bar} {percentage} %');
   return ({ percent }) => {
     if (!single.isActive) single.start(100, percent);
     single.update(percent);

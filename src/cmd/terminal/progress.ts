@@ -19,6 +19,21 @@ export function progressOf(account: string, context: ProgressContext): Progress 
     : new ProgressLines(account, context);
 }
 
+/** A bar on a terminal; `format` names what stands around it. */
+export function barOn(stream: ProcessContext['stderr'], format: string): cliProgress.SingleBar {
+  return new cliProgress.SingleBar({
+    stream,
+    format,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    clearOnComplete: true,
+    // Signals are handled in one place, and a forced end must not leave the terminal changed.
+    gracefulExit: false,
+    linewrap: true,
+  });
+}
+
 class ProgressBar implements Progress {
   readonly #speed: SweepSpeed;
   readonly #bar: cliProgress.SingleBar;
@@ -26,17 +41,7 @@ class ProgressBar implements Progress {
 
   constructor(account: string, { clock, stderr }: ProgressContext) {
     this.#speed = new SweepSpeed(clock);
-    this.#bar = new cliProgress.SingleBar({
-      stream: stderr,
-      format: `${account} {bar} {percentage} %  {value} of {total} vendors{speed}{pass}`,
-      barCompleteChar: '█',
-      barIncompleteChar: '░',
-      barsize: 24,
-      clearOnComplete: true,
-      // Signals are handled in one place, and a forced end must not leave the terminal changed.
-      gracefulExit: false,
-      linewrap: true,
-    });
+    this.#bar = barOn(stderr, `${account} {bar} {percentage} %  {value} of {total} vendors{speed}{pass}`);
   }
 
   show(progress: SweepProgress): void {

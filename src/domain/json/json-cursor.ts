@@ -100,7 +100,7 @@ export class JsonCursor {
   }
 
   /** Moves past so many bytes, which are known to be whole values. */
-  skip(bytes: number): void {
+  advance(bytes: number): void {
     this.#at += bytes;
   }
 

@@ -34,16 +34,14 @@ export async function job({ folder, vendors, samples, tabs, seconds }: PageCostP
   const database = await Database.open(mirrorOptions({ path, migrations, clock: systemClock, random: systemRandom }));
 
   const cost = async (open: number): Promise<number> => {
-    const browser = open === 0 ? undefined : openTabs(url, open);
-    // Until each has its first page.
-    for (let wait = 0; browser && wait < 600 && (await browser.pages()) < open; wait += 1) await sleep(systemClock, 50);
+    const close = open === 0 ? undefined : await openTabs(url, open);
     const begun = process.cpuUsage();
     for (let second = 0; second < seconds; second += 1) {
       await database.write(() => database.sqlite.exec(changeOf(1 + ((second * 7) % vendors))));
       await sleep(systemClock, 1_000);
     }
     const used = milliseconds(process.cpuUsage(begun));
-    browser?.close();
+    close?.();
     return used / seconds;
   };
 

@@ -4,6 +4,7 @@ import { deliveryState, longFailure, targetAdvice } from '../../health/target-he
 import type { Tone } from '../../health/headline.ts';
 import { ago, counted, lasting } from '../parts/format.ts';
 import { html, sentence, type Html } from '../parts/html.ts';
+import { namedValues } from '../parts/named-values.ts';
 
 export function targetSection(targets: readonly TargetReport[], now: number): Html | null {
   if (targets.length === 0) return null;
@@ -23,15 +24,7 @@ function targetHtml(report: TargetReport, now: number): Html {
       ? null
       : html`<p class="trouble">Failing for ${lasting(now, failing_since)}: ${last_error ?? 'no cause is known.'}</p>`;
   return html`<h3><bdi>${target}</bdi> <span class="pill ${tone(report)}">${deliveryState(report)}</span></h3>
-    <dl class="figures">
-      ${figures(report, now).map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
+    <dl class="figures">${namedValues(figures(report, now))}</dl>
     ${failure} ${advice.map((line) => html`<p class="trouble">${sentence(line)}</p>`)}`;
 }
 
