@@ -23,6 +23,9 @@ const program = `
 /** Opens as many tabs, and waits until each has its first page. @returns what closes them. */
 export async function openTabs(url: string, tabs: number): Promise<() => void> {
   const browser = spawn(process.execPath, ['-e', program, url, String(tabs)], { stdio: ['pipe', 'pipe', 'inherit'] });
-  await once(browser.stdout, 'data');
+  const died = once(browser, 'exit').then(() => Promise.reject(new Error('The tabs ended before each had a page.')));
+  // The tabs end with the measurement, which then waits for them no more.
+  died.catch(() => undefined);
+  await Promise.race([once(browser.stdout, 'data'), died]);
   return () => browser.stdin.end();
 }
