@@ -149,7 +149,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     for (const width of [360, 1280]) {
       const { page, troubles } = await opened(url, { width });
       const targets = page.locator('#targets');
-      await targets.getByText('ledger.example').waitFor();
+      await targets.getByText('ledger.example', { exact: true }).waitFor();
       expect(await page.locator('#verdict').innerText()).toContain('Your mirror is right');
       await change(`
         UPDATE _notify_targets SET failing_since = '${began}', last_error = 'crm.example answered 503.' WHERE target = 'crm.example';
