@@ -53,7 +53,7 @@ export class AccountRunner {
     const late = sleptThrough(clock, removalWait, AbortSignal.any([enough.signal, stopping])).then(() => 0);
     const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
       log.warn(
-        { account: account.id, err: asMirrorError(error) },
+        { account: account.accountId, err: asMirrorError(error) },
         'the callbacks of a removed account were not deleted',
       );
       return 0;
@@ -67,8 +67,8 @@ export class AccountRunner {
   #schedule(name: ScheduleKind): Schedule {
     const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
     return createSchedule({
-      name: isAlone ? name : `${name} of ${account.id}`,
-      slots: isAlone ? slots[name] : offsetSlots(slots[name], account.id),
+      name: isAlone ? name : `${name} of ${account.accountId}`,
+      slots: isAlone ? slots[name] : offsetSlots(slots[name], account.accountId),
       clock,
       random,
       log,

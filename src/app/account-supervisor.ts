@@ -56,16 +56,16 @@ export class AccountSupervisor implements Service {
   constructor(options: AccountSupervisorOptions) {
     const { account, installation, clock, log } = options;
     const { publicUrl, events } = installation.settings.listener;
-    this.name = `account ${account.id}`;
+    this.name = `account ${account.accountId}`;
     this.#options = options;
     this.#since = clock.now();
     this.#watchdog = publicUrl === null ? 'off' : 'hearing';
     this.#runs = new RunService((request) => this.#run(request));
     const sweep = (): Promise<RunReport> => this.#runs.request({ kind: 'pull', trigger: 'queue' });
-    this.#worker = new Worker(account.engine, sweep);
-    this.#requestedSweeps = new RequestedSweeps(account.engine, sweep);
+    this.#worker = new Worker(account, sweep);
+    this.#requestedSweeps = new RequestedSweeps(account, sweep);
     this.subscriptions = new SubscriptionManager({
-      accountId: account.id,
+      accountId: account.accountId,
       publicUrl,
       events,
       callbacks: account.client.callbacks,
@@ -161,12 +161,12 @@ export class AccountSupervisor implements Service {
     const report = await this.#sweep(request);
     const { outcome, counts, error, notes, seconds } = report;
     metrics.run({ kind: request.kind, outcome, pages: counts.pages, seconds });
-    const facts = { account: account.id, kind: request.kind, trigger: request.trigger, seconds, ...counts };
+    const facts = { account: account.accountId, kind: request.kind, trigger: request.trigger, seconds, ...counts };
     if (!error) log.info(facts, `${request.kind} complete`);
     else if (isAccessRefused(error.code)) log.error({ ...facts, code: error.code }, `${error.message} ${error.hint}`);
     else log.warn({ ...facts, code: error.code }, error.message);
     for (const { kind, count } of await mirror.findings.countFindings(report.run)) metrics.finding(kind, count);
-    for (const note of notes) log.info({ account: account.id }, note);
+    for (const note of notes) log.info({ account: account.accountId }, note);
     // A doubt that arose during the run is not the run's to end.
     if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
     onRun(report);
@@ -183,10 +183,10 @@ export class AccountSupervisor implements Service {
       const permit = await permits.acquire(request.signal);
       try {
         latest.began = clock.monotonic();
-        const { vendors } = account.engine;
+        const { vendors } = account;
         const page: typeof vendors.page = (number, options) => permit.during(vendors.page(number, options));
         const onProgress = (progress: SweepProgressFacts): void => void (this.#progress = progress);
-        return await pull({ ...account.engine, vendors: { ...vendors, page } }, { ...request, onProgress });
+        return await pull({ ...account, vendors: { ...vendors, page } }, { ...request, onProgress });
       } finally {
         this.#progress = null;
         permit.release();
@@ -202,11 +202,11 @@ export class AccountSupervisor implements Service {
     const { account, installation, clock, log } = this.#options;
     if (this.#cautious) return;
     this.#cautious = true;
-    const died = await installation.mirror.runs.unfinishedRuns(account.id, clock.now() - recently);
+    const died = await installation.mirror.runs.unfinishedRuns(account.accountId, clock.now() - recently);
     if (died < 2) return;
     const ms = Math.min(longestCaution, firstCaution * 2 ** died);
     log.warn(
-      { account: account.id, died },
+      { account: account.accountId, died },
       `${died === 1 ? 'a run' : `${died} runs`} died with the process: the next one waits ${ms / 1_000} s`,
     );
     await sleep(clock, ms, signal);
@@ -216,9 +216,10 @@ export class AccountSupervisor implements Service {
     const { account, installation, log } = this.#options;
     const { gateways } = account.client;
     try {
-      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.id }, signal);
+      await pullGateways({ gateways, mirror: installation.mirror, accountId: account.accountId }, signal);
     } catch (error) {
-      if (!signal.aborted) log.warn({ account: account.id, err: asMirrorError(error) }, 'the gateways were not read');
+      if (!signal.aborted)
+        log.warn({ account: account.accountId, err: asMirrorError(error) }, 'the gateways were not read');
     }
   }
 
@@ -226,14 +227,14 @@ export class AccountSupervisor implements Service {
   async #watch(): Promise<void> {
     if (this.#watchdog === 'off') return;
     const { account, installation, clock, log } = this.#options;
-    const received = await installation.mirror.receivedDeliveries(account.id);
+    const received = await installation.mirror.receivedDeliveries(account.accountId);
     const silentFor = unusuallySilentFor(received, clock.now(), this.#since);
     this.#watchdog = silentFor === undefined ? 'hearing' : 'silent';
     if (silentFor === undefined) return;
     const { missedSince } = received;
     const minutes = Math.round(silentFor / 60_000);
     log.warn(
-      { account: account.id, missed: missedSince, minutes },
+      { account: account.accountId, missed: missedSince, minutes },
       `sweeps found ${missedSince} changes that no delivery announced, and no delivery came for ${minutes} minutes: the callback is renewed`,
     );
     await this.subscriptions.resendIfSilent();

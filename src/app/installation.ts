@@ -13,7 +13,7 @@ import { nameOf, refuseOther } from './service-name.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
-import type { Engine } from '../sync/account/engine.ts';
+import type { SyncAccount } from '../sync/account/sync-account.ts';
 import { pullGateways, type GatewayCount } from '../sync/run/pull-gateways.ts';
 import { pull, type PullOptions, type RunReport } from '../sync/run/run.ts';
 import { VendorReader } from '../sync/account/vendor-reader.ts';
@@ -62,11 +62,10 @@ export interface GatewaySummary extends GatewayCount {
   readonly error?: MirrorError;
 }
 
-/** One account of the settings, and what speaks to it. */
-export interface ServedAccount {
-  readonly id: string;
+/** An account that this installation serves. */
+export interface ServedAccount extends SyncAccount {
+  /** The whole API of the account at the service. */
   readonly client: ServiceClient;
-  readonly engine: Engine;
 }
 
 /** The opened files, and the accounts at the service. */
@@ -123,7 +122,7 @@ export class Installation {
 
   /** One run over an account's vendors. Expected failures are in the summary. */
   async pull(accountId: string, options: PullOptions): Promise<RunSummary> {
-    const report = await pull(this.account(accountId).engine, options);
+    const report = await pull(this.account(accountId), options);
     const { run, outcome, proof, counts, seconds, error, notes } = report;
     const { kind } = options;
     return {
@@ -141,7 +140,7 @@ export class Installation {
 
   /** Compares an account with its source. Expected failures are in the report. */
   verify(accountId: string, options: VerifyOptions): Promise<VerifyReport> {
-    return verify(this.account(accountId).engine, options);
+    return verify(this.account(accountId), options);
   }
 
   /** Mirrors an account's gateways. Expected failures are in the summary. */
@@ -191,8 +190,9 @@ export class Installation {
     const { vendors } = client;
     const { mirror } = this;
     const { service, sync } = this.settings;
-    const engine: Engine = {
+    return {
       accountId: id,
+      client,
       vendors,
       mirror,
       reader: new VendorReader({ vendors, mirror, clock, setting: service.readOne }),
@@ -203,7 +203,6 @@ export class Installation {
       concurrency: service.paging.concurrency,
       extraWalks: service.extraWalks,
     };
-    return { id, client, engine };
   }
 }
 

@@ -64,12 +64,12 @@ async function compareAll(installation: Installation, signal: AbortSignal): Prom
 
 async function compare(
   { mirror }: Installation,
-  { id, client }: ServedAccount,
+  { accountId, client }: ServedAccount,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const { rows } = await client.vendors.page(1, { signal });
   const traits = await mirror.vendors.traits(
-    id,
+    accountId,
     rows.map(({ vendorid }) => vendorid),
   );
   const known = new Map(traits.map((one) => [one.vendorid, one]));

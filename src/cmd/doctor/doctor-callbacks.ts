@@ -10,24 +10,24 @@ const check = 'callbacks';
 
 export async function callbackCheckup(
   installation: Installation,
-  { id, client }: ServedAccount,
+  { accountId, client }: ServedAccount,
   signal: AbortSignal,
 ): Promise<Checkup> {
   const listed = await client.callbacks.list({}, { signal });
-  const own = listed.filter(await isOwn(installation, id));
+  const own = listed.filter(await isOwn(installation, accountId));
   const { publicUrl } = installation.settings.listener;
   if (publicUrl === null) return fine(check, `The token can read ${counted(listed.length, 'callback')}.`);
-  const [refusal] = await installation.mirror.callbacks.refusals(id);
+  const [refusal] = await installation.mirror.callbacks.refusals(accountId);
   if (refusal)
     return warning(
       check,
       `${refusal.event} could not be registered: ${refusal.message}`,
       'Give the token the scope of that event, or remove it from listener.events; a running daemon tries again with each reconciliation.',
     );
-  const here = own.filter(({ uri }) => uri.startsWith(addressPrefix(publicUrl, id)));
+  const here = own.filter(({ uri }) => uri.startsWith(addressPrefix(publicUrl, accountId)));
   if (here.some(({ verified }) => verified)) return fine(check, 'The callback of this installation is verified.');
   const [unverified] = here;
-  if (unverified) return await notVerified(installation, id, unverified);
+  if (unverified) return await notVerified(installation, accountId, unverified);
   const [elsewhere] = own;
   if (elsewhere)
     return warning(

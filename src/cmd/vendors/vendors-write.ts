@@ -2,7 +2,7 @@
 import { creation, edit as editRequest, type Request, type VendorEdit } from '../../api/requests.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { vendorDetails } from '../../store/reports/vendor-detail.ts';
-import type { Engine } from '../../sync/account/engine.ts';
+import type { SyncAccount } from '../../sync/account/sync-account.ts';
 import type { WriteReport } from '../../sync/write/answer.ts';
 import { createVendor } from '../../sync/write/create.ts';
 import { editVendor } from '../../sync/write/edit.ts';
@@ -38,7 +38,7 @@ export const vendorsCreate: Run<SetOptions> = async (call) => {
     call,
     settings,
     (account) => creation(account, fields),
-    (engine) => createVendor(engine, fields, writeOptions(call)),
+    (syncAccount) => createVendor(syncAccount, fields, writeOptions(call)),
   );
 };
 
@@ -66,7 +66,7 @@ function edit(call: Call<WriteFlags>, settings: Settings, fields: VendorEdit): P
     call,
     settings,
     (account) => editRequest(account, vendorid, fields),
-    (engine) => editVendor(engine, vendorid, fields, writeOptions(call)),
+    (syncAccount) => editVendor(syncAccount, vendorid, fields, writeOptions(call)),
   );
 }
 
@@ -93,13 +93,13 @@ async function write(
   call: Call<WriteFlags>,
   settings: Settings,
   requestOf: (account: string) => Request,
-  work: (engine: Engine) => Promise<WriteReport>,
+  work: (syncAccount: SyncAccount) => Promise<WriteReport>,
 ): Promise<ExitStatus> {
   const { context, options } = call;
   const account = oneAccount(settings);
   if (options.dryRun) return showRequest(call, settings, requestOf(account));
   const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
-    work(installation.account(account).engine),
+    work(installation.account(account)),
   );
   for (const note of notes) printNotice(context, note);
   const found = await queryMirror(context, settings, (snapshot) => vendorDetails(snapshot, vendorid, account));

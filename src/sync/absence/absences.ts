@@ -2,7 +2,7 @@
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { Absence } from '../../store/decide/verdict.ts';
 import type { SweepAttemptOptions } from '../queue/attempt.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 
 /** An absence, and the reading that proved it. */
 export interface ProvenAbsence {
@@ -29,7 +29,7 @@ export function missingBySweep(stamp: ReadStamp, vendorids: Iterable<number>): P
 
 /** Stores the proven absences. */
 export async function applyAbsences(
-  { mirror }: Engine,
+  { mirror }: SyncAccount,
   absences: Iterable<ProvenAbsence>,
   { context, onVerdict }: SweepAttemptOptions,
 ): Promise<void> {

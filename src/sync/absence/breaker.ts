@@ -1,6 +1,6 @@
 /** The circuit breaker: many absences at once, and lists that may be empty by a fault, wait for a person's approval. */
 import { MirrorError } from '../../domain/errors.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { Complete } from '../sweep/passes.ts';
 import type { Run } from '../../store/records/run-record.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
@@ -20,19 +20,19 @@ export interface BreakerScale {
 
 /** The breaker of one run. */
 export class Breaker {
-  readonly #engine: Pick<Engine, 'mirror' | 'sync'>;
+  readonly #account: Pick<SyncAccount, 'mirror' | 'sync'>;
   readonly #run: Run;
   readonly #scale: BreakerScale;
 
-  constructor(engine: Pick<Engine, 'mirror' | 'sync'>, run: Run, scale: BreakerScale) {
-    this.#engine = engine;
+  constructor(account: Pick<SyncAccount, 'mirror' | 'sync'>, run: Run, scale: BreakerScale) {
+    this.#account = account;
     this.#run = run;
     this.#scale = scale;
   }
 
   /** @throws MirrorError `breaker_tripped` where there are too many absences. */
   async check(absences: number): Promise<void> {
-    if (trips(absences, this.#scale, this.#engine.sync.breaker)) throw await this.trip(absences);
+    if (trips(absences, this.#scale, this.#account.sync.breaker)) throw await this.trip(absences);
   }
 
   /** @throws MirrorError `breaker_tripped` where the list may be blank by a fault. */
@@ -50,7 +50,7 @@ export class Breaker {
 
   /** Stores a finding for what waits for approval. */
   async #waitForPerson(fields: Finding['fields'], what: string): Promise<MirrorError> {
-    await this.#engine.mirror.findings.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
+    await this.#account.mirror.findings.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
     return new MirrorError(
       'breaker_tripped',
       `${what} So many absences are not believed without a person's word; everything else was applied.`,

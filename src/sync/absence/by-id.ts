@@ -8,7 +8,7 @@
 import { eachBounded } from '../../domain/lifecycle.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { AttemptOptions } from '../queue/attempt.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { Unseen } from './unseen.ts';
 import type { Run } from '../../store/records/run-record.ts';
 import type { Finding } from '../../store/records/finding-record.ts';
@@ -37,7 +37,7 @@ const absentPerRun = 50;
 
 /** Reads all suspects, and some hidden and absent vendors. Refused suspects become findings. @throws MirrorError of the service. */
 export async function readUnseen(
-  engine: Engine,
+  account: SyncAccount,
   run: Run,
   { suspects, hidden, absent }: Unseen,
   listed: readonly number[],
@@ -45,18 +45,18 @@ export async function readUnseen(
 ): Promise<UnseenById> {
   const others = [...hidden.slice(0, hiddenPerRun), ...absent.slice(0, absentPerRun)];
   const vendorids = [...suspects, ...others.map(({ vendorid }) => vendorid)];
-  const read = await readById(engine, vendorids, listed, options);
+  const read = await readById(account, vendorids, listed, options);
   const findings = suspects.flatMap((vendorid): Finding[] => {
     const code = read.refused.get(vendorid);
     return code === undefined ? [] : [{ kind: 'unreadable', vendorid, fields: { refused: code } }];
   });
-  if (findings.length > 0) await engine.mirror.findings.addFindings(run, findings);
+  if (findings.length > 0) await account.mirror.findings.addFindings(run, findings);
   return { ...read, unreadSeq: hidden[hiddenPerRun]?.read_seq };
 }
 
 /** Reads the vendors, applies the answers and collects the absent ones. `listed` are vendors that the list has just shown. */
 async function readById(
-  engine: Engine,
+  account: SyncAccount,
   vendorids: Iterable<number>,
   listed: readonly number[],
   options: AttemptOptions,
@@ -67,7 +67,7 @@ async function readById(
   let unprovenAbsent = new Map<number, ReadStamp>();
 
   const read = async (vendorid: number): Promise<void> => {
-    const found = await engine.reader.read(vendorid, options);
+    const found = await account.reader.read(vendorid, options);
     if (found.kind === 'record') {
       options.onVerdict?.(found.verdict);
       answered.push(vendorid);
@@ -76,15 +76,15 @@ async function readById(
   };
   const answersKnown = async (): Promise<boolean> => {
     for (const vendorid of [...listed, ...answered.slice(0, mostKnown)])
-      if ((await engine.reader.read(vendorid, options)).kind === 'record') return true;
+      if ((await account.reader.read(vendorid, options)).kind === 'record') return true;
     return false;
   };
 
-  await eachBounded(vendorids, engine.concurrency, read);
+  await eachBounded(vendorids, account.concurrency, read);
   if (unprovenAbsent.size > 0 && (await answersKnown())) {
     const secondRound = [...unprovenAbsent.keys()];
     unprovenAbsent = new Map();
-    await eachBounded(secondRound, engine.concurrency, read);
+    await eachBounded(secondRound, account.concurrency, read);
     if (await answersKnown()) {
       for (const [vendorid, stamp] of unprovenAbsent) absent.set(vendorid, stamp);
       unprovenAbsent = new Map();

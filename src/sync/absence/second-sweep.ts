@@ -1,7 +1,7 @@
 /** A second sweep within a run: it confirms that vendors are not listed, or says why it confirms nothing. */
 import { sleep } from '../../domain/clock.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
@@ -17,15 +17,15 @@ export interface SecondSweep {
 
 /** Sweeps again after `sync.lag`, when no copy of the list can be as old as the first sweep. */
 export async function sweepAgain(
-  engine: Engine,
+  account: SyncAccount,
   first: Observation,
   options: ObservationOptions,
 ): Promise<SecondSweep> {
-  const { mirror, accountId, sync, clock } = engine;
+  const { mirror, accountId, sync, clock } = account;
   await sleep(clock, sync.lag, options.signal);
   const began = await mirror.takeStamp();
   const marks = await mirror.queue.dueMarks(accountId);
-  const observation = await observe(engine, options);
+  const observation = await observe(account, options);
   return { began, marks, observation, disagreement: disagreementOf(observation, first) };
 }
 

@@ -1,7 +1,7 @@
 /** What a sweep of the default list observed, besides the changes it made to the mirror. */
 import type { VendorPage } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { FieldWatch } from './field-watch.ts';
 import type { ObservedFields } from '../../store/records/finding-record.ts';
 import { isNews } from './classify-change.ts';
@@ -36,10 +36,10 @@ export interface ObservationOptions {
 }
 
 /** Sweeps the default list of an account, and applies what it shows. */
-export async function observe(engine: Engine, options: ObservationOptions): Promise<Observation> {
-  const { moved, walked } = await engine.mirror.runs.listMoves(engine.accountId);
+export async function observe(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
+  const { moved, walked } = await account.mirror.runs.listMoves(account.accountId);
   const observer = new PageObserver();
-  const result = await sweep({ ...sweepPlan(engine, options, observer), moves: movesOften(moved, walked) });
+  const result = await sweep({ ...sweepPlan(account, options, observer), moves: movesOften(moved, walked) });
   const { guarded, news, showsDeleted, unusable, fields, allStored } = observer;
   return { ...result, guarded, news, showsDeleted, unusable, fields: fields.observed, allStored };
 }
@@ -49,11 +49,11 @@ export async function observe(engine: Engine, options: ObservationOptions): Prom
  * @returns the vendors that they showed, and whether the list of deleted ones was complete.
  */
 export async function observeHidden(
-  engine: Engine,
+  account: SyncAccount,
   options: ObservationOptions,
 ): Promise<Awaited<ReturnType<typeof extraWalks>> & Pick<Observation, 'allStored'>> {
   const observer = new PageObserver();
-  const walked = await extraWalks(sweepPlan(engine, options, observer));
+  const walked = await extraWalks(sweepPlan(account, options, observer));
   return { ...walked, allStored: observer.allStored };
 }
 
@@ -83,7 +83,7 @@ class PageObserver {
 }
 
 function sweepPlan(
-  { vendors, mirror, clock, sync, concurrency }: Engine,
+  { vendors, mirror, clock, sync, concurrency }: SyncAccount,
   { context, counter, signal, onProgress, onPages }: ObservationOptions,
   observer: PageObserver,
 ): Sweep {

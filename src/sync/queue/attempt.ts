@@ -1,7 +1,7 @@
 /** One attempt at one mark: reads its vendor, and does with the mark what the retry policy says. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { isNews } from '../observe/classify-change.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
 import type { ReadResult } from '../account/vendor-reader.ts';
@@ -39,15 +39,15 @@ export function attemptOptionsOf({ context, counter, signal }: ObservationOption
  * Reads the vendor of a mark, and settles, defers or parks the mark.
  * @throws the signal's reason when it is aborted, and MirrorError `not_supported`.
  */
-export async function processMark(engine: Engine, mark: Mark, options: AttemptOptions): Promise<void> {
-  const openDeliveries = await engine.mirror.queue.openDeliveries(mark);
-  const found = await tryRead(engine, mark.vendorid, options);
+export async function processMark(account: SyncAccount, mark: Mark, options: AttemptOptions): Promise<void> {
+  const openDeliveries = await account.mirror.queue.openDeliveries(mark);
+  const found = await tryRead(account, mark.vendorid, options);
   if (found.kind === 'record') options.onVerdict?.(found.verdict);
-  await finishAttempt(engine, mark, resultOf(engine, found, openDeliveries), openDeliveries);
+  await finishAttempt(account, mark, resultOf(account, found, openDeliveries), openDeliveries);
 }
 
 /** Reads a vendor; an error becomes a `refused` result. @throws as `processMark`. */
-export async function tryRead({ reader }: Engine, vendorid: number, options: AttemptOptions): Promise<ReadResult> {
+export async function tryRead({ reader }: SyncAccount, vendorid: number, options: AttemptOptions): Promise<ReadResult> {
   try {
     return await reader.read(vendorid, options);
   } catch (error) {
@@ -58,7 +58,7 @@ export async function tryRead({ reader }: Engine, vendorid: number, options: Att
 
 /** Settles, defers or parks a mark by the retry policy. @param openDeliveries deliveries that had come before the reading */
 export async function finishAttempt(
-  { mirror, sync }: Engine,
+  { mirror, sync }: SyncAccount,
   mark: Mark,
   result: Result,
   openDeliveries: readonly OpenDelivery[] = [],
@@ -80,7 +80,7 @@ export async function finishAttempt(
   }
 }
 
-function resultOf({ random }: Engine, found: ReadResult, openDeliveries: readonly OpenDelivery[]): Result {
+function resultOf({ random }: SyncAccount, found: ReadResult, openDeliveries: readonly OpenDelivery[]): Result {
   if (found.kind === 'absent') return { kind: 'absent' };
   if (found.kind === 'refused') return { kind: 'refused', error: found.error.message, fraction: random.fraction() };
   if (found.verdict.kind === 'guarded') return { kind: 'guarded' };

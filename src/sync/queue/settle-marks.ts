@@ -2,7 +2,7 @@
 import { sleep } from '../../domain/clock.ts';
 import { eachBounded } from '../../domain/lifecycle.ts';
 import { processMark, finishAttempt, type AttemptOptions } from './attempt.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
@@ -11,16 +11,16 @@ const rounds = 3;
 
 /** Settles marks that were made before a complete sweep began, by what it showed. */
 export async function settleMarks(
-  engine: Engine,
+  account: SyncAccount,
   marks: readonly Mark[],
   { seen, news }: Pick<Observation, 'seen' | 'news'>,
 ): Promise<void> {
   for (const mark of marks) {
-    if (!seen.has(mark.vendorid)) await finishAttempt(engine, mark, { kind: 'absent' });
-    else if (!news.has(mark.vendorid)) await finishAttempt(engine, mark, { kind: 'nothing_new' });
+    if (!seen.has(mark.vendorid)) await finishAttempt(account, mark, { kind: 'absent' });
+    else if (!news.has(mark.vendorid)) await finishAttempt(account, mark, { kind: 'nothing_new' });
     else {
-      const { length: deliveries } = await engine.mirror.queue.openDeliveries(mark);
-      await finishAttempt(engine, mark, { kind: 'news', deliveries });
+      const { length: deliveries } = await account.mirror.queue.openDeliveries(mark);
+      await finishAttempt(account, mark, { kind: 'news', deliveries });
     }
   }
 }
@@ -29,14 +29,14 @@ export async function settleMarks(
  * Reads marked vendors that are due now or within `sync.lag`. Later ones are left to the worker or the next run.
  * @returns notes for the run report.
  */
-export async function readMarked(engine: Engine, options: AttemptOptions): Promise<string[]> {
-  const { mirror, accountId, sync, clock } = engine;
+export async function readMarked(account: SyncAccount, options: AttemptOptions): Promise<string[]> {
+  const { mirror, accountId, sync, clock } = account;
   for (let round = 0; round < rounds; round++) {
     const wait = await mirror.queue.untilNextMark(accountId);
     if (wait === undefined || wait > sync.lag) return [];
     await sleep(clock, wait, options.signal);
-    await eachBounded(await mirror.queue.dueMarks(accountId), engine.concurrency, (mark) =>
-      processMark(engine, mark, options),
+    await eachBounded(await mirror.queue.dueMarks(accountId), account.concurrency, (mark) =>
+      processMark(account, mark, options),
     );
   }
   const left = await mirror.queue.countMarks(accountId);

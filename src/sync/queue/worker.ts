@@ -13,7 +13,7 @@ import { sharedWait } from '../../domain/async/shared-wait.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { processMark, type AttemptOptions } from './attempt.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
@@ -25,15 +25,15 @@ const batch = 200;
 
 export class Worker implements Service {
   readonly name: string;
-  readonly #engine: Engine;
+  readonly #account: SyncAccount;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
   readonly #wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
-  constructor(engine: Engine, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
-    this.name = `worker of ${engine.accountId}`;
-    this.#engine = engine;
+  constructor(account: SyncAccount, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
+    this.name = `worker of ${account.accountId}`;
+    this.#account = account;
     this.#sweep = sweep;
     this.#life = background(this.name, (signal) => this.#run(signal));
   }
@@ -61,21 +61,21 @@ export class Worker implements Service {
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
-        this.#engine.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
+        this.#account.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
         // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
         failures += 1;
-        await sleptThrough(this.#engine.clock, queuePause(failures), signal);
+        await sleptThrough(this.#account.clock, queuePause(failures), signal);
       }
     }
   }
 
   /** Processes the due marks. @returns whether there were any. @throws what keeps marks from being processed. */
   async #drain(signal: AbortSignal): Promise<boolean> {
-    const { mirror, accountId, concurrency } = this.#engine;
+    const { mirror, accountId, concurrency } = this.#account;
     const marks = await mirror.queue.dueMarks(accountId, batch);
     if (marks.length === 0) return false;
     const options = { context: this.#context(), signal };
-    const offered = await this.#engine.reader.isOffered(await mirror.vendors.newestActive(accountId), options);
+    const offered = await this.#account.reader.isOffered(await mirror.vendors.newestActive(accountId), options);
     if (offered) await eachBounded(marks, concurrency, (mark) => this.#processMark(mark, signal));
     else {
       const { error } = await this.#sweep();
@@ -85,7 +85,7 @@ export class Worker implements Service {
   }
 
   async #processMark(mark: Mark, signal: AbortSignal): Promise<void> {
-    await processMark(this.#engine, mark, {
+    await processMark(this.#account, mark, {
       context: await this.#contextOf(mark),
       signal,
       onVerdict: (verdict) => this.#logChange(mark, verdict),
@@ -94,25 +94,25 @@ export class Worker implements Service {
 
   #logChange({ account_id, vendorid }: Mark, verdict: Verdict): void {
     const message = changeMessage(vendorid, verdict);
-    if (message !== undefined) this.#engine.log.info({ account: account_id, vendorid }, message);
+    if (message !== undefined) this.#account.log.info({ account: account_id, vendorid }, message);
   }
 
   /** A guarded mark without a delivery belongs to the sweep that met the change; all others belong to their delivery. */
   async #contextOf(mark: Mark): Promise<AttemptOptions['context']> {
-    const { mirror, accountId } = this.#engine;
+    const { mirror, accountId } = this.#account;
     const delivery = (await mirror.queue.openDeliveries(mark)).at(-1);
     const sweeping = delivery || mark.reason !== 'guarded' ? undefined : await mirror.runs.lastSweep(accountId);
-    return sweeping ? sweepContext(this.#engine, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
+    return sweeping ? sweepContext(this.#account, sweeping) : { ...this.#context(), deliveryId: delivery?.id ?? null };
   }
 
   #context(): AttemptOptions['context'] {
-    const { accountId, sync } = this.#engine;
+    const { accountId, sync } = this.#account;
     return { accountId, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag };
   }
 
   /** Waits until the next mark is due, or until there were more wake-ups than before. */
   async #waitForMarks(wakeUpsBefore: number, signal: AbortSignal): Promise<void> {
-    const { mirror, accountId, clock } = this.#engine;
+    const { mirror, accountId, clock } = this.#account;
     const next = await mirror.queue.untilNextMark(accountId);
     const wait = Math.min(sharedWait(clock, longestWait), next ?? Infinity);
     await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal);

@@ -4,7 +4,7 @@ import { eachBounded } from '../../domain/lifecycle.ts';
 import type { VendorRow } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { describeBlank, isBlank } from '../absence/breaker.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { stateSeen } from '../observe/observation.ts';
 import { interruptedError, type PullOptions } from './sweep-run.ts';
 import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
@@ -30,13 +30,13 @@ export interface VerifyOptions extends Pick<PullOptions, 'signal' | 'trigger'> {
 }
 
 /** Compares an account. Expected errors are in the report. */
-export async function verify(engine: Engine, options: VerifyOptions): Promise<VerifyReport> {
-  const { mirror, accountId } = engine;
+export async function verify(account: SyncAccount, options: VerifyOptions): Promise<VerifyReport> {
+  const { mirror, accountId } = account;
   const run = await mirror.runs.beginRun({ accountId, kind: 'verify', trigger: options.trigger });
   const counter = new RunCounter();
   let report: VerifyReport;
   try {
-    report = await compare(engine, options, counter);
+    report = await compare(account, options, counter);
   } catch (caught) {
     const error = options.signal.aborted ? interruptedError(counter) : asMirrorError(caught);
     report = { outcome: 'incomplete', sourceTotal: counter.counts.seen, mirrorTotal: 0, differences: [], error };
@@ -55,8 +55,8 @@ export async function verify(engine: Engine, options: VerifyOptions): Promise<Ve
   return report;
 }
 
-async function compare(engine: Engine, options: VerifyOptions, counter: RunCounter): Promise<VerifyReport> {
-  const { mirror, accountId, vendors, sync } = engine;
+async function compare(account: SyncAccount, options: VerifyOptions, counter: RunCounter): Promise<VerifyReport> {
+  const { mirror, accountId, vendors, sync } = account;
   const found = new Map<number, VendorDifference>();
   const began = await mirror.takeStamp();
   const note = (vendorid: number, verdict: Verdict | undefined): void => {
@@ -79,10 +79,10 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
       return verdicts;
     },
     onRequest: () => counter.addRequest(),
-    clock: engine.clock,
+    clock: account.clock,
     lag: sync.lag,
     passes: sync.sweepPasses,
-    concurrency: engine.concurrency,
+    concurrency: account.concurrency,
     signal: options.signal,
     onProgress: options.onProgress,
   };
@@ -91,7 +91,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
     throw new MirrorError('sweep_incomplete', `The source could not be walked whole: ${conclusion.why}.`);
 
   const showsDeleted = shown.deleted;
-  const hidden = engine.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
+  const hidden = account.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
   if (hidden) seen.addAll(hidden.seen);
   counter.set({ seen: seen.size });
   const unseen = await sortUnseen(mirror.vendors.scannedVendors(accountId), {
@@ -108,8 +108,8 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });
   // Lists may lag: differences are checked by reading the vendor, where the service offers that.
-  await eachBounded([...found.keys()], engine.concurrency, async (vendorid) => {
-    const row = await record(engine, vendorid, options.signal, counter);
+  await eachBounded([...found.keys()], account.concurrency, async (vendorid) => {
+    const row = await record(account, vendorid, options.signal, counter);
     if (row) await check([row]);
   });
   const differences = [...found.values()].sort((a, b) => a.vendorid - b.vendorid);
@@ -124,7 +124,7 @@ async function compare(engine: Engine, options: VerifyOptions, counter: RunCount
 }
 
 async function record(
-  { vendors }: Engine,
+  { vendors }: SyncAccount,
   vendorid: number,
   signal: AbortSignal,
   counter: RunCounter,

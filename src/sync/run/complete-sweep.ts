@@ -1,7 +1,7 @@
 /** A sweep that a run may rely on: proven complete, and with only usable records. */
 import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { inFlightTime } from '../observe/classify-change.ts';
 import { observe, type Observation, type ObservationOptions } from '../observe/observation.ts';
 import type { Complete } from '../sweep/passes.ts';
@@ -11,9 +11,9 @@ import type { Finding } from '../../store/records/finding-record.ts';
 export type CompleteObservation = Observation & { readonly conclusion: Complete };
 
 /** Sweeps the default list. The very first list of an account may be empty by a fault, and nothing contradicts it: it is swept twice. */
-export async function observeList(engine: Engine, options: ObservationOptions): Promise<Observation> {
-  const { mirror, accountId, clock, sync } = engine;
-  const observation = await observe(engine, options);
+export async function observeList(account: SyncAccount, options: ObservationOptions): Promise<Observation> {
+  const { mirror, accountId, clock, sync } = account;
+  const observation = await observe(account, options);
   const { conclusion } = observation;
   const isFirst =
     conclusion.complete &&
@@ -22,12 +22,12 @@ export async function observeList(engine: Engine, options: ObservationOptions): 
     !(await mirror.runs.lastComplete(accountId));
   if (!isFirst) return observation;
   await sleep(clock, sync.lag, options.signal);
-  return observe(engine, options);
+  return observe(account, options);
 }
 
 /** Checks that a sweep is complete. @throws MirrorError `record_rejected`, after storing findings, and `sweep_incomplete`. */
 export async function requireComplete(
-  { mirror }: Engine,
+  { mirror }: SyncAccount,
   run: Run,
   observation: Observation,
 ): Promise<CompleteObservation> {
@@ -53,11 +53,11 @@ export async function requireComplete(
  * @returns notes for the run report.
  */
 export async function reportList(
-  engine: Engine,
+  account: SyncAccount,
   run: Run,
   { fields, conclusion }: CompleteObservation,
 ): Promise<string[]> {
-  const { mirror, accountId, clock } = engine;
+  const { mirror, accountId, clock } = account;
   await mirror.findings.reportFields(run, fields);
   await mirror.findings.promoteFindings(accountId, clock.now() - inFlightTime);
   const { unreadable, shown } = conclusion;
@@ -75,7 +75,7 @@ export async function reportList(
 }
 
 /** @throws MirrorError `sweep_incomplete` where the list is empty but the mirror holds active vendors. */
-export async function refuseEmptyList({ mirror, accountId }: Engine, { shown }: Complete): Promise<void> {
+export async function refuseEmptyList({ mirror, accountId }: SyncAccount, { shown }: Complete): Promise<void> {
   if (shown === 0 && (await mirror.vendors.newestActive(accountId)).length > 0)
     throw new MirrorError(
       'sweep_incomplete',

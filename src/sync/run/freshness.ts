@@ -1,5 +1,5 @@
 /** How fresh the mirror is after a complete run. */
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { Run } from '../../store/records/run-record.ts';
 
 /** Moments, Unix ms, up to which the mirror is complete; null where the current clock cannot say. */
@@ -18,7 +18,7 @@ export interface FreshnessLimits {
 }
 
 export async function freshnessOf(
-  { mirror, accountId, sync }: Engine,
+  { mirror, accountId, sync }: SyncAccount,
   run: Run,
   { guardedSeq, unreadSeq }: FreshnessLimits,
 ): Promise<Freshness> {

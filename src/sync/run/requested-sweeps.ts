@@ -4,7 +4,7 @@ import type { Service } from '../../domain/lifecycle.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
 import { sharedWait } from '../../domain/async/shared-wait.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { untilDue } from './sweep-request.ts';
 
 /** The longest wait, in milliseconds: clocks may jump, and other processes may request sweeps too. */
@@ -12,15 +12,15 @@ const longestWait = 30_000;
 
 export class RequestedSweeps implements Service {
   readonly name: string;
-  readonly #engine: Engine;
+  readonly #account: SyncAccount;
   readonly #sweep: () => Promise<unknown>;
   readonly #wakeUps = new ArrivalSignal();
   readonly #life: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
-  constructor(engine: Engine, sweep: () => Promise<unknown>) {
-    this.name = `requested sweeps of ${engine.accountId}`;
-    this.#engine = engine;
+  constructor(account: SyncAccount, sweep: () => Promise<unknown>) {
+    this.name = `requested sweeps of ${account.accountId}`;
+    this.#account = account;
     this.#sweep = sweep;
     this.#life = background(this.name, (signal) => this.#run(signal));
   }
@@ -48,10 +48,10 @@ export class RequestedSweeps implements Service {
   }
 
   async #untilNext(): Promise<number> {
-    const { mirror, accountId } = this.#engine;
+    const { mirror, accountId } = this.#account;
     try {
       const request = await mirror.sweepRequests.sweepRequest(accountId);
-      return request ? untilDue(this.#engine, request, mirror.moment()) : longestWait;
+      return request ? untilDue(this.#account, request, mirror.moment()) : longestWait;
     } catch {
       // The file is locked or gone; other users of it report that.
       return longestWait;
@@ -60,7 +60,7 @@ export class RequestedSweeps implements Service {
 
   /** @returns whether the sweep ran. */
   async #sweepOnce(signal: AbortSignal): Promise<boolean> {
-    const { log, accountId } = this.#engine;
+    const { log, accountId } = this.#account;
     try {
       await this.#sweep();
       return true;
@@ -73,7 +73,7 @@ export class RequestedSweeps implements Service {
 
   /** Waits `ms` milliseconds, or until there were more wake-ups than before. */
   async #wait(wakeUpsBefore: number, ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#engine;
+    const { clock } = this.#account;
     const wait = Math.min(sharedWait(clock, longestWait), ms);
     await this.#wakeUps.waitForMore(wakeUpsBefore, wait, clock, signal).catch(() => undefined);
   }

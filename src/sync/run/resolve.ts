@@ -5,7 +5,7 @@ import { readUnseen, type UnseenById } from '../absence/by-id.ts';
 import { describeUnresolved, alsoUnlisted, sweepAgain } from '../absence/second-sweep.ts';
 import type { Breaker } from '../absence/breaker.ts';
 import type { Unseen } from '../absence/unseen.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { ObservationOptions } from '../observe/observation.ts';
 import { settleMarks, readMarked } from '../queue/settle-marks.ts';
 import { attemptOptionsOf } from '../queue/attempt.ts';
@@ -47,7 +47,7 @@ export function sampleListed({ seen, unseen }: SweepOutcome): number[] {
  * @throws MirrorError `breaker_tripped`, and of the service.
  */
 export async function resolveById(
-  engine: Engine,
+  account: SyncAccount,
   run: Run,
   swept: SweepOutcome,
   breaker: Breaker,
@@ -55,8 +55,8 @@ export async function resolveById(
 ): Promise<Resolution> {
   const { unseen, isBelieved } = swept;
   const attemptOptions = attemptOptionsOf(options);
-  const read = await readUnseen(engine, run, unseen, sampleListed(swept), attemptOptions);
-  const { missing, notes } = isBelieved ? await proveMissing(engine, swept, read, options) : noneMissing;
+  const read = await readUnseen(account, run, unseen, sampleListed(swept), attemptOptions);
+  const { missing, notes } = isBelieved ? await proveMissing(account, swept, read, options) : noneMissing;
   if (isBelieved) {
     const hidden = unseen.hidden.map(({ vendorid }) => vendorid);
     const gone = goneByReading([...unseen.suspects, ...hidden], read);
@@ -66,14 +66,14 @@ export async function resolveById(
       unseen.absent.map(({ vendorid }) => vendorid),
       read,
     );
-    await applyAbsences(engine, [...gone, ...stillGone, ...missing], attemptOptions);
+    await applyAbsences(account, [...gone, ...stillGone, ...missing], attemptOptions);
   }
   const unproven = describeUnproven(read.unproven.size - missing.length);
   const isUnshown = (id: number): boolean => read.absent.has(id) || read.refused.has(id) || read.unproven.has(id);
   return {
     unconfirmed: isBelieved ? 0 : unseen.suspects.filter(isUnshown).length,
     unreadSeq: read.unreadSeq,
-    notes: [...(await readMarked(engine, attemptOptions)), ...unproven, ...notes],
+    notes: [...(await readMarked(account, attemptOptions)), ...unproven, ...notes],
   };
 }
 
@@ -86,7 +86,7 @@ const noneMissing: Missing = { missing: [], notes: [] };
 
 /** Absences of suspects whose 404 proves nothing, where two sweeps agree. */
 async function proveMissing(
-  engine: Engine,
+  account: SyncAccount,
   { list, unseen }: SweepOutcome,
   { unproven }: UnseenById,
   options: ObservationOptions,
@@ -95,35 +95,35 @@ async function proveMissing(
   const again = suspects.filter((vendorid) => unseen.missedBefore.has(vendorid));
   const open = suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
   if (open.length > 0) {
-    const second = await sweepAgain(engine, list, options);
+    const second = await sweepAgain(account, list, options);
     const missing = missingBySweep(second.began, [...again, ...alsoUnlisted(second, open)]);
     return { missing, notes: describeUnresolved(open.length, second) };
   }
   if (again.length === 0) return noneMissing;
-  return { missing: missingBySweep(await engine.mirror.takeStamp(), again), notes: [] };
+  return { missing: missingBySweep(await account.mirror.takeStamp(), again), notes: [] };
 }
 
 /** Without reads by id: an earlier complete sweep, or one more now, must agree, and the sweeps settle the marks. */
 export async function resolveBySweep(
-  engine: Engine,
+  account: SyncAccount,
   swept: SweepOutcome,
   options: ObservationOptions,
 ): Promise<Resolution> {
   const { began, marks, list, seen, unseen, isBelieved } = swept;
-  const { mirror, accountId, sync } = engine;
+  const { mirror, accountId, sync } = account;
   const unreadSeq = unseen.hidden[0]?.read_seq;
-  await settleMarks(engine, marks, { seen, news: list.news });
+  await settleMarks(account, marks, { seen, news: list.news });
   if (!isBelieved) return { unconfirmed: unseen.suspects.length, unreadSeq, notes: [] };
 
   const attemptOptions = attemptOptionsOf(options);
-  await applyAbsences(engine, missingBySweep(began, unseen.missedBefore), attemptOptions);
+  await applyAbsences(account, missingBySweep(began, unseen.missedBefore), attemptOptions);
   const open = unseen.suspects.filter((vendorid) => !unseen.missedBefore.has(vendorid));
   const untilMark = await mirror.queue.untilNextMark(accountId);
   const isMarkDueSoon = untilMark !== undefined && untilMark <= sync.lag;
   if (open.length === 0 && !isMarkDueSoon) return { unconfirmed: 0, unreadSeq, notes: [] };
-  const second = await sweepAgain(engine, list, options);
-  if (second.disagreement === undefined) await settleMarks(engine, second.marks, second.observation);
-  await applyAbsences(engine, missingBySweep(second.began, alsoUnlisted(second, open)), attemptOptions);
+  const second = await sweepAgain(account, list, options);
+  if (second.disagreement === undefined) await settleMarks(account, second.marks, second.observation);
+  await applyAbsences(account, missingBySweep(second.began, alsoUnlisted(second, open)), attemptOptions);
   return { unconfirmed: 0, unreadSeq, notes: describeUnresolved(open.length, second) };
 }
 

@@ -1,7 +1,7 @@
 /** One pull or reconciliation, recorded from start to end; errors are in its report. */
 import type { MirrorError } from '../../domain/errors.ts';
 import type { ProofKind, RunOutcome, RunTrigger } from '../../store/tables/mirror-tables.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { SweepRun, type PullOptions } from './sweep-run.ts';
 import type { Run, RunCounts } from '../../store/records/run-record.ts';
 
@@ -22,12 +22,12 @@ export interface RunReport {
 }
 
 /** Runs one pull or reconciliation of an account. Expected errors end the run and are in the report. */
-export async function pull(engine: Engine, options: PullOptions): Promise<RunReport> {
-  const { mirror, accountId } = engine;
+export async function pull(account: SyncAccount, options: PullOptions): Promise<RunReport> {
+  const { mirror, accountId } = account;
   const { kind, trigger } = options;
-  const started = engine.clock.monotonic();
+  const started = account.clock.monotonic();
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
-  const { counts, proof, moved, notes, freshness: claims, error } = await new SweepRun(engine, options, run).run();
+  const { counts, proof, moved, notes, freshness: claims, error } = await new SweepRun(account, options, run).run();
   const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
   await mirror.runs.finishRun(run, {
     outcome,
@@ -39,6 +39,6 @@ export async function pull(engine: Engine, options: PullOptions): Promise<RunRep
     safeAsOf: claims?.safeAsOf ?? null,
     listedAsOf: claims?.listedAsOf ?? null,
   });
-  const seconds = Math.round(engine.clock.monotonic() - started) / 1_000;
+  const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
   return { run, trigger, seconds, outcome, proof, counts, error, notes };
 }

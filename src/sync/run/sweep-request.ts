@@ -1,5 +1,5 @@
 /** Sweeps that deliveries request: when they are due, and which deliveries they settle. */
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { Observation } from '../observe/observation.ts';
 import { secondLookDelay } from '../../domain/retry/mark-policy.ts';
 import type { IdSet } from '../sweep/id-set.ts';
@@ -9,7 +9,7 @@ import type { SweepAnswer, SweepRequest } from '../../store/records/sweep-record
 const shortestPause = 60_000;
 
 /** How old a request must be when its sweep begins, in milliseconds: before, lists may not show the change yet. */
-function settlingTime({ sync }: Pick<Engine, 'sync'>): number {
+function settlingTime({ sync }: Pick<SyncAccount, 'sync'>): number {
   return secondLookDelay(sync);
 }
 
@@ -17,9 +17,9 @@ function settlingTime({ sync }: Pick<Engine, 'sync'>): number {
  * Milliseconds until the sweep for this request is due, at this moment of mirror time: when the last request is old enough, so that one
  * sweep answers a burst; where requests never stop, when the first is twice as old.
  */
-export function untilDue(engine: Pick<Engine, 'sync'>, request: SweepRequest, moment: number): number {
+export function untilDue(account: Pick<SyncAccount, 'sync'>, request: SweepRequest, moment: number): number {
   const { askedMs, lastMs, restUntilMs } = request;
-  const due = Math.min(lastMs + settlingTime(engine), askedMs + 2 * settlingTime(engine));
+  const due = Math.min(lastMs + settlingTime(account), askedMs + 2 * settlingTime(account));
   return Math.max(0, due - moment, restUntilMs - moment);
 }
 
@@ -30,22 +30,22 @@ export interface OpenRequest {
   readonly moment: number;
 }
 
-export async function openRequest({ mirror, accountId }: Engine): Promise<OpenRequest | undefined> {
+export async function openRequest({ mirror, accountId }: SyncAccount): Promise<OpenRequest | undefined> {
   const request = await mirror.sweepRequests.sweepRequest(accountId);
   return request && { request, moment: mirror.moment() };
 }
 
 /** Finishes the request that was open when a complete sweep began, and settles its deliveries by what the sweep showed. */
 export async function finishRequest(
-  engine: Engine,
+  account: SyncAccount,
   { request, moment }: OpenRequest,
   { seen, news }: { readonly seen: IdSet; readonly news: Observation['news'] },
 ): Promise<void> {
-  const { mirror, accountId } = engine;
-  const upToMs = moment - settlingTime(engine);
+  const { mirror, accountId } = account;
+  const upToMs = moment - settlingTime(account);
   // Relative to the request: our clock may have been set since, mirror time was not.
   const upTo = request.askedAt + upToMs - request.askedMs;
-  const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(engine, moment) };
+  const answer: SweepAnswer = { generation: request.generation, upToMs, upTo, restUntilMs: restUntil(account, moment) };
   const { lastDelivery } = request;
   const answered = { lastDelivery, upTo: request.lastMs <= upToMs ? undefined : upTo };
   let room = true;
@@ -62,11 +62,11 @@ export async function finishRequest(
 }
 
 /** Postpones the next sweep for a request whose sweep failed. */
-export async function postponeRequest(engine: Engine, { moment }: OpenRequest): Promise<void> {
-  await engine.mirror.sweepRequests.postponeSweepRequest(engine.accountId, restUntil(engine, moment));
+export async function postponeRequest(account: SyncAccount, { moment }: OpenRequest): Promise<void> {
+  await account.mirror.sweepRequests.postponeSweepRequest(account.accountId, restUntil(account, moment));
 }
 
-function restUntil({ mirror }: Engine, began: number): number {
+function restUntil({ mirror }: SyncAccount, began: number): number {
   const moment = mirror.moment();
   return moment + Math.max(shortestPause, moment - began);
 }

@@ -4,7 +4,7 @@ import type { VendorPage } from '../../domain/reading.ts';
 import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts';
 import { Breaker, isBelieved } from '../absence/breaker.ts';
 import { allSeen, sortUnseen } from '../absence/unseen.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { sweepContext } from '../observe/change-context.ts';
 import { observeHidden, type ObservationOptions } from '../observe/observation.ts';
 import { RunCounter } from '../observe/run-counter.ts';
@@ -44,7 +44,7 @@ export interface RunResult {
 
 /** Carries out one run. Its result includes what was learned before a failure. */
 export class SweepRun {
-  readonly #engine: Engine;
+  readonly #account: SyncAccount;
   readonly #options: PullOptions;
   readonly #run: Run;
   readonly #counter = new RunCounter();
@@ -52,8 +52,8 @@ export class SweepRun {
   #proof: ProofKind | null = null;
   #moved: boolean | null = null;
 
-  constructor(engine: Engine, options: PullOptions, run: Run) {
-    this.#engine = engine;
+  constructor(account: SyncAccount, options: PullOptions, run: Run) {
+    this.#account = account;
     this.#options = options;
     this.#run = run;
   }
@@ -66,66 +66,66 @@ export class SweepRun {
       claims = await this.#runRequested();
     } catch (caught) {
       error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
-      if (error.code === 'bug') this.#engine.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
+      if (error.code === 'bug') this.#account.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
     return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness: claims, error };
   }
 
   async #runRequested(): Promise<Freshness> {
-    const request = await openRequest(this.#engine);
+    const request = await openRequest(this.#account);
     try {
       return await this.#runSteps(request);
     } catch (error) {
-      if (request && !this.#options.signal.aborted) await postponeRequest(this.#engine, request);
+      if (request && !this.#options.signal.aborted) await postponeRequest(this.#account, request);
       throw error;
     }
   }
 
   async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
-    const engine = this.#engine;
+    const account = this.#account;
     const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
-    const lack = trigger === 'command' ? undefined : engine.mirror.noSpaceForSweep();
+    const lack = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
     if (lack) throw lack;
-    const context = await sweepContext(engine, { id: this.#run.id, kind, trigger });
+    const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
-    const parked = kind === 'reconcile' ? await wakeParked(engine) : [];
+    const parked = kind === 'reconcile' ? await wakeParked(account) : [];
 
     const swept = await this.#sweep(options);
     const { list, seen, unseen } = swept;
     const suspects = unseen.suspects.length;
-    const breaker = new Breaker(engine, this.#run, { present: unseen.present, approved });
+    const breaker = new Breaker(account, this.#run, { present: unseen.present, approved });
     await breaker.check(suspects);
-    if (swept.isBelieved) await engine.mirror.vendors.markSuspects(engine.accountId, unseen.suspects);
+    if (swept.isBelieved) await account.mirror.vendors.markSuspects(account.accountId, unseen.suspects);
 
     const readsById = await this.#readsById(swept, parked.length, options);
     const resolved = await this.#resolve(swept, readsById, breaker, options);
     this.#notes.push(...resolved.notes);
     if (resolved.unconfirmed > 0) throw await breaker.trip(suspects);
-    await settleParked(engine, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
-    await refuseEmptyList(engine, list.conclusion);
+    await settleParked(account, parked, seen, readsById ? attemptOptionsOf(options) : undefined);
+    await refuseEmptyList(account, list.conclusion);
     await breaker.checkBlank(list.conclusion);
-    if (request) await finishRequest(engine, request, { seen, news: list.news });
+    if (request) await finishRequest(account, request, { seen, news: list.news });
     const { guardedSeq } = unseen;
-    return freshnessOf(engine, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
+    return freshnessOf(account, this.#run, { guardedSeq, unreadSeq: resolved.unreadSeq });
   }
 
   /** Sweeps the lists and sorts the unlisted vendors. @throws MirrorError where the default list is incomplete. */
   async #sweep(options: ObservationOptions): Promise<SweepOutcome> {
-    const engine = this.#engine;
-    const { mirror, accountId, sync } = engine;
+    const account = this.#account;
+    const { mirror, accountId, sync } = account;
     const { approved = 0 } = this.#options;
     const began = await mirror.takeStamp();
     const marks = await mirror.queue.dueMarks(accountId);
-    const observation = await observeList(engine, options);
+    const observation = await observeList(account, options);
     this.#moved = observation.moved;
-    const list = await requireComplete(engine, this.#run, observation);
+    const list = await requireComplete(account, this.#run, observation);
     this.#proof = list.conclusion.proof;
-    const hidden = engine.extraWalks === 'auto' ? await observeHidden(engine, options) : undefined;
+    const hidden = account.extraWalks === 'auto' ? await observeHidden(account, options) : undefined;
     const seen = new IdSet(list.seen);
     if (hidden) seen.addAll(hidden.seen);
     this.#counter.setSeen(seen.size);
-    this.#notes.push(...(await reportList(engine, this.#run, list)));
+    this.#notes.push(...(await reportList(account, this.#run, list)));
 
     // As many vendors are stored as were shown, and all of those are stored: no unlisted ones exist, and no scan is needed.
     const allStored = list.allStored && hidden?.allStored !== false;
@@ -147,7 +147,7 @@ export class SweepRun {
 
   /** Whether vendors are read by id; undefined where none needs to be. */
   async #readsById(swept: SweepOutcome, parked: number, options: ObservationOptions): Promise<boolean | undefined> {
-    const { mirror, accountId, reader } = this.#engine;
+    const { mirror, accountId, reader } = this.#account;
     const { suspects, hidden, absent } = swept.unseen;
     const unlisted = suspects.length + hidden.length + absent.length + parked;
     if (unlisted === 0 && (await mirror.queue.countMarks(accountId)) === 0) return undefined;
@@ -162,8 +162,8 @@ export class SweepRun {
   ): Promise<Resolution> {
     if (readsById === undefined) return { unconfirmed: 0, unreadSeq: undefined, notes: [] };
     return readsById
-      ? resolveById(this.#engine, this.#run, swept, breaker, options)
-      : resolveBySweep(this.#engine, swept, options);
+      ? resolveById(this.#account, this.#run, swept, breaker, options)
+      : resolveBySweep(this.#account, swept, options);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { readAfterLag } from './current-vendor.ts';
 import { missingFields, notTaken } from './check-answer.ts';
 
@@ -17,12 +17,12 @@ export interface WriteReport {
 
 /** Applies the answer to a creation or an edit. Where it leaves fields out, the vendor is marked, and read again at once if possible. */
 export async function applyAnswer(
-  engine: Engine,
+  account: SyncAccount,
   requested: VendorEdit,
   answer: VendorReading,
   signal: AbortSignal,
 ): Promise<WriteReport> {
-  const { mirror, accountId, sync } = engine;
+  const { mirror, accountId, sync } = account;
   const { vendorid } = answer.row;
   const answered = answer.row.vendor();
   const missing = missingFields(answered, answer.row.excluded);
@@ -40,7 +40,7 @@ export async function applyAnswer(
     `The service answered without ${missing.length} fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
   );
   try {
-    const shown = { ...answered, ...(await readAfterLag(engine, vendorid, signal)) };
+    const shown = { ...answered, ...(await readAfterLag(account, vendorid, signal)) };
     return { vendorid, notTaken: notTaken(requested, shown), notes };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;

@@ -7,7 +7,7 @@ import type { NewVendor } from '../../api/requests.ts';
 import { sleep } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { readAfterLag, sweepNow } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
@@ -19,14 +19,14 @@ import type { OpenCreation } from '../../store/records/write-record.ts';
  * @throws MirrorError, with `mayBeDone` where it may have been created.
  */
 export async function createVendor(
-  engine: Engine,
+  account: SyncAccount,
   fields: NewVendor,
   { signal, again, by }: WriteOptions,
 ): Promise<WriteReport> {
-  const { mirror, accountId, vendors } = engine;
+  const { mirror, accountId, vendors } = account;
   const { vendor_name } = fields;
   const earlier = again ? undefined : await mirror.writes.openCreation(accountId, vendor_name);
-  const found = earlier && (await searchFirst(engine, fields, earlier, signal));
+  const found = earlier && (await searchFirst(account, fields, earlier, signal));
   if (found) return found;
   await mirror.writes.beginCreation(accountId, vendor_name, by);
   let answer: VendorReading;
@@ -34,11 +34,11 @@ export async function createVendor(
     answer = await vendors.create(fields, { signal });
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    if (error.mayBeDone) return await searchAfter(engine, fields, error, signal);
+    if (error.mayBeDone) return await searchAfter(account, fields, error, signal);
     await mirror.writes.endCreation(accountId, vendor_name);
     throw error;
   }
-  const report = await applyAnswer(engine, fields, answer, signal);
+  const report = await applyAnswer(account, fields, answer, signal);
   await mirror.writes.endCreation(accountId, vendor_name);
   return report;
 }
@@ -47,13 +47,13 @@ const retryAdvice =
   'If you run the same command again, the service is searched first; --again creates the vendor without a search.';
 
 async function searchFirst(
-  engine: Engine,
+  account: SyncAccount,
   fields: NewVendor,
   earlier: OpenCreation,
   signal: AbortSignal,
 ): Promise<WriteReport | undefined> {
   try {
-    return await search(engine, fields, earlier, signal);
+    return await search(account, fields, earlier, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
@@ -64,16 +64,16 @@ async function searchFirst(
 }
 
 async function searchAfter(
-  engine: Engine,
+  account: SyncAccount,
   fields: NewVendor,
   doubt: MirrorError,
   signal: AbortSignal,
 ): Promise<WriteReport> {
-  const open = await engine.mirror.writes.openCreation(engine.accountId, fields.vendor_name);
+  const open = await account.mirror.writes.openCreation(account.accountId, fields.vendor_name);
   if (!open || signal.aborted) throw withMessage(doubt, `${doubt.message} ${retryAdvice}`);
   let found: WriteReport | undefined;
   try {
-    found = await search(engine, fields, open, signal);
+    found = await search(account, fields, open, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(
@@ -91,20 +91,20 @@ async function searchAfter(
  * @throws MirrorError where there is none and the sweep was incomplete.
  */
 async function search(
-  engine: Engine,
+  account: SyncAccount,
   fields: NewVendor,
   { known }: OpenCreation,
   signal: AbortSignal,
 ): Promise<WriteReport | undefined> {
-  const { mirror, accountId, clock, sync } = engine;
+  const { mirror, accountId, clock, sync } = account;
   const { vendor_name } = fields;
   // Lists may be made from copies that are older than the creation.
   await sleep(clock, sync.lag, signal);
-  const failure = await sweepNow(engine, signal).then(() => undefined, asMirrorError);
+  const failure = await sweepNow(account, signal).then(() => undefined, asMirrorError);
   const candidates = (await mirror.writes.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
   let best: WriteReport | undefined;
   for (const vendorid of candidates) {
-    const missing = await missingFrom(engine, fields, vendorid, signal);
+    const missing = await missingFrom(account, fields, vendorid, signal);
     if (!best || missing.length < best.notTaken.length) best = { vendorid, notTaken: missing, notes: [] };
   }
   if (!best) {
@@ -118,15 +118,15 @@ async function search(
 }
 
 async function missingFrom(
-  engine: Engine,
+  account: SyncAccount,
   fields: NewVendor,
   vendorid: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
+  const held = await account.mirror.writes.storedVendor(account.accountId, vendorid);
   try {
     // Lists may leave fields out, so the vendor is read by id.
-    return notTaken(fields, await readAfterLag(engine, vendorid, signal));
+    return notTaken(fields, await readAfterLag(account, vendorid, signal));
   } catch (error) {
     if (!(error instanceof MirrorError) || !held) throw error;
     return notTaken(fields, held.vendor);

@@ -3,15 +3,15 @@ import { sleep } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import type { Vendor, VendorField } from '../../domain/vendor.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { pull, type PullOptions } from '../run/run.ts';
 
 /**
  * Reads a vendor by id after `sync.lag`, when no copy can be older than the write, and applies the answer.
  * @throws MirrorError as `VendorsApi.read`.
  */
-export async function readAfterLag(engine: Engine, vendorid: number, signal: AbortSignal): Promise<Vendor> {
-  const { mirror, accountId, vendors, clock, sync } = engine;
+export async function readAfterLag(account: SyncAccount, vendorid: number, signal: AbortSignal): Promise<Vendor> {
+  const { mirror, accountId, vendors, clock, sync } = account;
   await sleep(clock, sync.lag, signal);
   const reading = await vendors.read(vendorid, { signal });
   await mirror.readings.applyReading(reading, {
@@ -30,18 +30,18 @@ export async function readAfterLag(engine: Engine, vendorid: number, signal: Abo
  * @throws MirrorError where it is not shown, or without the `fields` in question.
  */
 export async function currentVendor(
-  engine: Engine,
+  account: SyncAccount,
   vendorid: number,
   fields: readonly string[],
   signal: AbortSignal,
 ): Promise<Vendor> {
   try {
-    return await readAfterLag(engine, vendorid, signal);
+    return await readAfterLag(account, vendorid, signal);
   } catch (error) {
     if (!(error instanceof MirrorError) || (error.code !== 'not_found' && error.code !== 'not_supported')) throw error;
   }
   let latest: VendorReading | undefined;
-  await sweepNow(engine, signal, (pages) => {
+  await sweepNow(account, signal, (pages) => {
     for (const { stamp, rows } of pages)
       for (const row of rows)
         if (row.vendorid === vendorid && stamp.readSeq >= (latest?.stamp.readSeq ?? 0)) latest = { stamp, row };
@@ -55,10 +55,10 @@ export async function currentVendor(
 
 /** Runs a complete sweep that begins now. @throws MirrorError the error of the run. */
 export async function sweepNow(
-  engine: Engine,
+  account: SyncAccount,
   signal: AbortSignal,
   onPages: PullOptions['onPages'] = () => undefined,
 ): Promise<void> {
-  const { error } = await pull(engine, { kind: 'pull', trigger: 'command', signal, onPages });
+  const { error } = await pull(account, { kind: 'pull', trigger: 'command', signal, onPages });
   if (error) throw error;
 }

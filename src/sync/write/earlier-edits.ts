@@ -6,7 +6,7 @@ import { withMessage } from '../../domain/with-message.ts';
 import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import type { WriteReport } from './answer.ts';
 import { currentVendor } from './current-vendor.ts';
 import { notTaken } from './check-answer.ts';
@@ -26,12 +26,12 @@ interface EarlierEdits {
  * @throws MirrorError where it cannot be read, or where the request might undo someone's later change.
  */
 export async function resolveEarlier(
-  engine: Engine,
+  account: SyncAccount,
   vendorid: number,
   fields: VendorEdit,
   { again, signal }: WriteOptions,
 ): Promise<EarlierEdits> {
-  const { mirror, accountId } = engine;
+  const { mirror, accountId } = account;
   const earlier = await mirror.writes.openEdits(accountId, vendorid);
   if (earlier.length === 0) return { notes: [] };
   if (again) {
@@ -42,8 +42,8 @@ export async function resolveEarlier(
   const sent = `${earlier.map(describeEdit).join(' ')} Nobody knows whether that was carried out.`;
   const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
-  const shown = await lookUp(engine, vendorid, { sent, fields: concerned }, signal);
-  const changed = await changedSince(engine, vendorid, before, shown);
+  const shown = await lookUp(account, vendorid, { sent, fields: concerned }, signal);
+  const changed = await changedSince(account, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
     await mirror.writes.endEdits(
@@ -75,13 +75,13 @@ function describeEdit(edit: OpenEdit): string {
 }
 
 async function lookUp(
-  engine: Engine,
+  account: SyncAccount,
   vendorid: number,
   { sent, fields }: { readonly sent: string; readonly fields: readonly string[] },
   signal: AbortSignal,
 ): Promise<Vendor> {
   try {
-    return await currentVendor(engine, vendorid, fields, signal);
+    return await currentVendor(account, vendorid, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${retryAdvice}`;
@@ -91,7 +91,7 @@ async function lookUp(
 
 /** Fields that changed since the earlier edits; undefined where the vendor is unchanged. */
 async function changedSince(
-  { mirror, accountId }: Engine,
+  { mirror, accountId }: SyncAccount,
   vendorid: number,
   before: Vendor | undefined,
   shown: Vendor,

@@ -8,7 +8,7 @@ import type { VendorEdit } from '../../api/requests.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorReading } from '../../domain/reading.ts';
 import { mergeReading, type Vendor } from '../../domain/vendor.ts';
-import type { Engine } from '../account/engine.ts';
+import type { SyncAccount } from '../account/sync-account.ts';
 import { applyAnswer, type WriteReport } from './answer.ts';
 import { resolveEarlier, retryAdvice } from './earlier-edits.ts';
 import { currentVendor } from './current-vendor.ts';
@@ -20,19 +20,19 @@ const maxAttempts = 3;
 
 /** Changes a vendor at the service and in the mirror. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
 export async function editVendor(
-  engine: Engine,
+  account: SyncAccount,
   vendorid: number,
   fields: VendorEdit,
   options: WriteOptions,
 ): Promise<WriteReport> {
-  const { mirror, accountId, sync } = engine;
-  const earlier = await resolveEarlier(engine, vendorid, fields, options);
+  const { mirror, accountId, sync } = account;
+  const earlier = await resolveEarlier(account, vendorid, fields, options);
   if (earlier.done) return earlier.done;
   const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const edit = { vendorid, fields: Object.keys(fields), by: options.by, delay: sync.secondLook };
   const id = await mirror.writes.beginEdit(accountId, edit);
-  const sent = await sendUntilKnown(engine, { id, vendorid, fields, before }, options.signal);
-  const report = 'row' in sent ? await applyAnswer(engine, fields, sent, options.signal) : sent;
+  const sent = await sendUntilKnown(account, { id, vendorid, fields, before }, options.signal);
+  const report = 'row' in sent ? await applyAnswer(account, fields, sent, options.signal) : sent;
   await mirror.writes.endEdits([id]);
   return { ...report, notes: [...earlier.notes, ...report.notes] };
 }
@@ -47,11 +47,11 @@ interface OpenEdit {
 
 /** Sends the edit, and repeats it only where a read showed that nothing has changed. @returns the answer, or a report from the read. */
 async function sendUntilKnown(
-  engine: Engine,
+  account: SyncAccount,
   { id, vendorid, fields, before }: OpenEdit,
   signal: AbortSignal,
 ): Promise<VendorReading | WriteReport> {
-  const { mirror, accountId, vendors } = engine;
+  const { mirror, accountId, vendors } = account;
   for (let sent = 1; ; sent += 1) {
     try {
       return await vendors.edit(vendorid, fields, { signal });
@@ -62,7 +62,7 @@ async function sendUntilKnown(
         throw error;
       }
       await mirror.queue.markVendors(accountId, [vendorid], 'asked', 0);
-      const shown = await lookUpAfter(error, engine, { vendorid, fields }, signal);
+      const shown = await lookUpAfter(error, account, { vendorid, fields }, signal);
       const missing = notTaken(fields, shown);
       if (missing.length === 0)
         return { vendorid, notTaken: [], notes: [`${error.message} The service shows that it was.`] };
@@ -79,14 +79,14 @@ async function sendUntilKnown(
 
 async function lookUpAfter(
   doubt: MirrorError,
-  engine: Engine,
+  account: SyncAccount,
   { vendorid, fields }: Pick<OpenEdit, 'vendorid' | 'fields'>,
   signal: AbortSignal,
 ): Promise<Vendor> {
   const marked = `Vendor ${vendorid} is marked to be read. ${retryAdvice}`;
   if (signal.aborted) throw withMessage(doubt, `${doubt.message} ${marked}`);
   try {
-    return await currentVendor(engine, vendorid, Object.keys(fields), signal);
+    return await currentVendor(account, vendorid, Object.keys(fields), signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);

@@ -22,8 +22,8 @@ export async function job(params: ListenerParams): Promise<JobResult> {
   const tokens = await secrets.verifiers.pathTokens([account]);
   const pull = (): ReturnType<typeof installation.pull> =>
     installation.pull(account, { kind: 'pull', trigger: 'command', signal: new AbortController().signal });
-  const { engine } = installation.account(account);
-  const worker = new Worker(engine, () => Promise.reject(new Error('Vendors are read by their numbers here.')));
+  const syncAccount = installation.account(account);
+  const worker = new Worker(syncAccount, () => Promise.reject(new Error('Vendors are read by their numbers here.')));
   const nothing = (): void => undefined;
   const listener = createListener({
     host: '127.0.0.1',

@@ -11,7 +11,7 @@ import type { Daemon } from '../machine/process.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Timeline } from '../machine/timeline.ts';
 import type { Trace } from '../machine/trace.ts';
-import { recordingEngine, type Intent } from './write-record.ts';
+import { recordingAccount, type Intent } from './write-record.ts';
 
 export interface PersonOptions {
   readonly plan: Plan;
@@ -108,8 +108,8 @@ export class Person {
   #carryOut(daemon: Daemon, intent: Intent, again: boolean): Attempt {
     const { timeline, trace } = this.#options;
     const attempt: Attempt = { daemon, abort: new AbortController(), outcome: 'under way' };
-    const { engine } = daemon.installation.account(intent.account);
-    const recording = recordingEngine(engine, intent, { daemon: daemon.number, again, now: () => timeline.now });
+    const account = daemon.installation.account(intent.account);
+    const recording = recordingAccount(account, intent, { daemon: daemon.number, again, now: () => timeline.now });
     const options = { signal: attempt.abort.signal, again, by: 'anna' };
     this.#attempts.add(attempt);
     const { vendorid, fields } = intent;

@@ -1,7 +1,7 @@
 /** What is recorded of a person's commands: what they asked for, what the program sent and looked at for it, and what it told them. */
 import type { VendorEdit } from '../../../src/api/requests.ts';
 import type { VendorsApi } from '../../../src/api/vendors.ts';
-import type { Engine } from '../../../src/sync/account/engine.ts';
+import type { SyncAccount } from '../../../src/sync/account/sync-account.ts';
 
 /** What a person wants, however often they say so; a creation has no number yet. Moments are milliseconds of the timeline. */
 export interface Intent {
@@ -25,13 +25,13 @@ export interface WriteCall {
   isAnswered: boolean;
 }
 
-/** The engine of the process, with a record of each look and each write. */
-export function recordingEngine(
-  engine: Engine,
+/** The account as the process syncs it, with a record of each look and each write. */
+export function recordingAccount(
+  account: SyncAccount,
   intent: Intent,
   { daemon, again, now }: { readonly daemon: number; readonly again: boolean; readonly now: () => number },
-): Engine {
-  const { vendors } = engine;
+): SyncAccount {
+  const { vendors } = account;
   const sends = async <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
     const call: WriteCall = { daemon, from: now(), again, isAnswered: false };
     intent.calls.push(call);
@@ -53,5 +53,5 @@ export function recordingEngine(
     create: (...asked) => sends(() => vendors.create(...asked)),
     edit: (...asked) => sends(() => vendors.edit(...asked)),
   };
-  return { ...engine, vendors: recording };
+  return { ...account, vendors: recording };
 }

@@ -314,10 +314,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
           onVerdict?.(await mirror.readings.applyAbsence(vendorid, 'gone', stamp, context as SweepContext));
         return readUnseen(...args);
       }),
-      replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (engine, swept, options) => {
+      replacing('sync/run/resolve.ts', 'resolveBySweep', (resolveBySweep) => (account, swept, options) => {
         const { unseen } = swept;
         return resolveBySweep(
-          engine,
+          account,
           { ...swept, unseen: { ...unseen, missedBefore: new Set(unseen.suspects) } },
           options,
         );
@@ -329,10 +329,10 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P4',
     seed: 6,
     replacements: [
-      replacing('sync/queue/attempt.ts', 'tryRead', (tryRead) => async (engine, vendorid, options) => {
-        const found = await tryRead(engine, vendorid, options);
+      replacing('sync/queue/attempt.ts', 'tryRead', (tryRead) => async (account, vendorid, options) => {
+        const found = await tryRead(account, vendorid, options);
         if (found.kind === 'absent')
-          await engine.mirror.readings.applyAbsence(vendorid, 'gone', found.stamp, options.context as SweepContext);
+          await account.mirror.readings.applyAbsence(vendorid, 'gone', found.stamp, options.context as SweepContext);
         return found;
       }),
     ],
@@ -506,9 +506,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
         'sync/write/current-vendor.ts',
         'currentVendor',
         (currentVendor) =>
-          async (engine, vendorid, ...others) => {
-            const held = await engine.mirror.writes.storedVendor(engine.accountId, vendorid);
-            const shown = await currentVendor(engine, vendorid, ...others);
+          async (account, vendorid, ...others) => {
+            const held = await account.mirror.writes.storedVendor(account.accountId, vendorid);
+            const shown = await currentVendor(account, vendorid, ...others);
             return held?.vendor ?? shown;
           },
       ),
@@ -520,8 +520,8 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 3,
     knobs: 'writes=3 fault:403=0.1 outage=403 outageMinutes=6 crashes=4',
     replacements: [
-      replacing('sync/write/create.ts', 'createVendor', (createVendor) => (engine, fields, options) => {
-        return createVendor(engine, fields, { ...options, again: true });
+      replacing('sync/write/create.ts', 'createVendor', (createVendor) => (account, fields, options) => {
+        return createVendor(account, fields, { ...options, again: true });
       }),
     ],
   },

@@ -131,21 +131,21 @@ describe('a vendor that is forgotten', () => {
       );
     expect(rows()).toEqual([]);
 
-    const { engine } = at.installation.account(account);
+    const syncAccount = at.installation.account(account);
     for (const round of [1, 2]) {
       at.sandbox.vendors(account).edit(vendorid, { city: `Town ${round}` });
       expect(await at.pull({ kind: 'reconcile' })).toMatchObject({ outcome: 'complete', created: 0, updated: 0 });
       await at.clock.advance(60_000);
     }
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0 } as const;
-    const reading = await engine.vendors.read(vendorid);
-    expect(await engine.mirror.readings.applyReading(reading, context)).toEqual({ kind: 'forgotten' });
+    const reading = await syncAccount.vendors.read(vendorid);
+    expect(await syncAccount.mirror.readings.applyReading(reading, context)).toEqual({ kind: 'forgotten' });
     const signal = new AbortController().signal;
     expect(await at.installation.verify(account, { signal, trigger: 'command' })).toMatchObject({ outcome: 'equal' });
     expect([rows(), standing(name)]).toEqual([[], []]);
 
-    expect(await engine.mirror.vendors.mirrorAgain(account, vendorid)).toBe(true);
-    expect(await engine.mirror.vendors.mirrorAgain(account, vendorid)).toBe(false);
+    expect(await syncAccount.mirror.vendors.mirrorAgain(account, vendorid)).toBe(true);
+    expect(await syncAccount.mirror.vendors.mirrorAgain(account, vendorid)).toBe(false);
     await at.pull({ kind: 'reconcile' });
     expect(at.query('SELECT vendor_name FROM vendors WHERE vendorid = ?', vendorid)).toEqual([{ vendor_name: name }]);
   });

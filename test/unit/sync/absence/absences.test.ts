@@ -205,14 +205,14 @@ describe('what says nothing about absence', () => {
 
   it('A14 a sweep that another reading has overtaken', async () => {
     const at = await pulledAccount();
-    const { engine } = at.installation.account(account);
+    const syncAccount = at.installation.account(account);
     let created = 0;
     let told: Promise<unknown> | undefined;
     at.sandbox.onRequest(({ query, path }) => {
       if (query.get('page') !== '4' || told) return;
       created = Number(at.sandbox.vendors(account).create({ vendor_name: 'New', language: 'en' })['vendorid']);
       const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
-      told = engine.reader.read(created, { context, signal: new AbortController().signal });
+      told = syncAccount.reader.read(created, { context, signal: new AbortController().signal });
       at.sandbox.faults.next({ kind: '500', match: (request) => request.path === path });
     });
     await at.pull();

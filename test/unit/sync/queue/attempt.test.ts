@@ -9,8 +9,8 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
   const at = await testbed({ level: 'account', vendors: 3, settings: { service: { readOne: 'get' } } });
   await at.pull();
   await at.clock.advance(60_000);
-  const { engine } = at.installation.account(account);
-  const { mirror, clock, sync } = engine;
+  const syncAccount = at.installation.account(account);
+  const { mirror, clock, sync } = syncAccount;
   const [vendorid] = await mirror.vendors.newestActive(account);
   await mirror.deliveries.acceptDeliveries([newDelivery(vendorid!, { receivedAt: clock.now() })]);
   at.sandbox.onRequest((request) => at.sandbox.faults.next({ kind: '403', match: (one) => one === request }));
@@ -20,7 +20,7 @@ it('C7 the failures of a mark are counted: it rests ever longer, and is given up
     await at.clock.advance(wait);
     const [mark] = await mirror.queue.dueMarks(account, 1);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: sync.lag } as const;
-    await processMark(engine, mark!, { context, signal: new AbortController().signal });
+    await processMark(syncAccount, mark!, { context, signal: new AbortController().signal });
     wait = await mirror.queue.untilNextMark(account);
     if (wait !== undefined) rests.push(Math.round(wait / 500) * 500);
   }

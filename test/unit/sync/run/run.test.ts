@@ -67,14 +67,14 @@ describe('the ledger of runs', () => {
     await at.clock.advance(60_000);
     const vendorService = at.sandbox.vendors(account);
     const created = Number(vendorService.create({ vendor_name: 'New', language: 'en' })['vendorid']);
-    const { engine } = at.installation.account(account);
-    const reading = await engine.vendors.read(created);
+    const syncAccount = at.installation.account(account);
+    const reading = await syncAccount.vendors.read(created);
     // The answer takes its time, and the vendor is no more when it is applied.
     await at.clock.advance(10_000);
     vendorService.vanish(created);
     await at.clock.advance(10_000);
     const context = { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 5_000 } as const;
-    await engine.mirror.readings.applyReading(reading, context);
+    await syncAccount.mirror.readings.applyReading(reading, context);
     expect(await at.pull()).toMatchObject({ outcome: 'complete', suspects: 0 });
     expect(runs(at)[1]).toMatchObject({ started_at: '2026-11-20 12:01:20.000', safe_as_of: '2026-11-20 11:59:55.000' });
     await at.clock.advance(60_000);

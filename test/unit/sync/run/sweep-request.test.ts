@@ -7,13 +7,13 @@ import { readMirror } from '../../../support/mirror-file.ts';
 import { openedMirror } from '../../../support/mirror/opened-mirror.ts';
 import { newDelivery } from '../../../support/deliveries/new-delivery.ts';
 import { virtualClock, type VirtualClock } from '../../../support/virtual-clock.ts';
-import type { Engine } from '../../../../src/sync/account/engine.ts';
+import type { SyncAccount } from '../../../../src/sync/account/sync-account.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 interface Place {
-  readonly engine: Engine;
+  readonly syncAccount: SyncAccount;
   readonly clock: VirtualClock;
   /** Deliveries about these vendors, for which there is no room in the queue. */
   readonly deliver: (...vendorids: number[]) => Promise<void>;
@@ -30,16 +30,21 @@ async function openFull(): Promise<Place> {
   const mark = { account_id: account, generation: 1, marked_at: at, due_at: at, due_ms: 0, reason: 'delivery' };
   const dirty_vendors = Array.from({ length: 10_000 }, (_, index) => ({ ...mark, vendorid: index + 1 }));
   const { path, mirror } = await openedMirror({ dirty_vendors }, clock);
-  const engine = { mirror, accountId: account, clock, sync: { secondLook: 30_000, lag: 5_000 } } as unknown as Engine;
+  const syncAccount = {
+    mirror,
+    accountId: account,
+    clock,
+    sync: { secondLook: 30_000, lag: 5_000 },
+  } as unknown as SyncAccount;
   return {
-    engine,
+    syncAccount,
     clock,
     deliver: (...vendorids) =>
       mirror.deliveries.acceptDeliveries(
         vendorids.map((vendorid) => newDelivery(vendorid, { receivedAt: clock.now() })),
       ),
     answer: (request, ...ids) =>
-      finishRequest(engine, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
+      finishRequest(syncAccount, request!, { seen: new IdSet(ids), news: new Set(ids.slice(0, 1)) }),
     outcomes: () =>
       listDeliveries(readMirror(path, clock).sqlite, {})
         .deliveries.map(({ outcome }) => outcome)
@@ -49,48 +54,48 @@ async function openFull(): Promise<Place> {
 
 describe('K29 a sweep that deliveries without room asked for', () => {
   it('settles them, and leaves the request of one that came while it was under way', async () => {
-    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001, 20_002);
     await clock.advance(minute);
-    const request = await openRequest(engine);
+    const request = await openRequest(syncAccount);
     await deliver(20_002, 20_003);
     await clock.advance(minute);
     await answer(request, 20_001, 20_002, 20_003);
     expect(outcomes()).toEqual(['applied', 'unchanged', 'pending', 'pending']);
-    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 4 });
+    expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toMatchObject({ generation: 4 });
   });
 
   it('settles nothing that came after it began, where the clock was set back meanwhile', async () => {
-    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001);
     await clock.advance(minute);
-    const request = await openRequest(engine);
+    const request = await openRequest(syncAccount);
     clock.shiftWall(-hour);
     await deliver(20_001, 20_002);
     await answer(request, 20_001, 20_002);
     expect(outcomes()).toEqual(['applied', 'pending', 'pending']);
-    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toBeDefined();
+    expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toBeDefined();
   });
 
   it('settles what came before, where the clock was set back before it began', async () => {
-    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001, 20_002);
     // Whoever takes a number notices that the clock was set back since the number before.
-    await engine.mirror.takeStamp();
+    await syncAccount.mirror.takeStamp();
     clock.shiftWall(-hour);
     await clock.advance(minute);
-    await engine.mirror.takeStamp();
-    await answer(await openRequest(engine), 20_001, 20_002);
+    await syncAccount.mirror.takeStamp();
+    await answer(await openRequest(syncAccount), 20_001, 20_002);
     expect(outcomes()).toEqual(['applied', 'unchanged']);
-    expect(await engine.mirror.sweepRequests.sweepRequest(account)).toBeUndefined();
+    expect(await syncAccount.mirror.sweepRequests.sweepRequest(account)).toBeUndefined();
   });
 
   it('settles nothing so young that lists may not show it yet, where the clock was set forward', async () => {
-    const { engine, clock, deliver, answer, outcomes } = await openFull();
+    const { syncAccount, clock, deliver, answer, outcomes } = await openFull();
     await deliver(20_001);
     clock.shiftWall(hour);
     await clock.advance(1_000);
-    await answer(await openRequest(engine), 20_001);
+    await answer(await openRequest(syncAccount), 20_001);
     expect(outcomes()).toEqual(['pending']);
   });
 });

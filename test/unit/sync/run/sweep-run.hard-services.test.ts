@@ -23,14 +23,14 @@ describe('a service whose lists hide deleted vendors', () => {
     expect(await at.pull({ approved: 118 })).toMatchObject({ outcome: 'complete', suspects: 118 });
     await at.clock.advance(60_000);
     const [shown] = activeIds(at, 1);
-    const { engine } = at.installation.account(account);
+    const syncAccount = at.installation.account(account);
     let reading: Promise<unknown> | undefined;
     const run = await at.pull({
       onProgress: ({ page }) => {
         if (page !== 1 || reading) return;
         // It has been shown; then it is deleted, and the worker answers its delivery while the sweep goes on.
         at.sandbox.vendors(account).delete(shown!);
-        reading = engine.reader.read(shown!, {
+        reading = syncAccount.reader.read(shown!, {
           context: { accountId: account, source: 'delivery', runId: null, deliveryId: null, lag: 0 },
           signal: new AbortController().signal,
         });
