@@ -6,10 +6,7 @@ export type VisState = 0 | 1 | 2;
 /** The kind of a field decides how it is read from an answer, stored and compared. */
 type FieldKind = 'text' | 'flag' | 'state' | 'balances' | 'tax_defaults';
 
-/**
- * Every known field of a vendor, in the order of the service. A new field does not compile until the mirror's table has its column and the
- * commands say whether it can be set; a test requires its migration.
- */
+/** Every known field of a vendor, in the order of the service. Each but balances and tax defaults is a column, which a migration adds. */
 const fieldKinds = {
   vendor_name: 'text',
   account_number: 'text',
@@ -58,8 +55,13 @@ function fieldsOf<Kind extends FieldKind>(kind: Kind): readonly FieldOf<Kind>[] 
 export type TextField = FieldOf<'text'>;
 export const textFields = fieldsOf('text');
 
+/** True or false; 1 or 0 in the mirror. */
+export type FlagField = FieldOf<'flag'>;
+
+export type StateField = FieldOf<'state'>;
+
 /** Fields that are columns of the vendor's row. */
-export type ColumnField = FieldOf<'text' | 'flag' | 'state'>;
+export type ColumnField = TextField | FlagField | StateField;
 export const columnFields: readonly ColumnField[] = [...textFields, ...fieldsOf('flag'), ...fieldsOf('state')];
 
 export type BalanceField = FieldOf<'balances'>;

@@ -3,6 +3,7 @@ import type { MirrorError } from '../../src/domain/errors.ts';
 import { activeDifferences } from '../support/mirror/differences.ts';
 import { connectTo } from '../support/network/connect-to.ts';
 import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
+import { defaultSettings } from '../support/settings.ts';
 import { testbed } from '../support/testbed.ts';
 
 /** Half of a page is never a page. */
@@ -15,7 +16,7 @@ describe('A25 an answer that is cut off', () => {
     const { vendors } = connectTo(
       { baseUrl: network.baseUrl, account, token },
       {
-        paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 2, concurrency: 1 },
+        paging: { ...defaultSettings.service.paging, perPage: 2 },
         retryLimits: { attempts: 1, firstWait: 0, longestWait: 0, totalWait: 0 },
       },
     );

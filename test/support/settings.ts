@@ -20,3 +20,6 @@ export function settingsIn(folder: string, over: SettingsOver = {}): Settings {
   });
   return parseSettings({ defaults, name: 'settings', env: {}, readFile: String, text });
 }
+
+/** What is set where a test sets nothing. */
+export const defaultSettings = settingsIn('.');

@@ -15,36 +15,16 @@ export interface FieldOptions {
   readonly file?: string;
 }
 
-/** Whether a person may set a field; its state has commands of its own. */
-const isSettable: Readonly<Record<VendorField, boolean>> = {
-  vendor_name: true,
-  account_number: true,
-  primary_contact_first_name: true,
-  primary_contact_last_name: true,
-  primary_contact_email: true,
-  primary_contact: true,
-  phone: true,
-  street: true,
-  street2: true,
-  city: true,
-  province: true,
-  postal_code: true,
-  country: true,
-  website: true,
-  currency_code: true,
-  language: true,
-  note: true,
-  is_1099: true,
-  tax_defaults: true,
-  created_at: false,
-  updated_at: false,
-  vis_state: false,
-  outstanding_balance: false,
-  overdue_balance: false,
-};
+/** Fields that the service sets by itself, and the state, which has commands of its own. */
+const notSettable: readonly VendorField[] = [
+  'created_at',
+  'updated_at',
+  'vis_state',
+  'outstanding_balance',
+  'overdue_balance',
+];
 
-const settable: readonly string[] = vendorFields.filter((field) => isSettable[field]);
-
+const settable: readonly string[] = vendorFields.filter((field) => !notSettable.includes(field));
 const list = new Intl.ListFormat('en');
 
 /**

@@ -1,7 +1,7 @@
 /** Types of the vendor tables. */
 import type { Generated } from 'kysely';
 import type { Source } from '../../domain/reading.ts';
-import type { VisState } from '../../domain/vendor.ts';
+import type { FlagField, StateField, TextField, VisState } from '../../domain/vendor.ts';
 
 export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
 export type VisStateSource = 'reported' | 'inferred';
@@ -11,28 +11,12 @@ export interface OfVendor {
   vendorid: number;
 }
 
-export interface VendorTable extends OfVendor {
-  vendor_name: string | null;
-  account_number: string | null;
-  primary_contact_first_name: string | null;
-  primary_contact_last_name: string | null;
-  primary_contact_email: string | null;
-  primary_contact: string | null;
-  phone: string | null;
-  street: string | null;
-  street2: string | null;
-  city: string | null;
-  province: string | null;
-  postal_code: string | null;
-  country: string | null;
-  website: string | null;
-  currency_code: string | null;
-  language: string | null;
-  note: string | null;
-  created_at: string | null;
-  updated_at: string | null;
-  is_1099: number | null;
-  vis_state: VisState | null;
+/** The columns of a vendor's known fields. */
+type FieldColumns = Record<TextField, string | null> &
+  Record<FlagField, number | null> &
+  Record<StateField, VisState | null>;
+
+export interface VendorTable extends OfVendor, FieldColumns {
   vis_state_source: VisStateSource;
   presence: Presence;
   first_seen_at: string;

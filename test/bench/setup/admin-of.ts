@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from '../../../src/domain/clock.ts';
 import { FiguresThread } from '../../../src/store/figures/figures-thread.ts';
 import { lockProcess } from '../../../src/store/files/process-lock.ts';
 import { openMirror } from '../../../src/store/open/sqlite-store.ts';
+import { defaultSettings } from '../../support/settings.ts';
 import { compiled } from '../../support/source/compiled.ts';
 import { migrations } from './installation.ts';
 
@@ -27,7 +28,7 @@ export async function adminOf(path: string, accounts: readonly string[], over: A
   const mirror = await openMirror({ path, migrations, clock: systemClock, random: systemRandom, lockProcess });
   const figures = new FiguresThread(compiled.figures, mirror.path);
   const admin = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...over.settings },
+    settings: { ...defaultSettings.admin, port: 0, ...over.settings },
     source: healthSource({
       targets: over.targets ?? [],
       version: '0.0.0',

@@ -11,6 +11,7 @@ import { compiled } from '../source/compiled.ts';
 import { recordActions, type RecordedActions } from './recorded-actions.ts';
 import { sampleFigures } from './sample-figures.ts';
 import { able, facts, noon } from './sample.ts';
+import { defaultSettings } from '../settings.ts';
 
 interface Answer {
   readonly status: number;
@@ -47,7 +48,7 @@ export async function startAdmin(
   const actions = recordActions(['6BApk', 'other'], 3);
   const faults: unknown[] = [];
   const server = createAdminServer({
-    settings: { host: '127.0.0.1', port: 0, publicUrl: null, token: null, maxStaleness: 7_200_000, ...settings },
+    settings: { ...defaultSettings.admin, port: 0, ...settings },
     source: { facts: supply, ability: () => ability },
     figures: () => Promise.resolve(figures),
     assetFolder: compiled.pages,

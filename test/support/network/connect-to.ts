@@ -8,6 +8,7 @@ import type { ReadStamp } from '../../../src/domain/reading.ts';
 import type { ReserveRequest } from '../../../src/domain/rate-reservation.ts';
 import { constantRandom } from '../random.ts';
 import { network } from './intercept.ts';
+import { defaultSettings } from '../settings.ts';
 
 export interface Connection {
   readonly baseUrl: string;
@@ -25,9 +26,8 @@ export function connectTo(
   let readSeq = 0;
   return connect(
     {
+      ...defaultSettings.service,
       baseUrl,
-      apiVersion: 'alpha',
-      paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 4 },
       timeout: 10_000,
       rateLimit: { vendors: rate, callbacks: rate },
       ...changes,

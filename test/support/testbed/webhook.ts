@@ -9,6 +9,7 @@ import type { SandboxOptions } from '../../../src/sandbox/service.ts';
 import { parseWorld } from '../../../src/sandbox/core/worlds.ts';
 import { SubscriptionManager } from '../../../src/webhook/subscribe/subscription-manager.ts';
 import { account } from '../names.ts';
+import { defaultSettings } from '../settings.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import { openListener, quickClock, type ListenerOptions, type ListenerTestbed } from './listener.ts';
 
@@ -58,9 +59,8 @@ export async function openWebhook(options: WebhookOptions): Promise<WebhookTestb
   service.sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
   const { callbacks } = connect(
     {
+      ...defaultSettings.service,
       baseUrl: service.baseUrl,
-      apiVersion: 'alpha',
-      paging: { pageParam: 'page', perPageParam: 'per_page', perPage: 100, concurrency: 1 },
       timeout: 90_000,
       rateLimit: { vendors: { requests: 600, per: 60_000 }, callbacks: { requests: 1_000, per: 60_000 } },
     },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/log.ts';
 import { scriptedService } from '../../support/network/scripted-service.ts';
 import { fixture, json, one, page } from '../../support/network/service-answers.ts';
+import { defaultSettings } from '../../support/settings.ts';
 
 const vendorsPath = '/accounting/account/6BApk/bill_vendors/bill_vendors';
 const callbacksPath = '/events/account/6BApk/events/callbacks';
@@ -9,7 +10,7 @@ const callbacksPath = '/events/account/6BApk/events/callbacks';
 describe('vendors', () => {
   it('asks for a page by the names that the settings give, and for a state by a filter', async () => {
     const { client, sent } = scriptedService([page([1])], {
-      paging: { pageParam: 'p', perPageParam: 'size', perPage: 50, concurrency: 1 },
+      paging: { ...defaultSettings.service.paging, pageParam: 'p', perPageParam: 'size', perPage: 50 },
     });
     await client.vendors.page(1, { visState: 2 });
     expect(sent[0]?.url.pathname).toBe(vendorsPath);
