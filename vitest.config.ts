@@ -29,7 +29,7 @@ const slow = [
   'test/unit/store/sealed-secrets/seal.test.ts',
   'test/unit/store/sqlite/migrate.every-schema.test.ts',
   'test/unit/store/sqlite/migrate.raw-once.test.ts',
-  'test/unit/store/transactions/readings.test.ts',
+  'test/unit/store/transactions/reading-writer.test.ts',
   'test/unit/store/transactions/retention.test.ts',
   'test/unit/webhook/receive/group-commit.test.ts',
   'test/unit/webhook/receive/listener.hostile-requests.test.ts',

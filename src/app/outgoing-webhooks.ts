@@ -26,7 +26,7 @@ export class OutgoingWebhooks implements Service {
     const { settings, mirror, secrets } = installation;
     const { outbox } = mirror;
     this.#notifier = createNotifier({
-      ...{ settings, outbox, places: secrets.notified, clock, random, log },
+      ...{ settings, outbox, positions: secrets.notified, clock, random, log },
       post: post ?? this.#poster.post,
       observe: (target, outcome) => metrics.notified(target, outcome),
     });

@@ -3,12 +3,12 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { Log } from '../domain/log.ts';
 import type { Outbox } from '../store/outbox/outbox.ts';
 import { whyGone, type HistoryGone } from '../store/feed/feed-cursor.ts';
-import type { NotifiedPlaces } from '../store/secrets/notified.ts';
+import type { NotifiedPositions } from '../store/secrets/notified-positions.ts';
 import { goneMessage, type Message } from './message.ts';
 
 export interface FeedDependencies {
   readonly outbox: Outbox;
-  readonly places: NotifiedPlaces;
+  readonly positions: Pick<NotifiedPositions, 'find' | 'save'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
@@ -27,18 +27,18 @@ export class Feed {
    * target followed.
    */
   async open(): Promise<void> {
-    const { outbox, places } = this.#dependencies;
-    const place = await outbox.open(this.#target, await places.find(this.#target), (gone) => this.#notice(gone));
-    await places.note(this.#target, place);
+    const { outbox, positions } = this.#dependencies;
+    const position = await outbox.open(this.#target, await positions.find(this.#target), (gone) => this.#notice(gone));
+    await positions.save(this.#target, position);
   }
 
   /** Adds the vendors that changed since to the outbox. @returns whether there were any. */
-  async takeIn(): Promise<boolean> {
-    const { outbox, places } = this.#dependencies;
-    const next = await outbox.nextPlace(this.#target);
+  async enqueueChanges(): Promise<boolean> {
+    const { outbox, positions } = this.#dependencies;
+    const next = await outbox.nextPosition(this.#target);
     if (next === undefined) return false;
     if (typeof next === 'string') {
-      await places.note(this.#target, next);
+      await positions.save(this.#target, next);
       await outbox.enqueueChanges(this.#target, next);
     } else await outbox.skipRemoved(this.#target, next, this.#notice(next));
     return true;
@@ -46,7 +46,7 @@ export class Feed {
 
   #notice(gone: HistoryGone): Message {
     const { clock, log } = this.#dependencies;
-    log.warn({ target: this.#target }, `${whyGone(gone)} The receiver of webhooks is told to read all vendors anew.`);
+    log.warn({ target: this.#target }, `${whyGone(gone)} The receiver of webhooks is told to read all vendors again.`);
     return goneMessage(gone, timestamp(clock.now()));
   }
 }

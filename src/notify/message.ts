@@ -18,7 +18,7 @@ export function changeMessage(change: FeedChange): Message {
 export function goneMessage(gone: HistoryGone, at: string): Message {
   const { reason, oldest, latest } = gone;
   const goesOn = reason === 'removed' ? oldest : latest;
-  const text = `${whyGone(gone)} Read all vendors anew; what follows begins after \`goes_on_after\`.`;
+  const text = `${whyGone(gone)} Read all vendors again; what follows begins after \`goes_on_after\`.`;
   const data = { reason, message: text, goes_on_after: goesOn };
   return message(`gone:${goesOn}`, 'history.gone', at, data);
 }

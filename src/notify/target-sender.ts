@@ -75,9 +75,9 @@ export class TargetSender implements Service {
       try {
         if (!opened) await feed.open();
         opened = true;
-        const took = await feed.takeIn();
+        const isEnqueued = await feed.enqueueChanges();
         const untilNext = await this.#begin();
-        if (took) await clock.yield();
+        if (isEnqueued) await clock.yield();
         else await this.#ended.waitForMore(endedBefore, Math.min(lookEvery, untilNext), clock, signal);
         failures = 0;
       } catch (error) {

@@ -2,9 +2,9 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Balance, VisState } from '../../domain/vendor.ts';
 import { storedDetails } from '../../store/reports/vendor-detail.ts';
-import { vendorPage, type VendorKey } from '../../store/reports/vendor-page.ts';
+import { vendorPage } from '../../store/reports/vendor-page.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import type { Presence } from '../../store/tables/vendor-tables.ts';
+import type { Presence, VendorKey } from '../../store/tables/vendor-tables.ts';
 import { page, type Page } from './parts/page-frame.ts';
 import { amountText, counted } from './parts/format.ts';
 import { html, type Html } from './parts/html.ts';

@@ -26,39 +26,39 @@ export interface OutboxParts {
 export class Outbox {
   readonly #database: Database;
   readonly #parts: OutboxParts;
-  readonly #run: ReturnType<typeof targetStatements> & ReturnType<typeof queueStatements>;
+  readonly #statements: ReturnType<typeof targetStatements> & ReturnType<typeof queueStatements>;
 
   constructor(database: Database, parts: OutboxParts) {
     this.#database = database;
     this.#parts = parts;
-    this.#run = { ...targetStatements(database.sqlite), ...queueStatements(database.sqlite) };
+    this.#statements = { ...targetStatements(database.sqlite), ...queueStatements(database.sqlite) };
   }
 
   /**
-   * Opens a target at its stored position, or at the current end of the feed. `notedPlace` is the last position up to which changes may
+   * Opens a target at its stored position, or at the current end of the feed. `savedPosition` is the last position up to which changes may
    * have been sent, as saved outside this file. Where it is invalid, this is another file or was restored from a copy, and the target
    * starts at the end with the notice that `noticeOf` makes.
    * @returns its position.
    */
   open(
     target: string,
-    notedPlace: string | undefined,
+    savedPosition: string | undefined,
     noticeOf: (gone: HistoryGone) => PendingNotice,
   ): Promise<string> {
     const { sqlite } = this.#database;
     return this.#database.write(() => {
       const now = timestamp(this.#parts.clock.now());
-      const noted = notedPlace === undefined ? 0 : resolveCursor(sqlite, notedPlace);
-      const known = this.#run.find.get({ target });
-      if (typeof noted !== 'number' && noted.reason === 'other_history') {
-        this.#run.begin.run({ target, place: noted.latest, now });
-        this.#run.moveTo.run({ target, place: noted.latest, notice: JSON.stringify(noticeOf(noted)) });
-        this.#run.emptyQueue.run({ target });
-        return noted.latest;
+      const saved = savedPosition === undefined ? 0 : resolveCursor(sqlite, savedPosition);
+      const known = this.#statements.find.get({ target });
+      if (typeof saved !== 'number' && saved.reason === 'other_history') {
+        this.#statements.begin.run({ target, place: saved.latest, now });
+        this.#statements.moveTo.run({ target, place: saved.latest, notice: JSON.stringify(noticeOf(saved)) });
+        this.#statements.emptyQueue.run({ target });
+        return saved.latest;
       }
       if (known) return known.place;
       const place = latestCursor(sqlite);
-      this.#run.begin.run({ target, place, now });
+      this.#statements.begin.run({ target, place, now });
       return place;
     });
   }
@@ -67,48 +67,48 @@ export class Outbox {
    * The position of a target after the next changes; undefined where there are none, or the outbox is full; why, where its position is
    * invalid.
    */
-  nextPlace(target: string): Promise<string | HistoryGone | undefined> {
+  nextPosition(target: string): Promise<string | HistoryGone | undefined> {
     const { sqlite } = this.#database;
     return this.#database.read(() => {
-      const found = this.#run.find.get({ target });
+      const found = this.#statements.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
       const before = resolveCursor(sqlite, found.place);
       if (typeof before !== 'number') return before;
       if (lastSeq(sqlite) <= before) return undefined;
-      const ahead = this.#run.ahead.get({ before, most: takenAtOnce })?.last ?? null;
-      const waiting = this.#run.countWaiting.get({ target })?.vendors ?? 0;
+      const ahead = this.#statements.ahead.get({ before, most: takenAtOnce })?.last ?? null;
+      const waiting = this.#statements.countWaiting.get({ target })?.vendors ?? 0;
       return ahead === null || waiting >= mostWaiting ? undefined : cursorOf(sqlite, ahead);
     });
   }
 
   /** Adds the vendors that changed up to a position; parked ones become due again. */
-  enqueueChanges(target: string, place: string): Promise<void> {
+  enqueueChanges(target: string, position: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      const found = this.#run.find.get({ target });
+      const found = this.#statements.find.get({ target });
       if (!found) return;
       const before = seqOf(found.place);
-      this.#run.enqueue.run({ target, before, upTo: seqOf(place), ...this.#due(0) });
-      this.#run.moveTo.run({ target, place, notice: null });
+      this.#statements.enqueue.run({ target, before, upTo: seqOf(position), ...this.#due(0) });
+      this.#statements.moveTo.run({ target, place: position, notice: null });
     });
   }
 
   /** Moves a target past removed changes, with a notice. */
   skipRemoved(target: string, gone: HistoryGone, notice: PendingNotice): Promise<void> {
     return this.#database.write(() => {
-      this.#run.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
+      this.#statements.moveTo.run({ target, place: gone.oldest, notice: JSON.stringify(notice) });
     });
   }
 
   /** The pending work of a target: notice, due vendors, and the time until the next; undefined where the target is unknown or disabled. */
   pendingWork(target: string, limit: number): Promise<PendingWork | undefined> {
     return this.#database.read(() => {
-      const found = this.#run.find.get({ target });
+      const found = this.#statements.find.get({ target });
       if (found?.disabled_at !== null) return undefined;
       const moment = this.#parts.counter.moment();
-      const next = this.#run.nextDue.get({ target })?.next ?? null;
+      const next = this.#statements.nextDue.get({ target })?.next ?? null;
       return {
         notice: found.notice === null ? undefined : (JSON.parse(found.notice) as PendingNotice),
-        due: this.#run.due.all({ target, moment, limit }),
+        due: this.#statements.due.all({ target, moment, limit }),
         untilNext: next === null ? undefined : Math.max(0, next - moment),
       };
     });
@@ -118,7 +118,7 @@ export class Outbox {
   nextChange({ target, account_id, vendorid, after_seq }: DueVendor): Promise<FeedChange | undefined> {
     const { sqlite } = this.#database;
     return this.#database.read(() => {
-      const until = seqOf(this.#run.find.get({ target })?.place);
+      const until = seqOf(this.#statements.find.get({ target })?.place);
       const [change] = readChanges(sqlite, { account: account_id, vendorid, since: after_seq, until, limit: 1 });
       return change && withValues(sqlite, [change])[0];
     });
@@ -130,17 +130,18 @@ export class Outbox {
   delivered({ target, account_id, vendorid }: NotifiedVendor, seq: number): Promise<void> {
     return this.#database.writeWithoutSync(() => {
       const key = { target, account_id, vendorid };
-      const upTo = seqOf(this.#run.find.get({ target })?.place);
-      if (this.#run.settle.run({ ...key, seq, upTo }) === 0) this.#run.advance.run({ ...key, seq, ...this.#due(0) });
-      this.#run.accepted.run({ target, now: this.#now() });
+      const upTo = seqOf(this.#statements.find.get({ target })?.place);
+      if (this.#statements.settle.run({ ...key, seq, upTo }) === 0)
+        this.#statements.advance.run({ ...key, seq, ...this.#due(0) });
+      this.#statements.accepted.run({ target, now: this.#now() });
     });
   }
 
   /** Records that the notice was accepted. */
   noticeDelivered(target: string): Promise<void> {
     return this.#database.writeWithoutSync(() => {
-      this.#run.endNotice.run({ target });
-      this.#run.accepted.run({ target, now: this.#now() });
+      this.#statements.endNotice.run({ target });
+      this.#statements.accepted.run({ target, now: this.#now() });
     });
   }
 
@@ -157,31 +158,33 @@ export class Outbox {
 
   /** Records that the receiver fails. */
   recordFailure(target: string, error: string): Promise<void> {
-    return this.#database.writeWithoutSync(() => void this.#run.failing.run({ target, error, now: this.#now() }));
+    return this.#database.writeWithoutSync(
+      () => void this.#statements.failing.run({ target, error, now: this.#now() }),
+    );
   }
 
   /** Disables a target, because its receiver answered 410. */
   disable(target: string, error: string): Promise<void> {
     return this.#database.write(() => {
-      this.#run.failing.run({ target, error, now: this.#now() });
-      this.#run.disable.run({ target, now: this.#now() });
+      this.#statements.failing.run({ target, error, now: this.#now() });
+      this.#statements.disable.run({ target, now: this.#now() });
     });
   }
 
   /** Makes parked vendors due and enables a disabled target. @returns the number of vendors, or undefined where the target is unknown. */
   retry(target: string): Promise<number | undefined> {
     return this.#database.write(() => {
-      if (!this.#run.find.get({ target })) return undefined;
-      this.#run.enable.run({ target });
-      return this.#run.wake.run({ target, ...this.#due(0) });
+      if (!this.#statements.find.get({ target })) return undefined;
+      this.#statements.enable.run({ target });
+      return this.#statements.wake.run({ target, ...this.#due(0) });
     });
   }
 
   /** Removes a target; if it is added again, it starts at the end of the feed. @returns whether it existed. */
   forget(target: string): Promise<boolean> {
     return this.#database.write(() => {
-      this.#run.emptyQueue.run({ target });
-      return this.#run.forget.run({ target }) > 0;
+      this.#statements.emptyQueue.run({ target });
+      return this.#statements.forget.run({ target }) > 0;
     });
   }
 
@@ -191,8 +194,8 @@ export class Outbox {
     error: string,
     due: { due_at: string | null; due_ms: number | null },
   ): void {
-    this.#run.putOff.run({ target, account_id, vendorid, attempts, error, ...due });
-    this.#run.failing.run({ target, error, now: this.#now() });
+    this.#statements.putOff.run({ target, account_id, vendorid, attempts, error, ...due });
+    this.#statements.failing.run({ target, error, now: this.#now() });
   }
 
   #due(delay: number): { due_at: string; due_ms: number } {

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
-import type { Key } from '../rows/stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
@@ -14,7 +14,7 @@ const kept = 10_000;
 export class Confirmations {
   readonly #insert: Statement<{ read_seq: number; account_id: string; vendorids: string }>;
   readonly #prune: Statement<{ read_seq: number }>;
-  readonly #later: Statement<Key & { read_seq: number }, { read_seq: number }>;
+  readonly #later: Statement<VendorKey & { read_seq: number }, { read_seq: number }>;
 
   constructor(sqlite: Sqlite) {
     this.#insert = statement(sqlite, (at) =>
@@ -44,7 +44,7 @@ export class Confirmations {
   }
 
   /** Whether a page with a number above `readSeq` confirmed the vendor. */
-  hasLater(key: Key, readSeq: number): boolean {
+  hasLater(key: VendorKey, readSeq: number): boolean {
     return this.#later.get({ ...key, read_seq: readSeq }) !== undefined;
   }
 }

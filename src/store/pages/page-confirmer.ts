@@ -4,7 +4,8 @@
  */
 import type { KnownPage, PageDigests, PagePlace, ReadStamp, VendorPage } from '../../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from '../decide/verdict.ts';
-import type { ForgottenVendors, VendorRows } from '../rows/vendor-rows.ts';
+import type { ForgottenVendors } from '../rows/forgotten-vendors.ts';
+import type { VendorRows } from '../rows/vendor-rows.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Confirmations } from './confirmations.ts';
 import { PageDigestRows } from './page-digests.ts';

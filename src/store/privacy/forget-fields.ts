@@ -1,7 +1,8 @@
 /** Removes fields from everything that is stored of vendors. */
 import { textWithoutMembers } from '../../domain/json/without-members.ts';
 import { balanceFields, columnFields, type BalanceField, type ColumnField } from '../../domain/vendor.ts';
-import { balanceKinds, repairedRaw, ofVendor, type Key } from '../rows/stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { balanceKinds, repairedRaw, ofVendor } from '../rows/stored-vendor.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
@@ -41,7 +42,7 @@ function accountsIn(sqlite: Sqlite): string[] {
     .map(({ account_id }) => account_id);
 }
 
-type VendorJson = Key & { readonly raw: string; readonly unknown_fields: string | null };
+type VendorJson = VendorKey & { readonly raw: string; readonly unknown_fields: string | null };
 
 function stripVendors(sqlite: Sqlite, account_id: string, names: ReadonlySet<string>): number {
   const some = statement<{ account_id: string; after: number }, VendorJson>(sqlite, (at) =>

@@ -1,6 +1,7 @@
 /** Removes one vendor from everything that is stored. */
-import { ForgottenVendors } from '../rows/vendor-rows.ts';
-import { ofVendor, type Key } from '../rows/stored-vendor.ts';
+import { ForgottenVendors } from '../rows/forgotten-vendors.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from '../rows/stored-vendor.ts';
 import { dropPageDigests } from '../pages/page-digests.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
@@ -24,8 +25,8 @@ const ofVendors = [
  * @param at timestamp of ours
  * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
-export function forgetVendor(sqlite: Sqlite, key: Key, at: string): boolean {
-  const held = statement<Key, { vendor_name: string | null }>(sqlite, (place) =>
+export function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolean {
+  const held = statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
     ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
   ).get(key);
   const forgotten = new ForgottenVendors(sqlite);
@@ -39,11 +40,12 @@ export function forgetVendor(sqlite: Sqlite, key: Key, at: string): boolean {
     ).run({ account_id: key.account_id, vendor_name: held.vendor_name.trim() });
   dropPageDigests(sqlite, key.account_id);
   for (const table of ofVendors)
-    statement<Key>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
-  plainStatement<Key>(sqlite, 'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid').run(
-    key,
-  );
-  statement<Key>(sqlite, (place) =>
+    statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);
+  plainStatement<VendorKey>(
+    sqlite,
+    'DELETE FROM _notify_queue WHERE account_id = :account_id AND vendorid = :vendorid',
+  ).run(key);
+  statement<VendorKey>(sqlite, (place) =>
     mirrorSql
       .deleteFrom('deliveries')
       .where('account_id', '=', place('account_id'))

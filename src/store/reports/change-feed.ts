@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { runQuery, mirrorSql } from '../sqlite/statement.ts';
-import type { OfVendor, VersionTable } from '../tables/vendor-tables.ts';
+import type { VendorKey, VersionTable } from '../tables/vendor-tables.ts';
 
 /** What happened, in one word. */
 type ChangeKind = 'created' | 'updated' | 'deleted' | 'archived' | 'restored' | 'missing' | 'gone' | 'returned';
@@ -61,7 +61,7 @@ export interface Timeline {
 /** The changes of one vendor, at most `limit`, before `before` where given. */
 export function readTimeline(
   sqlite: Sqlite,
-  { account_id, vendorid }: OfVendor,
+  { account_id, vendorid }: VendorKey,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
 ): Timeline {
   const query = changesWithPredecessors()

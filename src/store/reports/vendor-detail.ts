@@ -5,7 +5,7 @@ import { fieldChanges, type FieldChange } from './field-changes.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FreshnessView } from '../tables/mirror-tables.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable, VendorKey } from '../tables/vendor-tables.ts';
 
 /** A vendor without its history. */
 export interface StoredDetail {
@@ -21,8 +21,6 @@ export interface VendorDetail extends StoredDetail {
   /** The changed values of each of these changes, by field. */
   readonly fields: readonly FieldChange[];
 }
-
-type Key = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 /** The vendors of that id, one for each account that uses it, with their history. */
 export function vendorDetails(sqlite: Sqlite, vendorid: number, account: string | undefined): VendorDetail[] {
@@ -45,7 +43,7 @@ export function storedDetails(sqlite: Sqlite, vendorid: number, account: string 
       .$if(account !== undefined, (q) => q.where('account_id', '=', at('account')))
       .orderBy('account_id'),
   );
-  const balances = statement<Key, VendorDetail['balances'][number]>(sqlite, (at) =>
+  const balances = statement<VendorKey, VendorDetail['balances'][number]>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendor_balances')
       .select(['kind', 'amount', 'code'])
@@ -54,7 +52,7 @@ export function storedDetails(sqlite: Sqlite, vendorid: number, account: string 
       .orderBy('kind', 'desc')
       .orderBy('code'),
   );
-  const taxDefaults = statement<Key, VendorDetail['taxDefaults'][number]>(sqlite, (at) =>
+  const taxDefaults = statement<VendorKey, VendorDetail['taxDefaults'][number]>(sqlite, (at) =>
     mirrorSql
       .selectFrom('vendor_tax_defaults')
       .select(['taxid', 'system_taxid', 'enabled', 'name', 'amount', 'tax_authorityid', 'created_at', 'updated_at'])
@@ -62,7 +60,7 @@ export function storedDetails(sqlite: Sqlite, vendorid: number, account: string 
       .where('vendorid', '=', at('vendorid'))
       .orderBy('taxid'),
   );
-  const freshness = statement<Key, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
+  const freshness = statement<VendorKey, Pick<FreshnessView, 'safe_as_of'>>(sqlite, (at) =>
     mirrorSql.selectFrom('freshness').select('safe_as_of').where('account_id', '=', at('account_id')),
   );
   return vendors.all({ vendorid, account: account ?? '' }).map((vendor) => ({

@@ -4,11 +4,8 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Query } from '../sqlite/query.ts';
 import { runQuery, mirrorSql } from '../sqlite/statement.ts';
-import type { VendorTable } from '../tables/vendor-tables.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
 import { vendorsWith, type ListedVendor, type VendorFilter } from './vendor-list.ts';
-
-/** The position of a vendor in the order of pages. */
-export type VendorKey = Pick<VendorTable, 'account_id' | 'vendorid'>;
 
 export interface VendorPageFilter extends VendorFilter {
   /** Where the previous page ended. */

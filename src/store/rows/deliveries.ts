@@ -2,11 +2,12 @@
 import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from './stored-vendor.ts';
 import type { Marks } from './marks.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { SweepRequestWriter } from './sweep-requests.ts';
+import type { SweepRequestWriter } from './sweep-request-writer.ts';
 import type { DeliveryOutcome, DeliveryTable } from '../tables/mirror-tables.ts';
 import type { NewDelivery, SettledOutcome, OpenDelivery, ParkedDeliveries } from '../records/delivery-record.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -21,12 +22,12 @@ export class SqliteDeliveries implements Deliveries {
   readonly #marks: Marks;
   readonly #sweeps: SweepRequestWriter;
   readonly #insert: Statement<Omit<DeliveryTable, 'id'>>;
-  readonly #roomFor: () => (key: Key) => boolean;
-  readonly #open: Statement<Key, OpenDelivery>;
-  readonly #lastUnanswered: Statement<Key, { received_at: string | null }>;
-  readonly #settle: Statement<Key & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
+  readonly #roomFor: () => (key: VendorKey) => boolean;
+  readonly #open: Statement<VendorKey, OpenDelivery>;
+  readonly #lastUnanswered: Statement<VendorKey, { received_at: string | null }>;
+  readonly #settle: Statement<VendorKey & { upTo: number; outcome: DeliveryOutcome; settled_at: string | null }>;
   readonly #givenUp: Statement<{ account_id: string }, ParkedDeliveries>;
-  readonly #parked: Statement<{ account: string | null; vendorid: number | null }, Key>;
+  readonly #parked: Statement<{ account: string | null; vendorid: number | null }, VendorKey>;
   #accepted = 0;
 
   constructor(database: Database, marks: Marks, sweeps: SweepRequestWriter) {
@@ -95,7 +96,7 @@ export class SqliteDeliveries implements Deliveries {
     this.#accepted += deliveries.length;
     return this.#database.write(() => {
       const hasRoom = this.#roomFor();
-      const keys: Key[] = [];
+      const keys: VendorKey[] = [];
       for (const delivery of deliveries) {
         const { accountId, vendorid } = delivery;
         const key = vendorid === null ? undefined : { account_id: accountId, vendorid };
@@ -124,12 +125,12 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   /** Starts a check of the room for marks, as in `acceptDeliveries`. */
-  beginRoomCheck(): (key: Key) => boolean {
+  beginRoomCheck(): (key: VendorKey) => boolean {
     return this.#roomFor();
   }
 
   /** The unsettled deliveries of a vendor, oldest first. */
-  open(key: Key): OpenDelivery[] {
+  open(key: VendorKey): OpenDelivery[] {
     return this.#open.all(key);
   }
 
@@ -139,12 +140,12 @@ export class SqliteDeliveries implements Deliveries {
   }
 
   /** When the newest delivery of a vendor came that no reading has confirmed, settled or not; null where there is none. */
-  lastUnanswered(key: Key): string | null {
+  lastUnanswered(key: VendorKey): string | null {
     return this.#lastUnanswered.get(key)?.received_at ?? null;
   }
 
   /** Settles the deliveries of a vendor up to `upTo`, which its reading has answered. Runs inside a transaction. */
-  settle(key: Key, upTo: number, outcome: SettledOutcome, now: number): void {
+  settle(key: VendorKey, upTo: number, outcome: SettledOutcome, now: number): void {
     // Parked deliveries are not settled: the next reconciliation retries them.
     this.#settle.run({ ...key, upTo, outcome, settled_at: outcome === 'parked' ? null : timestamp(now) });
   }
@@ -164,7 +165,7 @@ export class SqliteDeliveries implements Deliveries {
  * Returns a function that starts a check of the room in the queue. The check returns true for a vendor that is already marked or still
  * fits, and counts it. The marks of an account are counted once for each check.
  */
-function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
+function roomCheck(sqlite: Sqlite): () => (key: VendorKey) => boolean {
   const waiting = statement<{ account_id: string }, { marks: number }>(sqlite, (at) =>
     mirrorSql
       .selectFrom((from) =>
@@ -177,7 +178,7 @@ function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
       )
       .select((row) => row.fn.countAll<number>().as('marks')),
   );
-  const isMarked = statement<Key, { vendorid: number }>(sqlite, (at) =>
+  const isMarked = statement<VendorKey, { vendorid: number }>(sqlite, (at) =>
     ofVendor(mirrorSql.selectFrom('dirty_vendors').select('vendorid'), at),
   );
   return () => {
@@ -197,8 +198,8 @@ function roomCheck(sqlite: Sqlite): () => (key: Key) => boolean {
 }
 
 /** Parked vendors, by their mark or by a delivery. */
-function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, Key> {
-  return statement<{ account: string | null; vendorid: number | null }, Key>(sqlite, (at) =>
+function parkedVendors(sqlite: Sqlite): Statement<{ account: string | null; vendorid: number | null }, VendorKey> {
+  return statement<{ account: string | null; vendorid: number | null }, VendorKey>(sqlite, (at) =>
     mirrorSql
       .selectFrom('dirty_vendors')
       .select(['account_id', 'vendorid'])

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { FindingKind, FindingTable } from '../tables/mirror-tables.ts';
@@ -19,7 +20,7 @@ export class SqliteFindings implements Findings {
   readonly #known: Statement<{ account_id: string }, { field: string }>;
   readonly #learn: Statement<{ account_id: string; field: string; first_seen_at: string }>;
   readonly #forget: Statement<{ account_id: string; field: string }>;
-  readonly #open: Statement<Key, { id: number; found_at: string }>;
+  readonly #open: Statement<VendorKey, { id: number; found_at: string }>;
   readonly #close: Statement<{ id: number; explained_at: string; explanation: string }>;
   readonly #promote: Statement<{ account_id: string; found_at: string }>;
   readonly #counts: Statement<{ run_id: number }, { kind: FindingKind; count: number }>;
@@ -105,7 +106,7 @@ export class SqliteFindings implements Findings {
   }
 
   /** Marks open findings of a vendor as explained by deliveries that came later, one by one. Runs inside a transaction. */
-  explainBy(key: Key, deliveries: readonly OpenDelivery[]): void {
+  explainBy(key: VendorKey, deliveries: readonly OpenDelivery[]): void {
     const left = this.#open.all(key);
     for (const { received_at } of deliveries) {
       const heard = parseInstant(received_at) ?? 0;

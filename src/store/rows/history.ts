@@ -5,10 +5,10 @@ import { currencyDigits, decimalAmount, minorUnits } from '../../domain/amounts.
 import { balanceFields, type Balance, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { feedEpochs } from '../feed/feed-epochs.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import { ofVendor } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
-import type { BalanceSpanTable, VendorTable, VersionRowTable } from '../tables/vendor-tables.ts';
+import type { BalanceSpanTable, VendorTable, VersionRowTable, VendorKey } from '../tables/vendor-tables.ts';
 
 /** The source and time of a change. */
 export interface Cause {
@@ -30,10 +30,10 @@ export interface NextVersion {
 
 export class History {
   readonly #addVersion: Statement<Omit<VersionRowTable, 'seq' | 'valid_to' | 'raw'>>;
-  readonly #endVersion: Statement<Key & { at: string; raw: string }>;
+  readonly #endVersion: Statement<VendorKey & { at: string; raw: string }>;
   readonly #addSpan: Statement<Omit<BalanceSpanTable, 'valid_to'>>;
-  readonly #openSpans: Statement<Key, BalanceSpanTable>;
-  readonly #endSpan: Statement<Key & { code: string; at: string }>;
+  readonly #openSpans: Statement<VendorKey, BalanceSpanTable>;
+  readonly #endSpan: Statement<VendorKey & { code: string; at: string }>;
   readonly #beginEpoch: () => void;
   /** For which the epoch was begun: it stands for one transaction, or one savepoint. */
   #cause: Cause | undefined;
@@ -91,13 +91,13 @@ export class History {
   }
 
   /** Adds the first version of a vendor. */
-  begin(key: Key, state: VersionState, vendor: Vendor, cause: Cause): void {
+  begin(key: VendorKey, state: VersionState, vendor: Vendor, cause: Cause): void {
     this.#addVersionOf(key, state, [], cause);
     for (const span of spansOf(vendor)) this.#addSpanOf(key, span, cause);
   }
 
   /** Ends the current version, whose record was `endedRaw`, and adds the next. */
-  continue(key: Key, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
+  continue(key: VendorKey, endedRaw: string, { state, changed, vendor }: NextVersion, cause: Cause): void {
     this.#endVersion.run({ ...key, at: cause.at, raw: endedRaw });
     this.#addVersionOf(key, state, changed, cause);
     if (!balanceFields.some((field) => changed.includes(field))) return;
@@ -109,11 +109,11 @@ export class History {
     for (const span of now) if (!stands(span)) this.#addSpanOf(key, span, cause);
   }
 
-  #addSpanOf({ account_id, vendorid }: Key, span: Span, { at }: Cause): void {
+  #addSpanOf({ account_id, vendorid }: VendorKey, span: Span, { at }: Cause): void {
     this.#addSpan.run(Object.assign(span, { account_id, vendorid, valid_from: at }));
   }
 
-  #addVersionOf(key: Key, state: VersionState, changed: readonly string[], cause: Cause): void {
+  #addVersionOf(key: VendorKey, state: VersionState, changed: readonly string[], cause: Cause): void {
     if (cause !== this.#cause) this.#beginEpoch();
     this.#cause = cause;
     this.#addVersion.run({

@@ -4,7 +4,8 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../../domain/retry/mark-policy.ts';
 import type { Counter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { DirtyVendorTable } from '../tables/mirror-tables.ts';
@@ -26,9 +27,9 @@ export class Marks {
   readonly #counter: Counter;
   readonly #takeGenerations: Statement<{ marks: number }, { last: number }>;
   readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>;
-  readonly #count: Statement<Key & { attempts: number; last_error: string | null }>;
-  readonly #putOff: Statement<Key & { due_at: string; due_ms: number }>;
-  readonly #announced: Statement<Key, { vendorid: number }>;
+  readonly #count: Statement<VendorKey & { attempts: number; last_error: string | null }>;
+  readonly #putOff: Statement<VendorKey & { due_at: string; due_ms: number }>;
+  readonly #announced: Statement<VendorKey, { vendorid: number }>;
 
   constructor(sqlite: Sqlite, clock: Clock, counter: Counter) {
     this.#clock = clock;
@@ -92,12 +93,12 @@ export class Marks {
   }
 
   /** Whether a delivery about the vendor waits for a reading. */
-  isAnnounced(key: Key): boolean {
+  isAnnounced(key: VendorKey): boolean {
     return this.#announced.get(key) !== undefined;
   }
 
   /** Marks vendors as due after `delay` milliseconds. Runs inside a transaction. */
-  add(keys: readonly Key[], reason: MarkReason, delay: number): void {
+  add(keys: readonly VendorKey[], reason: MarkReason, delay: number): void {
     if (keys.length === 0) return;
     const now = this.#clock.now();
     const marked_at = timestamp(now);
@@ -115,7 +116,7 @@ export class Marks {
    * arrive faster than answers would cause reads without a pause. Runs inside a transaction.
    * @param attempts the number of the attempt
    */
-  postpone(key: Key, attempts: number, error: string | null): void {
+  postpone(key: VendorKey, attempts: number, error: string | null): void {
     const { account_id, vendorid } = key;
     this.#count.run({ account_id, vendorid, attempts, last_error: error });
     const due_ms = Math.ceil(this.#counter.moment());

@@ -13,7 +13,7 @@ import {
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement, type At } from '../sqlite/statement.ts';
-import type { BalanceTable, TaxDefaultTable, VendorTable } from '../tables/vendor-tables.ts';
+import type { BalanceTable, TaxDefaultTable, VendorTable, VendorKey } from '../tables/vendor-tables.ts';
 
 /** The columns of `vendors` that a reading fills. */
 export type ContentColumns = Omit<
@@ -28,13 +28,8 @@ export type ContentColumns = Omit<
   | 'held_since_ms'
 >;
 
-export interface Key {
-  readonly account_id: string;
-  readonly vendorid: number;
-}
-
 /** The key of a row that holds more. */
-export const keyOf = ({ account_id, vendorid }: Key): Key => ({ account_id, vendorid });
+export const keyOf = ({ account_id, vendorid }: VendorKey): VendorKey => ({ account_id, vendorid });
 
 export const balanceKinds = {
   outstanding_balance: 'outstanding',
@@ -98,10 +93,10 @@ function parsedObject(json: string): Record<string, unknown> | undefined {
 
 /** The rows that belong to a vendor: balances and tax defaults. */
 export class ChildRows {
-  readonly #balances: Statement<Key, BalanceTable>;
-  readonly #taxes: Statement<Key, TaxDefaultTable>;
-  readonly #dropBalances: Statement<Key>;
-  readonly #dropTaxes: Statement<Key>;
+  readonly #balances: Statement<VendorKey, BalanceTable>;
+  readonly #taxes: Statement<VendorKey, TaxDefaultTable>;
+  readonly #dropBalances: Statement<VendorKey>;
+  readonly #dropTaxes: Statement<VendorKey>;
   readonly #addBalance: Statement<BalanceTable>;
   readonly #addTax: Statement<TaxDefaultTable>;
 
@@ -159,7 +154,7 @@ export class ChildRows {
 
   /** Replaces balances and tax defaults. @param fresh whether there are none to remove */
   // Built field by field, because spreading objects is much of a first pull's own work.
-  replace({ account_id, vendorid }: Key, vendor: Vendor, fresh: boolean): void {
+  replace({ account_id, vendorid }: VendorKey, vendor: Vendor, fresh: boolean): void {
     if (!fresh) {
       this.#dropBalances.run({ account_id, vendorid });
       this.#dropTaxes.run({ account_id, vendorid });
@@ -185,7 +180,7 @@ interface OneVendor {
 }
 
 /** Narrows a query to one vendor. */
-export function ofVendor<Q extends object>(query: Q, at: At<Key>): Q {
+export function ofVendor<Q extends object>(query: Q, at: At<VendorKey>): Q {
   return (query as Q & OneVendor).where('account_id', '=', at('account_id')).where('vendorid', '=', at('vendorid'));
 }
 

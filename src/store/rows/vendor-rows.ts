@@ -1,12 +1,12 @@
-/** The rows of `vendors`, and the forgotten vendors. */
+/** The rows of `vendors`. */
 import { sql } from 'kysely';
 import type { VendorRow } from '../../domain/reading.ts';
 import { columnFields, textFields, type TextField, type Vendor } from '../../domain/vendor.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { flag, ofVendor, unknownFieldsOf, type Key } from './stored-vendor.ts';
+import { flag, ofVendor, unknownFieldsOf } from './stored-vendor.ts';
 import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { columns, insertion, mirrorSql, statement } from '../sqlite/statement.ts';
-import type { VendorTable } from '../tables/vendor-tables.ts';
+import type { VendorTable, VendorKey } from '../tables/vendor-tables.ts';
 
 /** Since when a vendor is stored as it is, in mirror time, and its state. */
 type StoredState = Pick<VendorTable, 'held_since_ms' | 'vis_state'>;
@@ -40,7 +40,7 @@ const textColumns = Object.fromEntries(
 
 /** A vendor that had no row. */
 interface NewVendor {
-  readonly key: Key;
+  readonly key: VendorKey;
   readonly vendor: Vendor;
   readonly raw: string;
   readonly trace: Pick<VendorTable, 'changed_at' | 'source' | 'read_seq' | 'held_since_ms'>;
@@ -65,12 +65,12 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
 };
 
 export class VendorRows {
-  readonly #find: Statement<Key, VendorTable>;
-  readonly #look: Statement<Key & { text: string | Uint8Array }, LookedUp>;
+  readonly #find: Statement<VendorKey, VendorTable>;
+  readonly #look: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
   readonly #storedSince: Statement<Since, { vendorids: string; held: string; states: string }>;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
-  readonly #confirm: Statement<Key & { read_seq: number }>;
+  readonly #confirm: Statement<VendorKey & { read_seq: number }>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
@@ -108,7 +108,7 @@ export class VendorRows {
     );
   }
 
-  find(key: Key): VendorTable | undefined {
+  find(key: VendorKey): VendorTable | undefined {
     return this.#find.get(key);
   }
 
@@ -144,39 +144,7 @@ export class VendorRows {
   }
 
   /** Records that a reading confirmed the stored vendor: it is present, and no older reading may replace it. */
-  confirm(key: Key, readSeq: number): void {
+  confirm(key: VendorKey, readSeq: number): void {
     this.#confirm.run({ ...key, read_seq: readSeq });
-  }
-}
-
-/** Vendors that were forgotten on request: no reading stores them again. */
-export class ForgottenVendors {
-  readonly #find: Statement<Key, { vendorid: number }>;
-  readonly #add: Statement<Key & { forgotten_at: string }>;
-  readonly #delete: Statement<Key>;
-
-  constructor(sqlite: Sqlite) {
-    this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('_forgotten_vendors').select('vendorid'), at));
-    this.#add = statement(sqlite, (at) =>
-      mirrorSql
-        .insertInto('_forgotten_vendors')
-        .values({ account_id: at('account_id'), vendorid: at('vendorid'), forgotten_at: at('forgotten_at') })
-        .onConflict((conflict) => conflict.doNothing()),
-    );
-    this.#delete = statement(sqlite, (at) => ofVendor(mirrorSql.deleteFrom('_forgotten_vendors'), at));
-  }
-
-  has({ account_id, vendorid }: Key): boolean {
-    return this.#find.get({ account_id, vendorid }) !== undefined;
-  }
-
-  /** Runs inside a transaction. */
-  add({ account_id, vendorid }: Key, forgotten_at: string): void {
-    this.#add.run({ account_id, vendorid, forgotten_at });
-  }
-
-  /** Allows readings to store the vendor again. Runs inside a transaction. @returns whether it was forgotten. */
-  remove({ account_id, vendorid }: Key): boolean {
-    return this.#delete.run({ account_id, vendorid }) > 0;
   }
 }

@@ -6,7 +6,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { Database, movedError, type DatabaseOptions } from '../sqlite/database.ts';
 import { readMigrations } from '../sqlite/migrate.ts';
 import { enterEpoch, secretsClaim, type DaemonEpoch } from '../files/daemon-claim.ts';
-import { notifiedPlaces, type NotifiedPlaces } from './notified.ts';
+import { NotifiedPositions } from './notified-positions.ts';
 import { ownerClaim, type Owner } from './owner.ts';
 import { SqliteTokens, type TokenStorage, type TokenStoreProcess } from './token-store.ts';
 import { SqliteVerifiers, type Verifiers } from './verifiers.ts';
@@ -15,7 +15,7 @@ export interface Secrets {
   /** The token pair of one OAuth client, for this process. */
   tokenStore(client: string, user: TokenStoreProcess): TokenStorage;
   readonly verifiers: Verifiers;
-  readonly notified: NotifiedPlaces;
+  readonly notified: NotifiedPositions;
   readonly path: string;
   /** Why the secrets cannot be read now; undefined while they can. */
   trouble(): MirrorError | undefined;
@@ -63,7 +63,7 @@ export async function openSecrets(file: SecretsFile): Promise<Secrets> {
 
 class SqliteSecrets implements Secrets {
   readonly verifiers: Verifiers;
-  readonly notified: NotifiedPlaces;
+  readonly notified: NotifiedPositions;
   readonly path: string;
   readonly #database: Database;
   readonly #file: SecretsFile;
@@ -76,7 +76,7 @@ class SqliteSecrets implements Secrets {
     this.#file = file;
     this.#claim = ownerClaim(database.sqlite, file.path);
     this.verifiers = new SqliteVerifiers(database, file.clock, file.random);
-    this.notified = notifiedPlaces(database);
+    this.notified = new NotifiedPositions(database);
     this.path = database.path;
   }
 

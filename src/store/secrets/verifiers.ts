@@ -10,7 +10,7 @@ import { AwaitedCodes } from './awaited-codes.ts';
 import type { Database } from '../sqlite/database.ts';
 import { shortLockWait } from '../sqlite/lock-wait.ts';
 import { PathTokens } from './path-tokens.ts';
-import { VerifierRows } from './verifier-rows.ts';
+import { VerifierStatements } from './verifier-statements.ts';
 
 /** What happened to a received code. */
 export type OfferedCode = 'kept' | 'known' | 'not_awaited' | 'full';
@@ -51,7 +51,7 @@ export class SqliteVerifiers implements Verifiers {
   readonly #clock: Clock;
   readonly #pathToken: PathTokens;
   readonly #awaited: AwaitedCodes;
-  readonly #rows: VerifierRows;
+  readonly #statements: VerifierStatements;
 
   constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
@@ -59,7 +59,7 @@ export class SqliteVerifiers implements Verifiers {
     const { sqlite } = database;
     this.#pathToken = new PathTokens(sqlite, random);
     this.#awaited = new AwaitedCodes(sqlite);
-    this.#rows = new VerifierRows(sqlite);
+    this.#statements = new VerifierStatements(sqlite);
   }
 
   async pathToken(account_id: string): Promise<Secret> {
@@ -80,14 +80,14 @@ export class SqliteVerifiers implements Verifiers {
   // Called for each delivery; a single statement is consistent without a transaction.
   usable(account_id: string): Promise<Secret[]> {
     return this.#database.retryWhileLocked(() =>
-      this.#rows.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
+      this.#statements.usable.all({ account_id, now: timestamp(this.#clock.now()) }).map(this.#secret),
     );
   }
 
   holds(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
       () =>
-        this.#rows.proven.get({ account_id, callbackid }) !== undefined &&
+        this.#statements.proven.get({ account_id, callbackid }) !== undefined &&
         !this.#awaited.isAwaitedFor(account_id, callbackid),
     );
   }
@@ -104,21 +104,21 @@ export class SqliteVerifiers implements Verifiers {
     return this.#database.write(() => {
       const verifier = code.reveal();
       const received_at = timestamp(this.#clock.now());
-      const known = this.#rows.find.get({ account_id, verifier });
+      const known = this.#statements.find.get({ account_id, verifier });
       if (!this.#awaited.isAwaited(account_id, callbackid)) return known ? 'known' : 'not_awaited';
       if (known) {
-        this.#rows.markReceivedAgain.run({ account_id, verifier, callbackid, received_at });
+        this.#statements.markReceivedAgain.run({ account_id, verifier, callbackid, received_at });
         return known.state === 'candidate' ? 'known' : 'kept';
       }
-      if (this.#rows.candidates.all({ account_id }).length >= mostCandidates) return 'full';
-      this.#rows.add.run({ account_id, verifier, callbackid, received_at });
+      if (this.#statements.candidates.all({ account_id }).length >= mostCandidates) return 'full';
+      this.#statements.add.run({ account_id, verifier, callbackid, received_at });
       return 'kept';
     }, shortLockWait);
   }
 
   candidates(account_id: string, callbackid: number): Promise<Secret[]> {
     return this.#database.read(() =>
-      this.#rows.candidates
+      this.#statements.candidates
         .all({ account_id })
         .filter((code) => code.callbackid === null || code.callbackid === callbackid)
         .map(this.#secret),
@@ -128,15 +128,15 @@ export class SqliteVerifiers implements Verifiers {
   drop(account_id: string, code: Secret): Promise<void> {
     return this.#database.write(() => {
       const wrong = { account_id, verifier: code.reveal() };
-      this.#rows.drop.run(wrong);
-      this.#rows.clearReceivedAgain.run(wrong);
+      this.#statements.drop.run(wrong);
+      this.#statements.clearReceivedAgain.run(wrong);
     });
   }
 
   prove(account_id: string, event: string, callbackid: number, code: Secret): Promise<void> {
     return this.#database.write(() => {
       this.#end(account_id, callbackid);
-      this.#rows.makeProven.run({
+      this.#statements.makeProven.run({
         account_id,
         callbackid,
         verifier: code.reveal(),
@@ -160,9 +160,9 @@ export class SqliteVerifiers implements Verifiers {
 
   #end(account_id: string, callbackid: number): void {
     const now = this.#clock.now();
-    this.#rows.dropExpired.run({ now: timestamp(now) });
-    this.#rows.retire.run({ account_id, callbackid, expires_at: timestamp(lastUseOf(now)) });
-    this.#rows.dropCandidates.run({ account_id, callbackid });
+    this.#statements.dropExpired.run({ now: timestamp(now) });
+    this.#statements.retire.run({ account_id, callbackid, expires_at: timestamp(lastUseOf(now)) });
+    this.#statements.dropCandidates.run({ account_id, callbackid });
     this.#awaited.removeOfCallback(account_id, callbackid);
   }
 }

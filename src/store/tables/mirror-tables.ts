@@ -4,7 +4,7 @@ import type { MarkReason } from '../../domain/retry/mark-policy.ts';
 import type {
   BalanceSpanTable,
   BalanceTable,
-  OfVendor,
+  VendorKey,
   Presence,
   TaxDefaultTable,
   VendorTable,
@@ -67,7 +67,7 @@ export interface DeliveryTable {
   settled_at: string | null;
 }
 
-export interface DirtyVendorTable extends OfVendor {
+export interface DirtyVendorTable extends VendorKey {
   generation: number;
   marked_at: string;
   due_at: string | null;

@@ -6,9 +6,9 @@ import type { FlagField, StateField, TextField, VisState } from '../../domain/ve
 export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
 export type VisStateSource = 'reported' | 'inferred';
 
-export interface OfVendor {
-  account_id: string;
-  vendorid: number;
+export interface VendorKey {
+  readonly account_id: string;
+  readonly vendorid: number;
 }
 
 /** The columns of a vendor's known fields. */
@@ -16,7 +16,7 @@ type FieldColumns = Record<TextField, string | null> &
   Record<FlagField, number | null> &
   Record<StateField, VisState | null>;
 
-export interface VendorTable extends OfVendor, FieldColumns {
+export interface VendorTable extends VendorKey, FieldColumns {
   vis_state_source: VisStateSource;
   presence: Presence;
   first_seen_at: string;
@@ -28,14 +28,14 @@ export interface VendorTable extends OfVendor, FieldColumns {
   raw: string;
 }
 
-export interface BalanceTable extends OfVendor {
+export interface BalanceTable extends VendorKey {
   kind: 'outstanding' | 'overdue';
   amount: string;
   amount_minor: number | bigint | null;
   code: string;
 }
 
-export interface TaxDefaultTable extends OfVendor {
+export interface TaxDefaultTable extends VendorKey {
   taxid: number;
   system_taxid: number | null;
   enabled: number | null;
@@ -47,7 +47,7 @@ export interface TaxDefaultTable extends OfVendor {
 }
 
 /** The view `vendor_versions`. */
-export interface VersionTable extends OfVendor {
+export interface VersionTable extends VendorKey {
   seq: Generated<number>;
   valid_from: string;
   valid_to: string | null;
@@ -67,7 +67,7 @@ export interface VersionRowTable extends Omit<VersionTable, 'raw'> {
   raw: string | null;
 }
 
-export interface BalanceSpanTable extends OfVendor {
+export interface BalanceSpanTable extends VendorKey {
   code: string;
   valid_from: string;
   valid_to: string | null;

@@ -1,8 +1,8 @@
 /** Types of the views for users. */
 import type { Source } from '../../domain/reading.ts';
-import type { OfVendor } from './vendor-tables.ts';
+import type { VendorKey } from './vendor-tables.ts';
 
-export interface PayablesView extends OfVendor {
+export interface PayablesView extends VendorKey {
   vendor_name: string | null;
   state: 'active' | 'deleted' | 'archived' | 'unknown';
   currency: string;
@@ -14,7 +14,7 @@ export interface PayablesView extends OfVendor {
   minor_digits: number;
 }
 
-export interface VendorChangesView extends OfVendor {
+export interface VendorChangesView extends VendorKey {
   seq: number;
   at: string;
   vendor_name: string | null;

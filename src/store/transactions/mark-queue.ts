@@ -8,7 +8,8 @@ import type { Counter } from '../rows/reading-counter.ts';
 import type { SqliteDeliveries } from '../rows/deliveries.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteFindings } from '../rows/findings.ts';
-import { ofVendor, type Key } from '../rows/stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from '../rows/stored-vendor.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { boundLimit, mirrorSql, statement, type At } from '../sqlite/statement.ts';
@@ -39,7 +40,7 @@ export class SqliteQueue implements Queue {
   readonly #due: Statement<{ account_id: string; moment: number; limit: number }, Mark>;
   readonly #parked: Statement<{ account_id: string }, Mark>;
   readonly #open: Statement<{ account_id: string }, { marks: number; next: number | null }>;
-  readonly #remove: Statement<Key & { generation: number }>;
+  readonly #remove: Statement<VendorKey & { generation: number }>;
   readonly #change: Statement<
     Pick<
       DirtyVendorTable,
@@ -181,6 +182,6 @@ interface OneMark {
 }
 
 /** Restricts a query to one mark, unless its vendor was marked again meanwhile. */
-export function asMarked<Q extends object>(query: Q, at: At<Key & Pick<Mark, 'generation'>>): Q {
+export function asMarked<Q extends object>(query: Q, at: At<VendorKey & Pick<Mark, 'generation'>>): Q {
   return (ofVendor(query, at) as Q & OneMark).where('generation', '=', at('generation'));
 }

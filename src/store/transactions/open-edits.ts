@@ -7,7 +7,8 @@ import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { EditTable } from '../tables/write-tables.ts';
 import type { Marks } from '../rows/marks.ts';
-import { ofVendor, type Key } from '../rows/stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from '../rows/stored-vendor.ts';
 import type { NewEdit, OpenEdit } from '../records/write-record.ts';
 
 interface OpenEditsParts {
@@ -21,13 +22,13 @@ export class OpenEdits {
   readonly #marks: Marks;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #add: Statement<Omit<EditTable, 'id'>, { id: number }>;
-  readonly #open: Statement<Key, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>;
-  readonly #byId: Statement<{ id: number }, Key & Pick<EditTable, 'process' | 'generation'>>;
+  readonly #open: Statement<VendorKey, Pick<EditTable, 'fields' | 'sent_at' | 'sent_by' | 'version'> & { id: number }>;
+  readonly #byId: Statement<{ id: number }, VendorKey & Pick<EditTable, 'process' | 'generation'>>;
   readonly #remove: Statement<{ id: number }>;
-  readonly #latestVersion: Statement<Key, { seq: number }>;
-  readonly #versionsSince: Statement<Key & { version: number }, { changed_fields: string }>;
-  readonly #generationOf: Statement<Key, { generation: number }>;
-  readonly #unmark: Statement<Key & { generation: number }>;
+  readonly #latestVersion: Statement<VendorKey, { seq: number }>;
+  readonly #versionsSince: Statement<VendorKey & { version: number }, { changed_fields: string }>;
+  readonly #generationOf: Statement<VendorKey, { generation: number }>;
+  readonly #unmark: Statement<VendorKey & { generation: number }>;
 
   constructor(sqlite: Sqlite, { clock, marks, process }: OpenEditsParts) {
     this.#clock = clock;
@@ -80,7 +81,7 @@ export class OpenEdits {
 
   /** Records an edit. Runs inside a transaction. @returns its id. */
   begin(accountId: string, { vendorid, fields, by, delay }: NewEdit): number {
-    const key: Key = { account_id: accountId, vendorid };
+    const key: VendorKey = { account_id: accountId, vendorid };
     const added = this.#add.get({
       ...key,
       fields: JSON.stringify(fields),
@@ -93,7 +94,7 @@ export class OpenEdits {
     return added?.id ?? 0;
   }
 
-  of(key: Key): OpenEdit[] {
+  of(key: VendorKey): OpenEdit[] {
     return this.#open.all(key).map(({ id, fields, sent_at, sent_by, version }) => {
       const versions = this.#versionsSince.all({ ...key, version });
       return {
@@ -118,7 +119,7 @@ export class OpenEdits {
     }
   }
 
-  #markFor(key: Key, delay: number): number | null {
+  #markFor(key: VendorKey, delay: number): number | null {
     const isMarked = this.#generationOf.get(key) !== undefined;
     this.#marks.add([key], 'asked', delay);
     return isMarked ? null : (this.#generationOf.get(key)?.generation ?? null);

@@ -1,222 +1,155 @@
-/**
- * The only code that changes a vendor row because of a reading. A reading is applied if it is newer than the stored version and, where it
- * differs, if that version is not too young to be contradicted.
- */
-import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
-import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
-import { Confirmations } from '../pages/confirmations.ts';
-import { PageConfirmer } from '../pages/page-confirmer.ts';
-import type { Counter } from '../rows/reading-counter.ts';
-import type { Sqlite } from '../sqlite/driver.ts';
-import { mergedRaw, ChildRows, columnsOf, repairedRaw, fieldsNotIn, type Key } from '../rows/stored-vendor.ts';
-import { History } from '../rows/history.ts';
-import { changeColumns, type ChangeContext } from './change-columns.ts';
-import { LagGuard } from './lag-guard.ts';
+/** Applies readings, each in one transaction with everything that must be consistent with it. */
+import type { Clock } from '../../domain/clock.ts';
+import type { KnownPage, PagePlace, ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
+import type { Database } from '../sqlite/database.ts';
+import type { SqliteDeliveries } from '../rows/deliveries.ts';
+import type { SqliteFindings } from '../rows/findings.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
 import type { Marks } from '../rows/marks.ts';
-import type { VendorTable } from '../tables/vendor-tables.ts';
-import { isRecordError } from '../sqlite/sqlite-errors.ts';
-import { ForgottenVendors, VendorRows } from '../rows/vendor-rows.ts';
 import { odditiesOf } from '../decide/oddities.ts';
-import {
-  forgottenVerdict,
-  unacceptedVerdict,
-  unchangedVerdict,
-  type Absence,
-  type Difference,
-  type Verdict,
-} from '../decide/verdict.ts';
-import type { ReadingContext } from '../records/reading-record.ts';
+import type { ReadingWriter } from './reading-writer.ts';
+import type { Absence, Verdict } from '../decide/verdict.ts';
+import type { SqliteRuns } from '../rows/runs.ts';
+import { isRecordError } from '../sqlite/sqlite-errors.ts';
+import type { RunCounts } from '../records/run-record.ts';
+import type { ReadingContext, Evidence, SweepContext, Verdicts } from '../records/reading-record.ts';
+import type { Readings } from '../areas/areas.ts';
 
-export class ReadingWriter {
-  readonly #sqlite: Sqlite;
-  readonly #clock: Clock;
-  readonly #counter: Counter;
-  readonly #rows: VendorRows;
-  readonly #childRows: ChildRows;
-  readonly #history: History;
-  readonly #forgotten: ForgottenVendors;
-  /** Pages that show what is stored; and what pages showed, to be known again. */
-  readonly pages: PageConfirmer;
-  readonly #guard: LagGuard;
+/** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
+const longEnough = 10;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks) {
-    this.#sqlite = sqlite;
+const progressEvery = 1_000;
+
+export interface ReadingParts {
+  readonly writer: ReadingWriter;
+  readonly runs: Pick<SqliteRuns, 'progress'>;
+  readonly findings: Pick<SqliteFindings, 'add'>;
+  readonly marks: Pick<Marks, 'isAnnounced'>;
+  readonly deliveries: Pick<SqliteDeliveries, 'acceptedCount' | 'lastUnanswered'>;
+}
+
+export class SqliteReadings implements Readings {
+  readonly #database: Database;
+  readonly #clock: Pick<Clock, 'monotonic' | 'yield'>;
+  readonly #writer: ReadingWriter;
+  readonly #runs: ReadingParts['runs'];
+  readonly #findings: ReadingParts['findings'];
+  readonly #marks: ReadingParts['marks'];
+  readonly #deliveries: ReadingParts['deliveries'];
+  /** When it was noted last how far a run has come. */
+  readonly #progress = new WeakMap<SweepContext['run'], number>();
+
+  constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
+    this.#database = database;
     this.#clock = clock;
-    this.#counter = counter;
-    this.#rows = new VendorRows(sqlite);
-    this.#childRows = new ChildRows(sqlite);
-    this.#history = new History(sqlite);
-    this.#forgotten = new ForgottenVendors(sqlite);
-    const confirmations = new Confirmations(sqlite);
-    this.pages = new PageConfirmer(sqlite, { rows: this.#rows, forgotten: this.#forgotten, confirmations });
-    this.#guard = new LagGuard(counter, marks, confirmations);
+    const { writer, runs, findings, marks, deliveries } = parts;
+    this.#writer = writer;
+    this.#runs = runs;
+    this.#findings = findings;
+    this.#marks = marks;
+    this.#deliveries = deliveries;
+  }
+
+  async applyPages(
+    pages: readonly VendorPage[],
+    context: SweepContext,
+    counts: (applied: readonly Verdicts[]) => RunCounts,
+  ): Promise<Verdicts[]> {
+    const known = new Map<VendorPage, Verdicts>();
+    const applied = await this.#database.writeWithoutSync(() => {
+      const confirmed = new Map<VendorPage, Verdicts>();
+      for (const page of pages) {
+        const { verdicts, isWhole } = this.#writer.pages.confirm(page, context.accountId);
+        if (isWhole) confirmed.set(page, verdicts);
+        else known.set(page, verdicts);
+      }
+      if (confirmed.size > 0 && this.#isProgressDue(context))
+        this.#runs.progress(context.run.id, counts([...confirmed.values()]));
+      return confirmed;
+    });
+    while (applied.size < pages.length) {
+      const { acceptedCount } = this.#deliveries;
+      await this.#letDeliveriesPass();
+      // While deliveries arrive, a commit has only one page.
+      const longest = this.#deliveries.acceptedCount === acceptedCount ? longEnough : 0;
+      const write = (apart: boolean): Promise<Map<VendorPage, Verdicts>> =>
+        this.#database.write(() => {
+          const end = this.#clock.monotonic() + longest;
+          const together = new Map<VendorPage, Verdicts>();
+          for (const page of pages) {
+            if (applied.has(page)) continue;
+            if (together.size > 0 && this.#clock.monotonic() >= end) break;
+            together.set(page, this.#applyPage(page, context, known.get(page) ?? new Map(), apart));
+          }
+          this.#runs.progress(context.run.id, counts([...applied.values(), ...together.values()]));
+          return together;
+        });
+      // One unusable record must not prevent the others: its page is applied row by row.
+      const news = await write(false).catch((error: unknown) => {
+        if (!isRecordError(error)) throw error;
+        return write(true);
+      });
+      for (const [page, verdicts] of news) applied.set(page, verdicts);
+    }
+    return pages.flatMap((page) => applied.get(page) ?? []);
+  }
+
+  /** Pages that show nothing new say in the file how far the run has come, once a second: its end says it anyway. */
+  #isProgressDue({ run }: SweepContext): boolean {
+    const now = this.#clock.monotonic();
+    const since = this.#progress.get(run) ?? now;
+    const isDue = now - since >= progressEvery;
+    if (isDue || since === now) this.#progress.set(run, now);
+    return isDue;
   }
 
   /**
-   * Applies the rows of one page, except those with a verdict from `confirm`. Runs inside a transaction.
-   * @param apart applies each row separately: an unusable one is rejected instead of throwing
-   * @returns the verdicts on all rows.
+   * Lets waiting deliveries be written first: what arrived during the last commit is handled in the next turn of the event loop and written
+   * at its end, so two turns pass.
    */
-  page(
-    page: VendorPage,
-    context: ReadingContext,
-    known: ReadonlyMap<number, Verdict>,
-    apart: boolean,
-  ): ReadonlyMap<number, Verdict> {
-    const { rows, stamp } = page;
-    const verdicts = new Map(known);
-    const confirmed = [...known.keys()];
-    const together = apart ? undefined : this.#changeContextOf(context);
-    const apply = (row: VendorRow): Verdict => {
-      const changeContext = together ?? this.#changeContextOf(context);
-      const key = keyIn(context, row);
-      const found = this.#rows.look(context.accountId, row);
-      if (found?.same) return unchangedVerdict(found);
-      const held = found && this.#rows.find(key);
-      if (!held) return this.#create(key, row, stamp, changeContext);
-      const verdict = this.#update(held, row, stamp, context);
-      if (verdict.kind === 'unchanged' && held.presence === 'suspect') this.#rows.confirm(held, stamp.readSeq);
-      return verdict;
-    };
-    for (const row of rows) {
-      if (verdicts.has(row.vendorid)) continue;
-      const verdict = apart ? this.#byItself(row, apply) : apply(row);
-      verdicts.set(row.vendorid, verdict);
-      if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
-    }
-    if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
-    this.pages.remember(page, verdicts, context.accountId);
-    return verdicts;
+  async #letDeliveriesPass(): Promise<void> {
+    await this.#clock.yield();
+    await this.#clock.yield();
+    await this.#database.waitForJournalRoom();
   }
 
-  /** What applying the rows would change if all were accepted. Writes nothing. */
-  compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
-    const verdict = (row: VendorRow): Verdict => {
-      const key = keyIn({ accountId }, row);
-      const held = this.#rows.find(key);
-      if (!held) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
-      const difference = this.#differ(held, row);
-      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(held);
-    };
-    return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
+  knownPage(accountId: string, place: PagePlace): Promise<KnownPage> {
+    return this.#database.read(() => this.#writer.pages.known(accountId, place));
   }
 
-  /** Applies one record. Runs inside a transaction. */
-  record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const key = keyIn(context, row);
-    const held = this.#rows.find(key);
-    if (!held) return this.#create(key, row, stamp, this.#changeContextOf(context));
-    const verdict = this.#update(held, row, stamp, context);
-    if (verdict.kind === 'unchanged') this.#rows.confirm(held, stamp.readSeq);
+  compareRows(rows: readonly VendorRow[], accountId: string): Promise<Verdicts> {
+    return this.#database.read(() => this.#writer.compare(rows, accountId));
+  }
+
+  applyReading({ row, stamp }: VendorReading, context: ReadingContext | SweepContext): Promise<Verdict> {
+    return this.#database.write(() => this.#account(row.vendorid, this.#writer.record(row, stamp, context), context));
+  }
+
+  applyAbsence(vendorid: number, absence: Absence, stamp: ReadStamp, context: SweepContext): Promise<Verdict> {
+    return this.#database.write(() =>
+      this.#account(vendorid, this.#writer.absence(vendorid, absence, stamp, context), context),
+    );
+  }
+
+  #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
+    if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
+    const oddities = verdict.kind === 'created' ? odditiesOf(verdict.vendor) : verdict.oddities;
+    if (oddities)
+      this.#findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { ...oddities } });
+    if (!context.changeClassifier) return verdict;
+    const key: VendorKey = { account_id: context.accountId, vendorid };
+    const evidence: Evidence = {
+      marked: this.#marks.isAnnounced(key),
+      unanswered: this.#deliveries.lastUnanswered(key),
+    };
+    const finding = context.changeClassifier(vendorid, verdict, evidence);
+    if (finding) this.#findings.add(context.run.id, context.accountId, finding);
     return verdict;
   }
 
-  /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
-  absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const held = this.#rows.find({ account_id: context.accountId, vendorid });
-    if (!held) return { kind: 'unchanged', heldSince: 0, visState: null };
-    if (held.presence === absence) {
-      this.#rows.confirm(held, stamp.readSeq);
-      return unchangedVerdict(held);
-    }
-    const inferred = absence === 'missing' && held.vis_state !== 1;
-    const state = {
-      vis_state: inferred ? 1 : held.vis_state,
-      vis_state_source: inferred ? 'inferred' : held.vis_state_source,
-      presence: absence,
-      raw: repairedRaw(held.raw),
-    } as const;
-    const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
-    const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-    const acceptance = this.#guard.check(held, difference, stamp, context);
-    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-    const changeContext = this.#changeContextOf(context);
-    this.#rows.update({ ...held, ...state, ...changeColumns(changeContext, stamp) });
-    this.#history.continue(
-      keyOf(held),
-      held.raw,
-      { state, changed, vendor: this.#childRows.vendorOf(held) },
-      changeContext,
-    );
-    return { kind: 'updated', ...difference };
-  }
-
-  /** The source and time of all changes by one reading. */
-  #changeContextOf(context: ReadingContext): ChangeContext {
-    return {
-      at: timestamp(this.#clock.now()),
-      moment: this.#counter.moment(),
-      source: context.source,
-      runId: context.runId,
-      deliveryId: context.deliveryId,
-    };
-  }
-
-  #create(key: Key, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
-    if (this.#forgotten.has(key)) return forgottenVerdict;
-    const vendor = row.vendor();
-    const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
-    this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
-    this.#childRows.replace(key, vendor, true);
-    this.#history.begin(key, state, vendor, changeContext);
-    return { kind: 'created', vendor };
-  }
-
-  /** How a record differs from the stored vendor; undefined where it does not. */
-  #differ(held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
-    const absent = held.presence === 'missing' || held.presence === 'gone';
-    if (held.raw === row.raw && !absent) return undefined;
-    const before = withoutFields(this.#childRows.vendorOf(held), row.excluded);
-    const { vendor, changed } = mergeReading(before, row.vendor());
-    if (changed.length === 0 && !absent) return undefined;
-    const after = {
-      vis_state: vendor.vis_state ?? null,
-      presence: 'present',
-      updated_at: vendor.updated_at ?? null,
-    } as const;
-    const oddities = odditiesOf(vendor, changed);
-    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(held.raw, changed) };
-    return { vendor, before: held, after, ...shown, oddities };
-  }
-
-  #update(held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const difference = this.#differ(held, row);
-    if (!difference) return unchangedVerdict(held);
-    const { vendor, changed } = difference;
-    const acceptance = this.#guard.check(held, difference, stamp, context);
-    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
-
-    const changeContext = this.#changeContextOf(context);
-    const raw = mergedRaw(held.raw, row.raw, row.excluded);
-    const columns = columnsOf(vendor, raw);
-    const reported = row.vendor().vis_state !== undefined;
-    const state = {
-      vis_state: columns.vis_state,
-      vis_state_source: reported ? 'reported' : held.vis_state_source,
-      presence: 'present',
-      raw,
-    } as const;
-    this.#rows.update({ ...held, ...columns, ...state, ...changeColumns(changeContext, stamp) });
-    this.#childRows.replace(held, vendor, false);
-    this.#history.continue(keyOf(held), held.raw, { state, changed, vendor }, changeContext);
-    return { kind: 'updated', ...difference };
-  }
-
-  #byItself(row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict {
-    try {
-      // Inside a transaction, this is a savepoint.
-      return this.#sqlite.transaction(() => apply(row))();
-    } catch (error) {
-      if (!isRecordError(error)) throw error;
-      return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
-    }
+  #applyPage(page: VendorPage, context: SweepContext, known: Verdicts, apart: boolean): Verdicts {
+    const verdicts = this.#writer.page(page, context, known, apart);
+    for (const [vendorid, verdict] of verdicts) this.#account(vendorid, verdict, context);
+    return verdicts;
   }
 }
-
-const keyOf = ({ account_id, vendorid }: Key): Key => ({ account_id, vendorid });
-
-const keyIn = ({ accountId }: Pick<ReadingContext, 'accountId'>, { vendorid }: Pick<VendorRow, 'vendorid'>): Key => ({
-  account_id: accountId,
-  vendorid,
-});

@@ -359,7 +359,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P6',
     seed: 11,
     replacements: [
-      replacing('store/secrets/verifier-rows.ts', 'isUsable', (isUsable) => (row, now) => {
+      replacing('store/secrets/verifier-statements.ts', 'isUsable', (isUsable) => (row, now) => {
         return row.or([isUsable(row, now), row('state', '=', 'candidate')]);
       }),
     ],

@@ -4,12 +4,11 @@ import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
 import { Secret, silentLog } from '../../../src/domain/log.ts';
 import type { Post, PostRequest } from '../../../src/http/outgoing/post.ts';
-import { Feed } from '../../../src/notify/feed.ts';
+import { Feed, type FeedDependencies } from '../../../src/notify/feed.ts';
 import { TargetSender } from '../../../src/notify/target-sender.ts';
 import type { NotifyTarget } from '../../../src/settings/parse.ts';
 import { openMirror } from '../../../src/store/open/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { NotifiedPlaces } from '../../../src/store/secrets/notified.ts';
 import { ask, migrations, namedProcess, temporaryFolder } from '../mirror-file.ts';
 import { account } from '../names.ts';
 import { constantRandom } from '../random.ts';
@@ -87,7 +86,7 @@ export interface Notified {
   readonly receiver: Receiver;
   readonly mirror: Store;
   readonly target: NotifyTarget;
-  readonly places: NotifiedPlaces & { readonly noted: Map<string, string> };
+  readonly positions: FeedDependencies['positions'] & { readonly saved: Map<string, string> };
   sender: TargetSender;
   /** Writes a change of a vendor. */
   change(vendorid: number, name: string): Promise<void>;
@@ -108,15 +107,15 @@ export async function notified({
   const mirror = await openMirror({ ...open, path: file });
   const receiver = new Receiver(clock);
   const target = { name, url: 'https://receiver.example/hook', secret: new Secret(hookSecret), timeout: 15_000 };
-  const noted = new Map<string, string>();
-  const places = {
-    noted,
-    find: (of: string) => Promise.resolve(noted.get(of)),
-    note: (of: string, place: string) => Promise.resolve(void noted.set(of, place)),
+  const saved = new Map<string, string>();
+  const positions = {
+    saved,
+    find: (of: string) => Promise.resolve(saved.get(of)),
+    save: (of: string, position: string) => Promise.resolve(void saved.set(of, position)),
   };
   const { outbox } = mirror;
   const another = (): TargetSender => {
-    const feed = new Feed(target.name, { outbox, places, clock, log: silentLog });
+    const feed = new Feed(target.name, { outbox, positions, clock, log: silentLog });
     const sender = new TargetSender({
       ...{ target, feed, outbox, clock, random },
       post: receiver.post,
@@ -130,7 +129,7 @@ export async function notified({
   onTestFinished(() => mirror.close());
   const query: Notified['query'] = (sql, ...values) => ask(file, sql, ...values);
   const at: Notified = {
-    ...{ clock, receiver, mirror, target, places, another, query },
+    ...{ clock, receiver, mirror, target, positions, another, query },
     sender: another(),
     async change(vendorid, vendorName) {
       const stamp = await mirror.takeStamp();

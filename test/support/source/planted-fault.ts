@@ -12,7 +12,7 @@ import type * as deliveries from '../../../src/store/rows/deliveries.ts';
 import type * as rateLedger from '../../../src/store/rows/rate-ledger.ts';
 import type * as readingCounter from '../../../src/store/rows/reading-counter.ts';
 import type * as storedVendor from '../../../src/store/rows/stored-vendor.ts';
-import type * as verifierRows from '../../../src/store/secrets/verifier-rows.ts';
+import type * as verifierStatements from '../../../src/store/secrets/verifier-statements.ts';
 import type * as verifiers from '../../../src/store/secrets/verifiers.ts';
 import type * as markQueue from '../../../src/store/transactions/mark-queue.ts';
 import type * as breaker from '../../../src/sync/absence/breaker.ts';
@@ -50,7 +50,7 @@ interface Modules {
   'store/rows/rate-ledger.ts': typeof rateLedger;
   'store/rows/reading-counter.ts': typeof readingCounter;
   'store/rows/stored-vendor.ts': typeof storedVendor;
-  'store/secrets/verifier-rows.ts': typeof verifierRows;
+  'store/secrets/verifier-statements.ts': typeof verifierStatements;
   'store/secrets/verifiers.ts': typeof verifiers;
   'store/transactions/mark-queue.ts': typeof markQueue;
   'sync/absence/breaker.ts': typeof breaker;

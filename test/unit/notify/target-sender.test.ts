@@ -72,7 +72,7 @@ describe('a target of outgoing webhooks', () => {
     await at.untilSent();
 
     const back = await notified({ file: copy });
-    for (const [target, place] of at.places.noted) back.places.noted.set(target, place);
+    for (const [target, position] of at.positions.saved) back.positions.saved.set(target, position);
     await back.sender.start();
     await back.clock.pass(1_000);
     await back.change(1, 'three');
@@ -171,7 +171,7 @@ describe('a target of outgoing webhooks', () => {
     await at.untilSent();
     await at.clock.during(at.sender.stop());
     // What is noted outside of the mirror is of a history that this file does not have.
-    at.places.noted.set('receiver', '0123456789abcdef:77');
+    at.positions.saved.set('receiver', '0123456789abcdef:77');
     await at.another().start();
     await at.clock.pass(1_000);
     await at.change(1, 'two');

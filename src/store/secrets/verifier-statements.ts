@@ -13,7 +13,7 @@ type OfCode = OfAccount & { verifier: string };
 type Code = Pick<VerifierTable, 'verifier' | 'callbackid'>;
 type Found = Code & Pick<VerifierTable, 'state'>;
 
-export class VerifierRows {
+export class VerifierStatements {
   readonly usable: Statement<OfAccount & { now: string }, Code>;
   readonly proven: Statement<OfCallback, Code>;
   readonly find: Statement<OfCode, Found>;

@@ -38,7 +38,7 @@ interface Unmarked {
   limit: number;
 }
 
-export interface SweepAnswerParts {
+export interface SweepRequestParts {
   readonly clock: Clock;
   readonly marks: Marks;
   readonly deliveries: SqliteDeliveries;
@@ -59,7 +59,7 @@ export class SqliteSweepRequests implements SweepRequests {
   readonly #clear: Statement<{ account_id: string; generation: number; upToMs: number }>;
   readonly #rest: Statement<{ account_id: string; rest_until_ms: number }>;
 
-  constructor(database: Database, { clock, marks, deliveries, findings }: SweepAnswerParts) {
+  constructor(database: Database, { clock, marks, deliveries, findings }: SweepRequestParts) {
     this.#database = database;
     this.#clock = clock;
     this.#marks = marks;

@@ -1,7 +1,8 @@
 /** The stored vendors of an account, and scans of them in chunks. */
-import { ForgottenVendors } from './vendor-rows.ts';
+import { ForgottenVendors } from './forgotten-vendors.ts';
 import type { Marks } from './marks.ts';
-import { ofVendor, type Key } from './stored-vendor.ts';
+import type { VendorKey } from '../tables/vendor-tables.ts';
+import { ofVendor } from './stored-vendor.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 import type { ScannedVendor, VendorTraits } from '../records/scanned-vendor.ts';
@@ -16,8 +17,8 @@ export class SqliteVendors implements Vendors {
   readonly #after: Statement<{ account_id: string; after: number }, ScannedVendor>;
   readonly #count: Statement<{ account_id: string }, { vendors: number }>;
   readonly #active: Statement<{ account_id: string }, { vendorid: number }>;
-  readonly #suspect: Statement<Key>;
-  readonly #traits: Statement<Key, VendorTraits>;
+  readonly #suspect: Statement<VendorKey>;
+  readonly #traits: Statement<VendorKey, VendorTraits>;
 
   readonly #forgotten: ForgottenVendors;
   readonly #marks: Marks;

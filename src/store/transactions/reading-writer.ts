@@ -1,0 +1,224 @@
+/**
+ * The only code that changes a vendor row because of a reading. A reading is applied if it is newer than the stored version and, where it
+ * differs, if that version is not too young to be contradicted.
+ */
+import { timestamp, type Clock } from '../../domain/clock.ts';
+import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
+import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
+import { Confirmations } from '../pages/confirmations.ts';
+import { PageConfirmer } from '../pages/page-confirmer.ts';
+import type { Counter } from '../rows/reading-counter.ts';
+import type { Sqlite } from '../sqlite/driver.ts';
+import { ChildRows, columnsOf, fieldsNotIn, keyOf, mergedRaw, repairedRaw } from '../rows/stored-vendor.ts';
+import { History } from '../rows/history.ts';
+import { changeColumns, type ChangeContext } from './change-columns.ts';
+import { LagGuard } from './lag-guard.ts';
+import type { Marks } from '../rows/marks.ts';
+import type { VendorTable, VendorKey } from '../tables/vendor-tables.ts';
+import { isRecordError } from '../sqlite/sqlite-errors.ts';
+import { ForgottenVendors } from '../rows/forgotten-vendors.ts';
+import { VendorRows } from '../rows/vendor-rows.ts';
+import { odditiesOf } from '../decide/oddities.ts';
+import {
+  forgottenVerdict,
+  unacceptedVerdict,
+  unchangedVerdict,
+  type Absence,
+  type Difference,
+  type Verdict,
+} from '../decide/verdict.ts';
+import type { ReadingContext } from '../records/reading-record.ts';
+
+export class ReadingWriter {
+  readonly #sqlite: Sqlite;
+  readonly #clock: Clock;
+  readonly #counter: Counter;
+  readonly #rows: VendorRows;
+  readonly #childRows: ChildRows;
+  readonly #history: History;
+  readonly #forgotten: ForgottenVendors;
+  /** Pages that show what is stored; and what pages showed, to be known again. */
+  readonly pages: PageConfirmer;
+  readonly #guard: LagGuard;
+
+  constructor(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks) {
+    this.#sqlite = sqlite;
+    this.#clock = clock;
+    this.#counter = counter;
+    this.#rows = new VendorRows(sqlite);
+    this.#childRows = new ChildRows(sqlite);
+    this.#history = new History(sqlite);
+    this.#forgotten = new ForgottenVendors(sqlite);
+    const confirmations = new Confirmations(sqlite);
+    this.pages = new PageConfirmer(sqlite, { rows: this.#rows, forgotten: this.#forgotten, confirmations });
+    this.#guard = new LagGuard(counter, marks, confirmations);
+  }
+
+  /**
+   * Applies the rows of one page, except those with a verdict from `confirm`. Runs inside a transaction.
+   * @param apart applies each row separately: an unusable one is rejected instead of throwing
+   * @returns the verdicts on all rows.
+   */
+  page(
+    page: VendorPage,
+    context: ReadingContext,
+    known: ReadonlyMap<number, Verdict>,
+    apart: boolean,
+  ): ReadonlyMap<number, Verdict> {
+    const { rows, stamp } = page;
+    const verdicts = new Map(known);
+    const confirmed = [...known.keys()];
+    const together = apart ? undefined : this.#changeContextOf(context);
+    const apply = (row: VendorRow): Verdict => {
+      const changeContext = together ?? this.#changeContextOf(context);
+      const key = keyIn(context, row);
+      const found = this.#rows.look(context.accountId, row);
+      if (found?.same) return unchangedVerdict(found);
+      const held = found && this.#rows.find(key);
+      if (!held) return this.#create(key, row, stamp, changeContext);
+      const verdict = this.#update(held, row, stamp, context);
+      if (verdict.kind === 'unchanged' && held.presence === 'suspect') this.#rows.confirm(held, stamp.readSeq);
+      return verdict;
+    };
+    for (const row of rows) {
+      if (verdicts.has(row.vendorid)) continue;
+      const verdict = apart ? this.#byItself(row, apply) : apply(row);
+      verdicts.set(row.vendorid, verdict);
+      if (verdict.kind === 'unchanged') confirmed.push(row.vendorid);
+    }
+    if (confirmed.length > known.size) this.pages.confirmVendors(confirmed, stamp, context.accountId);
+    this.pages.remember(page, verdicts, context.accountId);
+    return verdicts;
+  }
+
+  /** What applying the rows would change if all were accepted. Writes nothing. */
+  compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
+    const verdict = (row: VendorRow): Verdict => {
+      const key = keyIn({ accountId }, row);
+      const held = this.#rows.find(key);
+      if (!held) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
+      const difference = this.#differ(held, row);
+      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(held);
+    };
+    return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
+  }
+
+  /** Applies one record. Runs inside a transaction. */
+  record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const key = keyIn(context, row);
+    const held = this.#rows.find(key);
+    if (!held) return this.#create(key, row, stamp, this.#changeContextOf(context));
+    const verdict = this.#update(held, row, stamp, context);
+    if (verdict.kind === 'unchanged') this.#rows.confirm(held, stamp.readSeq);
+    return verdict;
+  }
+
+  /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
+  absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const held = this.#rows.find({ account_id: context.accountId, vendorid });
+    if (!held) return { kind: 'unchanged', heldSince: 0, visState: null };
+    if (held.presence === absence) {
+      this.#rows.confirm(held, stamp.readSeq);
+      return unchangedVerdict(held);
+    }
+    const inferred = absence === 'missing' && held.vis_state !== 1;
+    const state = {
+      vis_state: inferred ? 1 : held.vis_state,
+      vis_state_source: inferred ? 'inferred' : held.vis_state_source,
+      presence: absence,
+      raw: repairedRaw(held.raw),
+    } as const;
+    const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
+    const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
+    const acceptance = this.#guard.check(held, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+    const changeContext = this.#changeContextOf(context);
+    this.#rows.update({ ...held, ...state, ...changeColumns(changeContext, stamp) });
+    this.#history.continue(
+      keyOf(held),
+      held.raw,
+      { state, changed, vendor: this.#childRows.vendorOf(held) },
+      changeContext,
+    );
+    return { kind: 'updated', ...difference };
+  }
+
+  /** The source and time of all changes by one reading. */
+  #changeContextOf(context: ReadingContext): ChangeContext {
+    return {
+      at: timestamp(this.#clock.now()),
+      moment: this.#counter.moment(),
+      source: context.source,
+      runId: context.runId,
+      deliveryId: context.deliveryId,
+    };
+  }
+
+  #create(key: VendorKey, row: VendorRow, stamp: ReadStamp, changeContext: ChangeContext): Verdict {
+    if (this.#forgotten.has(key)) return forgottenVerdict;
+    const vendor = row.vendor();
+    const state = { vis_state: vendor.vis_state ?? null, vis_state_source: 'reported', presence: 'present' } as const;
+    this.#rows.insert({ key, vendor, raw: row.raw, trace: changeColumns(changeContext, stamp) });
+    this.#childRows.replace(key, vendor, true);
+    this.#history.begin(key, state, vendor, changeContext);
+    return { kind: 'created', vendor };
+  }
+
+  /** How a record differs from the stored vendor; undefined where it does not. */
+  #differ(held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
+    const absent = held.presence === 'missing' || held.presence === 'gone';
+    if (held.raw === row.raw && !absent) return undefined;
+    const before = withoutFields(this.#childRows.vendorOf(held), row.excluded);
+    const { vendor, changed } = mergeReading(before, row.vendor());
+    if (changed.length === 0 && !absent) return undefined;
+    const after = {
+      vis_state: vendor.vis_state ?? null,
+      presence: 'present',
+      updated_at: vendor.updated_at ?? null,
+    } as const;
+    const oddities = odditiesOf(vendor, changed);
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(held.raw, changed) };
+    return { vendor, before: held, after, ...shown, oddities };
+  }
+
+  #update(held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const difference = this.#differ(held, row);
+    if (!difference) return unchangedVerdict(held);
+    const { vendor, changed } = difference;
+    const acceptance = this.#guard.check(held, difference, stamp, context);
+    if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
+
+    const changeContext = this.#changeContextOf(context);
+    const raw = mergedRaw(held.raw, row.raw, row.excluded);
+    const columns = columnsOf(vendor, raw);
+    const reported = row.vendor().vis_state !== undefined;
+    const state = {
+      vis_state: columns.vis_state,
+      vis_state_source: reported ? 'reported' : held.vis_state_source,
+      presence: 'present',
+      raw,
+    } as const;
+    this.#rows.update({ ...held, ...columns, ...state, ...changeColumns(changeContext, stamp) });
+    this.#childRows.replace(held, vendor, false);
+    this.#history.continue(keyOf(held), held.raw, { state, changed, vendor }, changeContext);
+    return { kind: 'updated', ...difference };
+  }
+
+  #byItself(row: VendorRow, apply: (row: VendorRow) => Verdict): Verdict {
+    try {
+      // Inside a transaction, this is a savepoint.
+      return this.#sqlite.transaction(() => apply(row))();
+    } catch (error) {
+      if (!isRecordError(error)) throw error;
+      return { kind: 'rejected', reason: `Vendor ${row.vendorid}: ${error.message}` };
+    }
+  }
+}
+
+const keyIn = (
+  { accountId }: Pick<ReadingContext, 'accountId'>,
+  { vendorid }: Pick<VendorRow, 'vendorid'>,
+): VendorKey => ({
+  account_id: accountId,
+  vendorid,
+});
