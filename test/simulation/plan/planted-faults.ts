@@ -300,7 +300,9 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P2',
     seed: 1,
     knobs: 'readOne=405 vendors=20 concurrency=1 latency=12000 minutes=22 changes=20 rows=15 late=0.2 reorder=0.3',
-    replacements: [replacing('store/transactions/mark-queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at))],
+    replacements: [
+      replacing('store/transactions/sqlite-queue.ts', 'asMarked', () => (query, at) => ofVendor(query, at)),
+    ],
   },
   {
     name: 'unseen once is gone',
@@ -480,7 +482,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 8,
     knobs: 'changes=20 crashes=4',
     replacements: [
-      replacing('store/rows/deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
+      replacing('store/rows/sqlite-deliveries.ts', 'SqliteDeliveries.settle', (settle) => {
         return function (...args) {
           afterwards(() => settle.call(this, ...args));
         };

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { packageRoot } from '../mirror-file.ts';
 
 export interface SourceFile {
-  /** From the root of the repository, as in `src/store/rows/runs.ts`. */
+  /** From the root of the repository, as in `src/store/rows/sqlite-runs.ts`. */
   readonly path: string;
   readonly text: string;
   readonly lines: number;

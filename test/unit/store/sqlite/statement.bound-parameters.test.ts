@@ -21,9 +21,9 @@ const written = new Set([
   'src/store/figures/owed-now.ts: changed',
   'src/store/figures/owed-now.ts: difference',
   'src/store/outbox/outbox-statements.ts: text',
-  'src/store/transactions/request-failures.ts: any',
-  'src/store/transactions/request-failures.ts: forget',
-  'src/store/transactions/request-failures.ts: add',
+  'src/store/transactions/sqlite-request-failures.ts: any',
+  'src/store/transactions/sqlite-request-failures.ts: forget',
+  'src/store/transactions/sqlite-request-failures.ts: add',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
   'src/store/sqlite/reading-statement.ts: text',
   'src/store/export/export-rows.ts: true',

@@ -5,8 +5,8 @@
 import { sql } from 'kysely';
 import { parseInstant, timestamp, type Clock } from '../../domain/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { SqliteDeliveries } from '../rows/deliveries.ts';
-import type { SqliteFindings } from '../rows/findings.ts';
+import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
+import type { SqliteFindings } from '../rows/sqlite-findings.ts';
 import type { Marks } from '../rows/marks.ts';
 import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';

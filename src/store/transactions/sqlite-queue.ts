@@ -5,9 +5,9 @@
 import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { Counter } from '../rows/reading-counter.ts';
-import type { SqliteDeliveries } from '../rows/deliveries.ts';
+import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { SqliteFindings } from '../rows/findings.ts';
+import type { SqliteFindings } from '../rows/sqlite-findings.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
 import { ofVendor } from '../rows/stored-vendor.ts';
 import type { Marks } from '../rows/marks.ts';

@@ -2,14 +2,14 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { KnownPage, PagePlace, ReadStamp, VendorPage, VendorReading, VendorRow } from '../../domain/reading.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { SqliteDeliveries } from '../rows/deliveries.ts';
-import type { SqliteFindings } from '../rows/findings.ts';
+import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
+import type { SqliteFindings } from '../rows/sqlite-findings.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
 import type { Marks } from '../rows/marks.ts';
 import { odditiesOf } from '../decide/oddities.ts';
 import type { ReadingWriter } from './reading-writer.ts';
 import type { Absence, Verdict } from '../decide/verdict.ts';
-import type { SqliteRuns } from '../rows/runs.ts';
+import type { SqliteRuns } from '../rows/sqlite-runs.ts';
 import { isRecordError } from '../sqlite/sqlite-errors.ts';
 import type { RunCounts } from '../records/run-record.ts';
 import type { ReadingContext, Evidence, SweepContext, Verdicts } from '../records/reading-record.ts';
