@@ -7,6 +7,7 @@ import { account } from '../../support/names.ts';
 import { constantRandom } from '../../support/random.ts';
 import { settingsIn } from '../../support/settings.ts';
 import { someVendor, type DaemonOptions } from '../../support/testbed/daemon.ts';
+import { unanswered } from '../../support/network/unanswered.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
 const other = 'Other';
@@ -95,12 +96,9 @@ describe('an account that is added while a daemon runs', () => {
     'and is removed while the service %s leaves a sentence that names the command which deletes its callback',
     async (how) => {
       const at = await ofTwo({
-        network: (fetch) => (input, init) => {
-          if (init?.method !== 'DELETE') return fetch(input, init);
-          if (how === 'refuses') return Promise.resolve(new Response('{}', { status: 403 }));
-          return new Promise((_, reject) => {
-            init.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error), { once: true });
-          });
+        answer(_, init) {
+          if (init.method !== 'DELETE') return undefined;
+          return how === 'refuses' ? new Response('{}', { status: 403 }) : unanswered(init);
         },
       });
       await added(at);
@@ -119,8 +117,7 @@ describe('an account that is added while a daemon runs', () => {
 
   it('and is removed while the daemon stops holds the stop up no longer than others', async () => {
     const at = await ofTwo({
-      network: (fetch) => (input, init) =>
-        init?.method === 'DELETE' ? new Promise<never>(() => undefined) : fetch(input, init),
+      answer: (_, { method }) => (method === 'DELETE' ? unanswered() : undefined),
     });
     await added(at);
     await command(at, (accounts) => accounts.remove(other));

@@ -36,12 +36,10 @@ it('K28 an account that was never swept whole is swept at once after a restart, 
     level: 'daemon',
     started: false,
     accounts: [account, otherAccount],
-    network: (fetch) => (input, init) => {
-      const { pathname } = new URL(input instanceof Request ? input.url : input);
-      return isOut && pathname.includes(otherAccount) && pathname.includes('bill_vendors')
-        ? Promise.resolve(new Response('{}', { status: 403 }))
-        : fetch(input, init);
-    },
+    answer: ({ pathname }) =>
+      isOut && pathname.includes(otherAccount) && pathname.includes('bill_vendors')
+        ? new Response('{}', { status: 403 })
+        : undefined,
   });
   await at.start();
   const ended = (accountId: string, outcome: string): boolean =>

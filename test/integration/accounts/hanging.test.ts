@@ -4,6 +4,7 @@ import { advice } from '../../../src/admin/health/advice.ts';
 import { accountReports } from '../../../src/store/reports/account-reports.ts';
 import { readMirror } from '../../support/mirror-file.ts';
 import { account, otherAccount } from '../../support/names.ts';
+import { unanswered } from '../../support/network/unanswered.ts';
 import { isFresh } from '../../support/testbed/daemon.ts';
 import { testbed, type Testbed } from '../../support/testbed.ts';
 
@@ -33,13 +34,7 @@ it('K17 an account that hangs from the first start: within a minute it is said t
     level: 'daemon',
     started: false,
     accounts: [account, otherAccount],
-    network: (fetch) => (input, init) => {
-      const { pathname } = new URL(input instanceof Request ? input.url : input);
-      if (!hangs || !pathname.includes(`/${account}/`)) return fetch(input, init);
-      return new Promise((_, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error), { once: true });
-      });
-    },
+    answer: ({ pathname }, init) => (hangs && pathname.includes(`/${account}/`) ? unanswered(init) : undefined),
   });
   await at.start();
   await at.clock.pass(minute);

@@ -12,10 +12,10 @@ it('K24 an idle daemon with thirty accounts wakes as seldom as one with a single
     const at = await testbed({
       level: 'daemon',
       // No two accounts are answered in the same moment.
-      network: (fetch) => async (input, init) => {
-        const nth = Number(/acct(\d+)/.exec(input instanceof Request ? input.url : input.toString())?.[1] ?? 0);
+      async answer({ pathname }) {
+        const nth = Number(/acct(\d+)/.exec(pathname)?.[1] ?? 0);
         await sleep(later.clock!, 1 + nth * 137);
-        return fetch(input, init);
+        return undefined;
       },
       started: false,
       accounts: Array.from({ length: count }, (_, index) => `acct${index}`),

@@ -2,23 +2,17 @@
 import { expect, it, vi } from 'vitest';
 import { parseInstant } from '../../../src/domain/clock.ts';
 import { Database } from '../../../src/store/sqlite/database.ts';
+import { unanswered } from '../../support/network/unanswered.ts';
 import { testbed } from '../../support/testbed.ts';
 
 const minute = 60_000;
 const accounts = Array.from({ length: 30 }, (_, index) => `acct${index}`);
 
-/** A network on which what is asked about some accounts is never answered. */
+/** Never answers requests about these accounts. */
 const hangs =
   (silent: readonly string[]) =>
-  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  (input, init) => {
-    const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (!silent.some((id) => pathname.includes(`/${id}/`))) return fetch(input, init);
-    return new Promise((_, reject) => {
-      const signal = init?.signal;
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
-  };
+  ({ pathname }: URL, init: RequestInit): Promise<never> | undefined =>
+    silent.some((id) => pathname.includes(`/${id}/`)) ? unanswered(init) : undefined;
 
 it.each([
   ['one hangs', 1],
@@ -32,7 +26,7 @@ it.each([
       started: false,
       accounts,
       vendors: 3,
-      network: hangs(silent),
+      answer: hangs(silent),
       settings: { schedule: { reconcile: '* * * * *', pull: '0 3 * * *', timezone: 'UTC' } },
     });
     await at.start();
@@ -58,7 +52,7 @@ it.each([
 it('K24 the start of five hundred accounts commits no more often than that of one', async () => {
   const commits = async (ids: readonly string[]): Promise<number> => {
     const write = vi.spyOn(Database.prototype, 'write');
-    const at = await testbed({ level: 'daemon', started: false, accounts: ids, network: hangs(ids) });
+    const at = await testbed({ level: 'daemon', started: false, accounts: ids, answer: hangs(ids) });
     await at.start();
     const counted = write.mock.calls.length;
     write.mockRestore();
@@ -75,12 +69,9 @@ it('K24 the start of many accounts asks about few callbacks at once, while the s
     level: 'daemon',
     started: false,
     accounts,
-    network: (fetch) => {
-      const silent = hangs(accounts)(fetch);
-      return (input, init) => {
-        asked.push(new URL(input instanceof Request ? input.url : input).pathname);
-        return silent(input, init);
-      };
+    answer({ pathname }, init) {
+      asked.push(pathname);
+      return unanswered(init);
     },
   });
   await at.start();

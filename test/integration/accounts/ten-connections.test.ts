@@ -1,6 +1,7 @@
 /** Many accounts over ten connections, of which one account hangs, one is refused, one is large and one connection loses its token. */
 import { expect, it } from 'vitest';
 import { parseInstant } from '../../../src/domain/clock.ts';
+import { unanswered } from '../../support/network/unanswered.ts';
 import { testbed } from '../../support/testbed.ts';
 
 interface AccountStatus {
@@ -34,14 +35,7 @@ it(
       accounts: ids,
       vendors: 3,
       rateLimits: null,
-      network: (fetch) => (input, init) => {
-        const { pathname } = new URL(input instanceof Request ? input.url : input);
-        if (!pathname.includes(`/${hung}/`)) return fetch(input, init);
-        return new Promise((_, reject) => {
-          const signal = init?.signal;
-          signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-        });
-      },
+      answer: ({ pathname }, init) => (pathname.includes(`/${hung}/`) ? unanswered(init) : undefined),
       settings: {
         accounts,
         connections: Object.fromEntries(

@@ -13,12 +13,7 @@ describe('reads by id that a proxy refuses for four seconds', () => {
       let isOut = false;
       const at = await testbed({
         level: 'daemon',
-        network: (fetch) => (input, init) => {
-          const url = new URL(input instanceof Request ? input.url : input);
-          return isOut && isReading(url)
-            ? Promise.resolve(new Response('<html></html>', { status }))
-            : fetch(input, init);
-        },
+        answer: (url) => (isOut && isReading(url) ? new Response('<html></html>', { status }) : undefined),
       });
       const id = someVendor(at);
       const edit = (name: string): void => void at.sandbox.vendors(account).edit(id, { vendor_name: name });
@@ -50,11 +45,10 @@ describe('a service that reads no vendor by id', () => {
     async (status) => {
       const at = await testbed({
         level: 'daemon',
-        network: (fetch) => (input, init) => {
-          const url = new URL(input instanceof Request ? input.url : input);
-          if (!isReading(url)) return fetch(input, init);
+        answer(url) {
+          if (!isReading(url)) return undefined;
           reads += 1;
-          return Promise.resolve(new Response('<html></html>', { status }));
+          return new Response('<html></html>', { status });
         },
       });
       let reads = 0;

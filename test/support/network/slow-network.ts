@@ -1,4 +1,6 @@
 /** A network on which answers can be held back: the service has given them, and they are still on their way. */
+import { unanswered } from './unanswered.ts';
+
 type Fetch = typeof globalThis.fetch;
 
 export interface SlowNetwork {
@@ -21,8 +23,7 @@ export function slowNetwork(): SlowNetwork {
   return {
     network: (fetch) => async (input, init) => {
       const answer = await fetch(input, init);
-      if (isHeld(new URL(input instanceof Request ? input.url : input)))
-        await Promise.race([gate, abortOf(init?.signal ?? undefined)]);
+      if (isHeld(new URL(input instanceof Request ? input.url : input))) await Promise.race([gate, unanswered(init)]);
       return answer;
     },
     hold(which) {
@@ -37,10 +38,4 @@ export function slowNetwork(): SlowNetwork {
 /** Whether a request is for a page of the vendor list. */
 export function isPage(url: URL): boolean {
   return url.pathname.endsWith('/bill_vendors');
-}
-
-function abortOf(signal: AbortSignal | undefined): Promise<never> {
-  return new Promise((_, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

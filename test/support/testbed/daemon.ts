@@ -41,6 +41,8 @@ export interface DaemonOptions extends Partial<Omit<SandboxOptions, 'accounts' |
   readonly accounts?: readonly string[];
   /** Laid over the defaults. */
   readonly settings?: SettingsOver;
+  /** Answers instead of the service, where it returns something. */
+  readonly answer?: (url: URL, init: RequestInit) => Response | undefined | Promise<Response | undefined>;
   /** Stands between the daemon and the service. */
   readonly network?: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
   /** Takes the daemon's outgoing webhooks, instead of the network. */
@@ -105,7 +107,9 @@ export async function openDaemonTestbed({ started = true, ...options }: DaemonOp
     },
   );
   sandbox.onRequest(({ method, path }) => requests.push(`${method} ${path}`));
-  const direct = directFetch(sandbox);
+  const sandboxFetch = directFetch(sandbox);
+  const direct: typeof globalThis.fetch = async (input, init = {}) =>
+    (await options.answer?.(new URL(input instanceof Request ? input.url : input), init)) ?? sandboxFetch(input, init);
   const settingsOf = (over?: SettingsOver): Settings =>
     settingsIn(folder, {
       accounts: options.accounts ?? [account],
