@@ -6,6 +6,18 @@ import { proxyTo, type NetworkFaults } from '../support/network/tcp-proxy.ts';
 import { defaultSettings } from '../support/settings.ts';
 import { testbed } from '../support/testbed.ts';
 
+/** The program, which reaches a sandbox through a network that a test can break. */
+async function behindNetwork() {
+  const { sandbox, ...service } = await testbed({ level: 'sandbox', vendors: 60 });
+  const network = await proxyTo(service.baseUrl);
+  const at = await testbed({
+    level: 'program',
+    service: { ...service, baseUrl: network.baseUrl },
+    settings: 'sync: { lag: 0s }',
+  });
+  return { at, network, differences: () => activeDifferences({ ...at, sandbox }) };
+}
+
 /** Half of a page is never a page. */
 const refused = ['service_unreachable', 'answer_unreadable'];
 
@@ -40,13 +52,7 @@ describe('A25 an answer that is cut off', () => {
   });
 
   it('in every attempt ends a pull with 69, and leaves whole pages', async () => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
-    const network = await proxyTo(sandbox.baseUrl);
-    const at = await testbed({
-      level: 'program',
-      service: { ...sandbox, baseUrl: network.baseUrl },
-      settings: 'sync: { lag: 0s }',
-    });
+    const { at, network } = await behindNetwork();
     expect((await at.run('sync')).status).toBe(0);
     const before = at.query('SELECT * FROM vendors ORDER BY vendorid');
     network.faults.cutAfter = 700;
@@ -61,30 +67,18 @@ describe('A25 an answer that is cut off', () => {
 
 describe('C14 A25 a slow and bumpy network', () => {
   it.each([1, 7, 1_000])('in slices of %i bytes brings everything', async (slice) => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
-    const network = await proxyTo(sandbox.baseUrl);
+    const { at, network, differences } = await behindNetwork();
     network.faults.slice = slice;
-    const at = await testbed({
-      level: 'program',
-      service: { ...sandbox, baseUrl: network.baseUrl },
-      settings: 'sync: { lag: 0s }',
-    });
     expect((await at.run('sync')).status).toBe(0);
-    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+    expect(differences()).toEqual([]);
   });
 
   it('that breaks now and then is travelled again, and the pull is complete', async () => {
-    const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
-    const network = await proxyTo(sandbox.baseUrl);
+    const { at, network, differences } = await behindNetwork();
     // A connection carries some pages, and breaks in the middle of another.
     Object.assign(network.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);
-    const at = await testbed({
-      level: 'program',
-      service: { ...sandbox, baseUrl: network.baseUrl },
-      settings: 'sync: { lag: 0s }',
-    });
     const { status, stderr } = await at.run('sync', '--json');
     expect(status, stderr).toBe(0);
-    expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
+    expect(differences()).toEqual([]);
   });
 });

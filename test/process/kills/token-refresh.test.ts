@@ -16,13 +16,18 @@ const seed = asked('SEED', 1);
 /** Far less than what a lease lasts, in milliseconds. */
 const soon = 20_000;
 
+/** The program, and a service whose first token request is never answered. */
+async function withHangingRefresh() {
+  const world = await testbed({ level: 'sandbox', vendors: 20 });
+  const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
+  return { endpoint, at: await testbed({ level: 'program', service: world, auth: endpoint.auth }) };
+}
+
 it(
   'K20 after a process was killed inside a token refresh, the next command goes on at once',
   { timeout: soon },
   async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 20 });
-    const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
-    const at = await testbed({ level: 'program', service: world, auth: endpoint.auth });
+    const { endpoint, at } = await withHangingRefresh();
     const killed = watched(at.start('sync'));
     await endpoint.asked(1);
     await killed.end('SIGKILL');
@@ -35,9 +40,7 @@ it(
   'K20 waiting for another process that renews the token is said, and ends with that process',
   { timeout: soon },
   async () => {
-    const world = await testbed({ level: 'sandbox', vendors: 20 });
-    const endpoint = await tokenEndpoint(world.token, { hanging: 1 });
-    const at = await testbed({ level: 'program', service: world, auth: endpoint.auth });
+    const { endpoint, at } = await withHangingRefresh();
     const hanging = watched(at.start('sync'));
     await endpoint.asked(1);
     const child = at.start('sync');

@@ -81,6 +81,11 @@ const rows: Rows = {
 
 let line: Testbed<'command'>;
 
+async function openFilled(): Promise<void> {
+  line = await testbed({ level: 'command' });
+  await line.fill(rows);
+}
+
 describe('where nothing is mirrored yet', () => {
   beforeEach(async () => {
     line = await testbed({ level: 'command' });
@@ -116,10 +121,7 @@ describe('where nothing is mirrored yet', () => {
 });
 
 describe('vendors list', () => {
-  beforeEach(async () => {
-    line = await testbed({ level: 'command' });
-    await line.fill(rows);
-  });
+  beforeEach(openFilled);
 
   it('lists what is active and present, and no escape of a name reaches the terminal (H10)', async () => {
     const { status, stdout, stderr } = await line.run('vendors', 'list');
@@ -215,10 +217,7 @@ describe('vendors list', () => {
 });
 
 describe('vendors show', () => {
-  beforeEach(async () => {
-    line = await testbed({ level: 'command' });
-    await line.fill(rows);
-  });
+  beforeEach(openFilled);
 
   it('shows every field in the order of the reference, and a timeline from what to what', async () => {
     expect((await line.run('vendors', 'show', '11')).stdout).toMatchInlineSnapshot(`
