@@ -134,10 +134,10 @@ export function withoutFields(vendor: Vendor, names: ReadonlySet<string> | undef
 }
 
 /** Merges a reading into the stored vendor: fields that the reading leaves out keep their value. `changed` names the fields that differ. */
-export function mergeReading(held: Vendor, reading: Vendor): { vendor: Vendor; changed: string[] } {
-  const unknown = new Map([...held.unknown, ...reading.unknown]);
-  const vendor: Vendor = { ...held, ...reading, unknown };
-  return { vendor, changed: changedFields(held, vendor) };
+export function mergeReading(stored: Vendor, reading: Vendor): { vendor: Vendor; changed: string[] } {
+  const unknown = new Map([...stored.unknown, ...reading.unknown]);
+  const vendor: Vendor = { ...stored, ...reading, unknown };
+  return { vendor, changed: changedFields(stored, vendor) };
 }
 
 /** Names of the fields in which two versions differ; a field that is absent from either does not count. */

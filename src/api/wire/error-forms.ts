@@ -94,18 +94,18 @@ function form(errno: unknown, field: unknown, messages: readonly unknown[]): Ref
 
 function codeFor(status: number, errno: number | undefined): ErrorCode {
   // The events form repeats the status as errno; inside a 200, that is the real status.
-  const told = status < 400 && errno !== undefined && errno >= 400 && errno < 600 ? errno : status;
-  if (told === 401) return 'unauthenticated';
-  if (told === 429) return 'rate_limited';
-  if (told === 405 || told === 501) return 'not_supported';
-  if (told >= 500 || told === 408) return 'service_unavailable';
+  const effective = status < 400 && errno !== undefined && errno >= 400 && errno < 600 ? errno : status;
+  if (effective === 401) return 'unauthenticated';
+  if (effective === 429) return 'rate_limited';
+  if (effective === 405 || effective === 501) return 'not_supported';
+  if (effective >= 500 || effective === 408) return 'service_unavailable';
   if (errno !== undefined && accessNumbers.has(errno)) return 'access_denied';
   if (errno === 1012) return 'not_found';
   if (errno !== undefined && valueNumbers.has(errno)) return 'rejected';
-  if (told === 403) return 'access_denied';
-  if (told === 404) return 'not_found';
+  if (effective === 403) return 'access_denied';
+  if (effective === 404) return 'not_found';
   // An unknown error inside a 200 was always missing access where it was observed; it is never an empty result.
-  return told < 400 ? 'access_denied' : 'rejected';
+  return effective < 400 ? 'access_denied' : 'rejected';
 }
 
 /** One short line without control characters, because the service's text goes to terminals and logs. */

@@ -19,9 +19,9 @@ export function kindOf(type: string | null): ColumnKind | undefined {
 
 /** The kind that holds all of these values; text where there is none. */
 export function kindOfValues(values: readonly Cell[]): ColumnKind {
-  const told = values.filter((value) => value !== null);
-  if (told.length === 0 || told.some((value) => typeof value === 'string')) return 'text';
-  return told.every((value) => typeof value === 'bigint') ? 'integer' : 'real';
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0 || known.some((value) => typeof value === 'string')) return 'text';
+  return known.every((value) => typeof value === 'bigint') ? 'integer' : 'real';
 }
 
 /** A column whose kind is known by now. */

@@ -73,13 +73,13 @@ function faultOf(error: unknown): JobFault {
 }
 
 async function answer(job: ExportJob): Promise<void> {
-  let told: JobAnswer;
+  let answered: JobAnswer;
   try {
-    told = { done: await carriedOut(job) };
+    answered = { done: await carriedOut(job) };
   } catch (error) {
-    told = { fault: faultOf(error) };
+    answered = { fault: faultOf(error) };
   }
-  process.send?.(told, () => process.disconnect());
+  process.send?.(answered, () => process.disconnect());
 }
 
 new Worker(parentGuard, { eval: true, workerData: Number(process.argv[2]), env: {} }).unref();

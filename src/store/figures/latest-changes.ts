@@ -10,11 +10,11 @@ import { Remembered } from './remembered.ts';
 const latestShown = 12;
 
 /** Changes of all accounts among which those of one are looked for. */
-const lookedAt = 5_000;
+const searched = 5_000;
 
 interface Wanted {
   readonly accountId: string;
-  readonly lookedAt: number;
+  readonly searched: number;
   readonly latestShown: number;
 }
 
@@ -36,7 +36,7 @@ export class LatestChanges {
       `
       SELECT c.seq, c.vendorid, v.vendor_name AS vendor FROM (
         SELECT seq, account_id, vendorid FROM _vendor_versions NOT INDEXED
-        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - :lookedAt
+        WHERE account_id = :accountId AND seq > (SELECT max(seq) FROM _vendor_versions) - :searched
         ORDER BY seq DESC LIMIT :latestShown) AS c
       LEFT JOIN vendors AS v ON v.account_id = c.account_id AND v.vendorid = c.vendorid
       ORDER BY c.seq DESC`,
@@ -45,7 +45,7 @@ export class LatestChanges {
 
   /** Newest first. */
   of(accountId: string): ChangeFigure[] {
-    const latest = this.#latest.all({ accountId, lookedAt, latestShown }).map(withoutBlobs);
+    const latest = this.#latest.all({ accountId, searched, latestShown }).map(withoutBlobs);
     const numbers = latest.map(({ seq }) => seq);
     const read = this.#remembered.of(accountId, numbers, (seq) => this.#read(accountId, seq));
     return latest.flatMap(({ seq, vendorid, vendor }) => {

@@ -39,24 +39,24 @@ export function secretsClaim(sqlite: Sqlite, own: DaemonEpoch): Claim {
   return claimOf(sqlite, own, inSecrets);
 }
 
-type Query = (sqlite: Sqlite) => { get(values: object): DaemonEpoch | undefined };
+type EpochQuery = (sqlite: Sqlite) => { get(values: object): DaemonEpoch | undefined };
 
-const inMirror: Query = (sqlite) =>
+const inMirror: EpochQuery = (sqlite) =>
   statement<object, DaemonEpoch>(sqlite, () =>
     mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'daemon_epoch']),
   );
 
-const inSecrets: Query = (sqlite) =>
+const inSecrets: EpochQuery = (sqlite) =>
   statement<object, DaemonEpoch>(sqlite, () => secretSql.selectFrom('owner').select(['mirror_id', 'daemon_epoch']));
 
-function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: Query): Claim {
+function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: EpochQuery): Claim {
   const path = sqlite.name;
-  const look = query(sqlite);
-  return { check: () => difference(path, own, look.get({})), checkAtPath: () => foundAt(path, own, query) };
+  const find = query(sqlite);
+  return { check: () => difference(path, own, find.get({})), checkAtPath: () => foundAt(path, own, query) };
 }
 
 /** Opened anew, because an existing connection would answer from its cache. A file that is locked counts as ours. */
-function foundAt(path: string, own: DaemonEpoch, query: Query): MirrorError | undefined {
+function foundAt(path: string, own: DaemonEpoch, query: EpochQuery): MirrorError | undefined {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);

@@ -9,19 +9,19 @@ import type { Identity } from '../records/identity-record.ts';
 
 export class IdentityRow {
   readonly #clock: Clock;
-  readonly #look: Statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>;
+  readonly #find: Statement<None, Pick<IdentityTable, 'mirror_id' | 'service'>>;
   readonly #change: Statement<{ service: string; now: string }>;
 
   constructor(sqlite: Sqlite, clock: Clock) {
     this.#clock = clock;
-    this.#look = statement(sqlite, () => mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']));
+    this.#find = statement(sqlite, () => mirrorSql.selectFrom('mirror_identity').select(['mirror_id', 'service']));
     this.#change = statement(sqlite, (at) =>
       mirrorSql.updateTable('mirror_identity').set({ service: at('service'), service_since: at('now') }),
     );
   }
 
   read(): Identity {
-    const row = this.#look.get({});
+    const row = this.#find.get({});
     if (!row) throw new Error('The mirror has no identity.');
     return { mirrorId: row.mirror_id, service: row.service };
   }
@@ -44,11 +44,11 @@ export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {
     sqlite = connectReader(path);
-    const look = plainStatement<None, Pick<IdentityTable, 'mirror_id'>>(
+    const find = plainStatement<None, Pick<IdentityTable, 'mirror_id'>>(
       sqlite,
       'SELECT mirror_id FROM mirror_identity',
     );
-    return look.get({})?.mirror_id === mirrorId;
+    return find.get({})?.mirror_id === mirrorId;
   } catch (error) {
     return isBusy(error);
   } finally {

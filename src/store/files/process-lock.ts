@@ -32,20 +32,20 @@ export function lockProcess(database: string, random: Pick<Random, 'bytes'>): Pr
   for (let tries = 0; tries < mostTries; tries++) {
     const name = Buffer.from(random.bytes(16)).toString('hex');
     const path = pathOf(name);
-    const held = lockFile(path);
+    const lock = lockFile(path);
     // Another process may have removed the file before it was locked.
-    if (held && existsSync(path)) {
+    if (lock && existsSync(path)) {
       return {
         name,
         isAlive: (other) => other === name || isLocked(pathOf(other)),
         release() {
-          if (!held.open) return;
+          if (!lock.open) return;
           rmSync(path, { force: true });
-          held.close();
+          lock.close();
         },
       };
     }
-    held?.close();
+    lock?.close();
   }
   throw new MirrorError('bug', `No name for this process could be locked beside ${database}.`);
 }
@@ -74,15 +74,15 @@ function namesAround(database: string): string[] {
 /** Whether a process holds this file. A stale file is removed while it is locked, so that no other process takes it meanwhile. */
 function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
-  let held: Sqlite | undefined;
+  let lock: Sqlite | undefined;
   try {
-    held = lockFile(path);
-    if (held) rmSync(path, { force: true });
-    return held === undefined;
+    lock = lockFile(path);
+    if (lock) rmSync(path, { force: true });
+    return lock === undefined;
   } catch {
     // It may belong to another user: an unknown process counts as alive.
     return true;
   } finally {
-    held?.close();
+    lock?.close();
   }
 }

@@ -19,10 +19,10 @@ const probeWait = 50;
  * @throws MirrorError `already_running`, and of files.
  */
 export function takeSideLock(database: string, now: number): SideLock {
-  const held = lockFile(lockPathOf(database), probeWait);
-  if (!held) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
+  const lock = lockFile(lockPathOf(database), probeWait);
+  if (!lock) throw new MirrorError('already_running', `Another daemon works on ${database}.`);
   utimesSync(lockPathOf(database), now / 1_000, now / 1_000);
-  return { release: () => void held.close() };
+  return { release: () => void lock.close() };
 }
 
 /** Whether a daemon uses a database, including this process. Creates no file. @throws MirrorError of files. */

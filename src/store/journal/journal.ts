@@ -30,7 +30,7 @@ const none: None = {};
 export class Journal implements Checkpoints {
   readonly #database: Database;
   readonly #thread: Pick<CheckpointThread, 'checkpoint' | 'stop'>;
-  readonly #look: Statement<None, Extent>;
+  readonly #readExtent: Statement<None, Extent>;
   readonly #mostPages: number;
   /** The next checkpoint is tried at this many pages, because the last one copied nothing. */
   #restUntil = 0;
@@ -44,7 +44,7 @@ export class Journal implements Checkpoints {
     const { sqlite } = database;
     this.#database = database;
     this.#thread = thread;
-    this.#look = plainStatement(sqlite, 'PRAGMA wal_checkpoint(NOOP)');
+    this.#readExtent = plainStatement(sqlite, 'PRAGMA wal_checkpoint(NOOP)');
     this.#mostPages = most / (sqlite.pragma('page_size', { simple: true }) as number);
     this.#pauseAt = this.#mostPages;
     sqlite.pragma('wal_autocheckpoint = 0');
@@ -111,7 +111,7 @@ export class Journal implements Checkpoints {
   }
 
   #extent(): Extent {
-    const extent = this.#look.get(none) ?? { log: 0, checkpointed: 0 };
+    const extent = this.#readExtent.get(none) ?? { log: 0, checkpointed: 0 };
     // After a restart of the journal, the next pause is far away.
     this.#pauseAt = Math.min(this.#pauseAt, extent.log + this.#mostPages);
     this.#restUntil = Math.min(this.#restUntil, extent.log + due);

@@ -57,14 +57,14 @@ export class PageConfirmer {
       const { vendorid } = row;
       // Of two rows of one vendor the first counts.
       if (verdicts.has(vendorid) || different.has(vendorid)) continue;
-      const held = this.#rows.look(accountId, row);
-      if (held?.same) verdicts.set(vendorid, unchangedVerdict(held));
-      else if (!held && this.#forgotten.has({ account_id: accountId, vendorid })) {
+      const stored = this.#rows.lookUp(accountId, row);
+      if (stored?.same) verdicts.set(vendorid, unchangedVerdict(stored));
+      else if (!stored && this.#forgotten.has({ account_id: accountId, vendorid })) {
         verdicts.set(vendorid, forgottenVerdict);
         continue;
       } else isWhole = false;
-      if (!held) break;
-      if (!held.same) different.add(vendorid);
+      if (!stored) break;
+      if (!stored.same) different.add(vendorid);
     }
     // Whatever happens until the others are applied, no older reading may pass what is said of these.
     if (verdicts.size > 0) this.#confirmations.add(accountId, stamp.readSeq, verdicts.keys());

@@ -26,18 +26,18 @@ const ofVendors = [
  * @returns whether it was stored, or forgotten before; otherwise nothing is done.
  */
 export function forgetVendor(sqlite: Sqlite, key: VendorKey, at: string): boolean {
-  const held = statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
+  const stored = statement<VendorKey, { vendor_name: string | null }>(sqlite, (place) =>
     ofVendor(mirrorSql.selectFrom('vendors').select('vendor_name'), place),
   ).get(key);
   const forgotten = new ForgottenVendors(sqlite);
-  if (!held && !forgotten.has(key)) return false;
-  if (held?.vendor_name != null)
+  if (!stored && !forgotten.has(key)) return false;
+  if (stored?.vendor_name != null)
     statement<{ account_id: string; vendor_name: string }>(sqlite, (place) =>
       mirrorSql
         .deleteFrom('_creations')
         .where('account_id', '=', place('account_id'))
         .where('vendor_name', '=', place('vendor_name')),
-    ).run({ account_id: key.account_id, vendor_name: held.vendor_name.trim() });
+    ).run({ account_id: key.account_id, vendor_name: stored.vendor_name.trim() });
   dropPageDigests(sqlite, key.account_id);
   for (const table of ofVendors)
     statement<VendorKey>(sqlite, (place) => ofVendor(mirrorSql.deleteFrom(table), place)).run(key);

@@ -36,11 +36,11 @@ export interface ChangePage {
 }
 
 /** Versions that are read in one turn of the event loop, and changes that are returned with their values. */
-const lookedAtOnce = 500;
-const toldAtOnce = 50;
+const readAtOnce = 500;
+const returnedAtOnce = 50;
 
 /** Versions that are read for one page; a page that is not full by then ends with a cursor to continue. */
-const mostLooked = 50_000;
+const mostRead = 50_000;
 
 /**
  * The first changes after a cursor that match the filter, oldest first; or why the cursor is invalid.
@@ -54,10 +54,10 @@ export async function changePage(
 ): Promise<ChangePage | HistoryGone> {
   const changes: FeedChange[] = [];
   let cursor = filter.since;
-  for (let looked = 0; looked < mostLooked; looked += lookedAtOnce) {
+  for (let read = 0; read < mostRead; read += readAtOnce) {
     signal?.throwIfAborted();
     const since = cursor;
-    const limit = Math.min(toldAtOnce, filter.limit - changes.length);
+    const limit = Math.min(returnedAtOnce, filter.limit - changes.length);
     const found = await query((sqlite) => slice(sqlite, { ...filter, since, limit }));
     if ('reason' in found) return found;
     changes.push(...found.changes);
@@ -78,11 +78,11 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   const { since = '0', account, vendorid, limit } = filter;
   const place = resolveCursor(sqlite, since);
   if (typeof place !== 'number') return place;
-  const ahead = plainStatement<{ place: number; looked: number }, { seqs: number; last: number | null }>(
+  const ahead = plainStatement<{ place: number; most: number }, { seqs: number; last: number | null }>(
     sqlite,
     `SELECT count(*) AS seqs, max(seq) AS last
-     FROM (SELECT seq FROM _vendor_versions WHERE seq > :place ORDER BY seq LIMIT :looked)`,
-  ).get({ place, looked: lookedAtOnce });
+     FROM (SELECT seq FROM _vendor_versions WHERE seq > :place ORDER BY seq LIMIT :most)`,
+  ).get({ place, most: readAtOnce });
   const end = ahead?.last ?? place;
   const found = readChanges(sqlite, { account, vendorid, since: place, until: end, limit });
   const isFull = found.length === limit;
@@ -90,7 +90,7 @@ function slice(sqlite: Sqlite, filter: ChangePageFilter): ChangePage | HistoryGo
   return {
     changes: withValues(sqlite, found),
     cursor: cursorOf(sqlite, last),
-    more: last < end || ahead?.seqs === lookedAtOnce,
+    more: last < end || ahead?.seqs === readAtOnce,
   };
 }
 

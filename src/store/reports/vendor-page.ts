@@ -25,7 +25,7 @@ export interface VendorPage {
 const atOnce = 250;
 
 /** Rows that are read for one page; a page that is not full by then says where to continue. */
-const mostLooked = 50_000;
+const mostRead = 50_000;
 
 /**
  * The first vendors after a position that match the filter, by account and id. Each turn is consistent in itself.
@@ -39,7 +39,7 @@ export async function vendorPage(
 ): Promise<VendorPage> {
   const vendors: ListedVendor[] = [];
   let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
-  for (let looked = 0; after && vendors.length < filter.limit && looked < mostLooked; looked += atOnce) {
+  for (let read = 0; after && vendors.length < filter.limit && read < mostRead; read += atOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
     const limit = filter.limit - vendors.length;

@@ -32,7 +32,7 @@ export class Counter {
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;
   readonly #advance: Statement<{ now: number; wall: number; numbers: number }, Row>;
-  readonly #look: Statement<object, Row>;
+  readonly #current: Statement<object, Row>;
 
   constructor(database: Database, clock: Clock, setBacks: ClockSetBackLog) {
     this.#database = database;
@@ -49,7 +49,7 @@ export class Counter {
         })
         .returning(columns),
     );
-    this.#look = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
+    this.#current = statement(sqlite, () => mirrorSql.selectFrom('reading_counter').select(columns));
   }
 
   /** Takes the number of a request before it is sent, and the mirror time. */
@@ -70,13 +70,13 @@ export class Counter {
 
   /** Mirror time now, in milliseconds. */
   moment(): number {
-    const { offset_ms, mirror_ms } = row(this.#look.get({}));
+    const { offset_ms, mirror_ms } = row(this.#current.get({}));
     return Math.max(mirror_ms, this.#now() + offset_ms);
   }
 
   /** The highest number that any process has taken. */
   lastTaken(): number {
-    return row(this.#look.get({})).read_seq;
+    return row(this.#current.get({})).read_seq;
   }
 
   /** Like `lastTaken`, and checks whether the clock was set back. Runs inside a transaction. */
@@ -89,7 +89,7 @@ export class Counter {
   }
 
   #step(numbers: 0 | 1): Row {
-    const last = row(this.#look.get({}));
+    const last = row(this.#current.get({}));
     const wall = this.#clock.now();
     const taken = row(this.#advance.get({ now: this.#now(), wall, numbers }));
     const behind = (last.wall_ms ?? -Infinity) + taken.mirror_ms - last.mirror_ms - wall;

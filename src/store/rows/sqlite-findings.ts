@@ -109,12 +109,12 @@ export class SqliteFindings implements Findings {
   explainBy(key: VendorKey, deliveries: readonly OpenDelivery[]): void {
     const left = this.#open.all(key);
     for (const { received_at } of deliveries) {
-      const heard = parseInstant(received_at) ?? 0;
+      const receivedAt = parseInstant(received_at) ?? 0;
       // The delivery may have come before, and waited for its commit during the sweep.
-      const told = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= heard + shortLockWait);
-      const [finding] = told < 0 ? [] : left.splice(told, 1);
+      const index = left.findIndex(({ found_at }) => (parseInstant(found_at) ?? 0) <= receivedAt + shortLockWait);
+      const [finding] = index < 0 ? [] : left.splice(index, 1);
       if (!finding) continue;
-      const late = Math.max(0, heard - (parseInstant(finding.found_at) ?? 0)) / 1_000;
+      const late = Math.max(0, receivedAt - (parseInstant(finding.found_at) ?? 0)) / 1_000;
       const explanation = `A delivery came ${late.toFixed(1)} s after the sweep had found it.`;
       const explained_at = late > 0 ? received_at : finding.found_at;
       this.#close.run({ id: finding.id, explained_at, explanation });

@@ -58,8 +58,8 @@ export function unknownFieldsOf({ unknown }: Vendor): string | null {
 }
 
 /** The received JSON, plus stored fields that it leaves out and that are not excluded. Damaged stored JSON is replaced. */
-export function mergedRaw(held: string, received: string, excluded?: ReadonlySet<string>): string {
-  const before = storedObject(held);
+export function mergedRaw(stored: string, received: string, excluded?: ReadonlySet<string>): string {
+  const before = storedObject(stored);
   const now = JSON.parse(received) as Record<string, unknown>;
   const left = Object.keys(before).filter((name) => !Object.hasOwn(now, name) && !excluded?.has(name));
   if (left.length === 0) return received;
@@ -67,14 +67,14 @@ export function mergedRaw(held: string, received: string, excluded?: ReadonlySet
 }
 
 /** The fields that the stored JSON does not contain. */
-export function fieldsNotIn(held: string, fields: readonly string[]): string[] {
-  const before = storedObject(held);
+export function fieldsNotIn(stored: string, fields: readonly string[]): string[] {
+  const before = storedObject(stored);
   return fields.filter((field) => !Object.hasOwn(before, field));
 }
 
 /** Stored JSON that is valid; an empty object in place of damaged JSON. */
-export function repairedRaw(held: string): string {
-  return parsedObject(held) ? held : '{}';
+export function repairedRaw(stored: string): string {
+  return parsedObject(stored) ? stored : '{}';
 }
 
 /** The members of stored JSON; none where it is damaged. */
@@ -137,9 +137,9 @@ export class ChildRows {
 
   /** The vendor in its rows. Fields that were never reported are null. */
   vendorOf(row: VendorTable): Vendor {
-    const held = this.#balances.all(row);
+    const balances = this.#balances.all(row);
     const kept = (kind: BalanceTable['kind']): Balance[] =>
-      held.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
+      balances.filter((balance) => balance.kind === kind).map(({ amount, code }) => ({ amount, code }));
     return {
       ...(Object.fromEntries(textFields.map((field) => [field, row[field]])) as Record<TextField, string | null>),
       ...(row.vis_state === null ? {} : { vis_state: row.vis_state }),

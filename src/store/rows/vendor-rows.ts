@@ -66,15 +66,15 @@ const newRow: { readonly [Column in keyof VendorTable]: (made: NewVendor) => Ven
 
 export class VendorRows {
   readonly #find: Statement<VendorKey, VendorTable>;
-  readonly #look: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
-  readonly #storedSince: Statement<Since, { vendorids: string; held: string; states: string }>;
+  readonly #lookUp: Statement<VendorKey & { text: string | Uint8Array }, LookedUp>;
+  readonly #storedSince: Statement<Since, { vendorids: string; heldSince: string; states: string }>;
   readonly #insert: (vendor: NewVendor) => void;
   readonly #update: Statement<VendorTable>;
   readonly #confirm: Statement<VendorKey & { read_seq: number }>;
 
   constructor(sqlite: Sqlite) {
     this.#find = statement(sqlite, (at) => ofVendor(mirrorSql.selectFrom('vendors').selectAll(), at));
-    this.#look = statement(sqlite, (at) =>
+    this.#lookUp = statement(sqlite, (at) =>
       ofVendor(
         mirrorSql
           .selectFrom('vendors')
@@ -88,7 +88,7 @@ export class VendorRows {
     this.#storedSince = plainStatement(
       sqlite,
       `
-    SELECT json_group_array(v.vendorid) AS vendorids, json_group_array(v.held_since_ms) AS held, json_group_array(v.vis_state) AS states
+    SELECT json_group_array(v.vendorid) AS vendorids, json_group_array(v.held_since_ms) AS heldSince, json_group_array(v.vis_state) AS states
     FROM json_each(:vendorids) shown CROSS JOIN vendors v ON v.account_id = :account_id AND v.vendorid = shown.value
     WHERE v.presence = 'present' AND v.read_seq <= :read_seq
       AND (NOT EXISTS (SELECT 1 FROM dirty_vendors WHERE account_id = :account_id)
@@ -114,8 +114,8 @@ export class VendorRows {
 
   /** Compares a row with the stored vendor; undefined where there is none. */
   // Compared as bytes: decoding them costs more than everything else.
-  look(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
-    return this.#look.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
+  lookUp(account_id: string, row: Pick<VendorRow, 'vendorid' | 'bytes' | 'raw'>): LookedUp | undefined {
+    return this.#lookUp.get({ account_id, vendorid: row.vendorid, text: row.bytes ?? row.raw });
   }
 
   /** Those of the vendors that are present, that no reading changed after the one of that number, and that are not to be read again. */
@@ -126,11 +126,11 @@ export class VendorRows {
   ): (Pick<VendorTable, 'vendorid'> & StoredState)[] {
     const stored = this.#storedSince.get({ account_id, read_seq, vendorids: JSON.stringify(vendorids) });
     if (!stored) return [];
-    const held = JSON.parse(stored.held) as number[];
+    const heldSince = JSON.parse(stored.heldSince) as number[];
     const states = JSON.parse(stored.states) as VendorTable['vis_state'][];
     return (JSON.parse(stored.vendorids) as number[]).map((vendorid, index) => ({
       vendorid,
-      held_since_ms: held[index] ?? Infinity,
+      held_since_ms: heldSince[index] ?? Infinity,
       vis_state: states[index] ?? null,
     }));
   }

@@ -17,7 +17,7 @@ export interface Owner {
  * @throws MirrorError `secrets_taken` while another mirror is the owner.
  */
 export function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owner) => void {
-  const look = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
+  const find = statement<object, SecretTables['owner']>(sqlite, () => secretSql.selectFrom('owner').selectAll());
   const write = statement<SecretTables['owner']>(sqlite, (at) =>
     secretSql.replaceInto('owner').values({
       id: at('id'),
@@ -27,7 +27,7 @@ export function ownerClaim(sqlite: Sqlite, secretsPath: string): (claimant: Owne
     }),
   );
   return ({ mirrorId, path }) => {
-    const owner = look.get({});
+    const owner = find.get({});
     if (owner?.mirror_id === mirrorId && owner.mirror_path === path) return;
     if (owner && owner.mirror_id !== mirrorId && isMirrorAt(owner.mirror_path, owner.mirror_id))
       throw new MirrorError('secrets_taken', `${secretsPath} belongs to another mirror, ${owner.mirror_path}.`);

@@ -72,12 +72,12 @@ export class ReadingWriter {
     const apply = (row: VendorRow): Verdict => {
       const changeContext = together ?? this.#changeContextOf(context);
       const key = keyIn(context, row);
-      const found = this.#rows.look(context.accountId, row);
+      const found = this.#rows.lookUp(context.accountId, row);
       if (found?.same) return unchangedVerdict(found);
-      const held = found && this.#rows.find(key);
-      if (!held) return this.#create(key, row, stamp, changeContext);
-      const verdict = this.#update(held, row, stamp, context);
-      if (verdict.kind === 'unchanged' && held.presence === 'suspect') this.#rows.confirm(held, stamp.readSeq);
+      const stored = found && this.#rows.find(key);
+      if (!stored) return this.#create(key, row, stamp, changeContext);
+      const verdict = this.#update(stored, row, stamp, context);
+      if (verdict.kind === 'unchanged' && stored.presence === 'suspect') this.#rows.confirm(stored, stamp.readSeq);
       return verdict;
     };
     for (const row of rows) {
@@ -95,10 +95,10 @@ export class ReadingWriter {
   compare(pageRows: readonly VendorRow[], accountId: string): ReadonlyMap<number, Verdict> {
     const verdict = (row: VendorRow): Verdict => {
       const key = keyIn({ accountId }, row);
-      const held = this.#rows.find(key);
-      if (!held) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
-      const difference = this.#differ(held, row);
-      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(held);
+      const stored = this.#rows.find(key);
+      if (!stored) return this.#forgotten.has(key) ? forgottenVerdict : { kind: 'created', vendor: row.vendor() };
+      const difference = this.#differ(stored, row);
+      return difference ? { kind: 'updated', ...difference } : unchangedVerdict(stored);
     };
     return new Map(pageRows.map((row) => [row.vendorid, verdict(row)]));
   }
@@ -106,38 +106,38 @@ export class ReadingWriter {
   /** Applies one record. Runs inside a transaction. */
   record(row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
     const key = keyIn(context, row);
-    const held = this.#rows.find(key);
-    if (!held) return this.#create(key, row, stamp, this.#changeContextOf(context));
-    const verdict = this.#update(held, row, stamp, context);
-    if (verdict.kind === 'unchanged') this.#rows.confirm(held, stamp.readSeq);
+    const stored = this.#rows.find(key);
+    if (!stored) return this.#create(key, row, stamp, this.#changeContextOf(context));
+    const verdict = this.#update(stored, row, stamp, context);
+    if (verdict.kind === 'unchanged') this.#rows.confirm(stored, stamp.readSeq);
     return verdict;
   }
 
   /** Stores a proven absence: sets the vendor to `missing` or `gone`. Runs inside a transaction. */
   absence(vendorid: number, absence: Absence, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const held = this.#rows.find({ account_id: context.accountId, vendorid });
-    if (!held) return { kind: 'unchanged', heldSince: 0, visState: null };
-    if (held.presence === absence) {
-      this.#rows.confirm(held, stamp.readSeq);
-      return unchangedVerdict(held);
+    const stored = this.#rows.find({ account_id: context.accountId, vendorid });
+    if (!stored) return { kind: 'unchanged', heldSince: 0, visState: null };
+    if (stored.presence === absence) {
+      this.#rows.confirm(stored, stamp.readSeq);
+      return unchangedVerdict(stored);
     }
-    const inferred = absence === 'missing' && held.vis_state !== 1;
+    const inferred = absence === 'missing' && stored.vis_state !== 1;
     const state = {
-      vis_state: inferred ? 1 : held.vis_state,
-      vis_state_source: inferred ? 'inferred' : held.vis_state_source,
+      vis_state: inferred ? 1 : stored.vis_state,
+      vis_state_source: inferred ? 'inferred' : stored.vis_state_source,
       presence: absence,
-      raw: repairedRaw(held.raw),
+      raw: repairedRaw(stored.raw),
     } as const;
     const changed = inferred ? ['vis_state', 'presence'] : ['presence'];
-    const difference: Difference = { before: held, after: { ...state, updated_at: held.updated_at }, changed };
-    const acceptance = this.#guard.check(held, difference, stamp, context);
+    const difference: Difference = { before: stored, after: { ...state, updated_at: stored.updated_at }, changed };
+    const acceptance = this.#guard.check(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
     const changeContext = this.#changeContextOf(context);
-    this.#rows.update({ ...held, ...state, ...changeColumns(changeContext, stamp) });
+    this.#rows.update({ ...stored, ...state, ...changeColumns(changeContext, stamp) });
     this.#history.continue(
-      keyOf(held),
-      held.raw,
-      { state, changed, vendor: this.#childRows.vendorOf(held) },
+      keyOf(stored),
+      stored.raw,
+      { state, changed, vendor: this.#childRows.vendorOf(stored) },
       changeContext,
     );
     return { kind: 'updated', ...difference };
@@ -165,10 +165,10 @@ export class ReadingWriter {
   }
 
   /** How a record differs from the stored vendor; undefined where it does not. */
-  #differ(held: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
-    const absent = held.presence === 'missing' || held.presence === 'gone';
-    if (held.raw === row.raw && !absent) return undefined;
-    const before = withoutFields(this.#childRows.vendorOf(held), row.excluded);
+  #differ(stored: VendorTable, row: VendorRow): (Difference & { vendor: Vendor }) | undefined {
+    const absent = stored.presence === 'missing' || stored.presence === 'gone';
+    if (stored.raw === row.raw && !absent) return undefined;
+    const before = withoutFields(this.#childRows.vendorOf(stored), row.excluded);
     const { vendor, changed } = mergeReading(before, row.vendor());
     if (changed.length === 0 && !absent) return undefined;
     const after = {
@@ -177,30 +177,30 @@ export class ReadingWriter {
       updated_at: vendor.updated_at ?? null,
     } as const;
     const oddities = odditiesOf(vendor, changed);
-    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(held.raw, changed) };
-    return { vendor, before: held, after, ...shown, oddities };
+    const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
+    return { vendor, before: stored, after, ...shown, oddities };
   }
 
-  #update(held: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
-    const difference = this.#differ(held, row);
-    if (!difference) return unchangedVerdict(held);
+  #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {
+    const difference = this.#differ(stored, row);
+    if (!difference) return unchangedVerdict(stored);
     const { vendor, changed } = difference;
-    const acceptance = this.#guard.check(held, difference, stamp, context);
+    const acceptance = this.#guard.check(stored, difference, stamp, context);
     if (acceptance !== 'accepted') return unacceptedVerdict(acceptance, difference);
 
     const changeContext = this.#changeContextOf(context);
-    const raw = mergedRaw(held.raw, row.raw, row.excluded);
+    const raw = mergedRaw(stored.raw, row.raw, row.excluded);
     const columns = columnsOf(vendor, raw);
     const reported = row.vendor().vis_state !== undefined;
     const state = {
       vis_state: columns.vis_state,
-      vis_state_source: reported ? 'reported' : held.vis_state_source,
+      vis_state_source: reported ? 'reported' : stored.vis_state_source,
       presence: 'present',
       raw,
     } as const;
-    this.#rows.update({ ...held, ...columns, ...state, ...changeColumns(changeContext, stamp) });
-    this.#childRows.replace(held, vendor, false);
-    this.#history.continue(keyOf(held), held.raw, { state, changed, vendor }, changeContext);
+    this.#rows.update({ ...stored, ...columns, ...state, ...changeColumns(changeContext, stamp) });
+    this.#childRows.replace(stored, vendor, false);
+    this.#history.continue(keyOf(stored), stored.raw, { state, changed, vendor }, changeContext);
     return { kind: 'updated', ...difference };
   }
 

@@ -110,14 +110,14 @@ async function* batches(
   before: number,
 ): AsyncGenerator<number, void, void> {
   const { sqlite } = database;
-  const look = statement<Place, OldRow>(sqlite, next);
+  const select = statement<Place, OldRow>(sqlite, next);
   const drop = statement<Ids>(sqlite, remove);
   let place: Place | undefined = { at: '', id: 0, since: timestamp(before) };
   while (place) {
     const from: Place = place;
     // What a power cut restores is removed by the next round.
     const { last, removed } = await database.writeWithoutSync(() => {
-      const found = look.all(from);
+      const found = select.all(from);
       const rows = found.filter(({ at }) => at < from.since);
       const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
       const removed = ids.length === 0 ? 0 : drop.run({ ids: JSON.stringify(ids) });

@@ -123,12 +123,12 @@ async function missingFrom(
   vendorid: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const held = await account.mirror.writes.storedVendor(account.accountId, vendorid);
+  const stored = await account.mirror.writes.storedVendor(account.accountId, vendorid);
   try {
     // Lists may leave fields out, so the vendor is read by id.
     return notTaken(fields, await readAfterLag(account, vendorid, signal));
   } catch (error) {
-    if (!(error instanceof MirrorError) || !held) throw error;
-    return notTaken(fields, held.vendor);
+    if (!(error instanceof MirrorError) || !stored) throw error;
+    return notTaken(fields, stored.vendor);
   }
 }

@@ -31,12 +31,12 @@ export function isSigned(pairs: Pairs, signature: string, verifiers: readonly Se
 
 /** The texts that may have been signed, without duplicates, the most likely first: most correct deliveries need no second one. */
 export function* signedForms(pairs: Pairs): Generator<string> {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   for (const escaping of escapings)
     for (const inOrder of orders) {
       const form = pythonJson(inOrder(pairs), escaping);
-      if (told.has(form)) continue;
-      told.add(form);
+      if (seen.has(form)) continue;
+      seen.add(form);
       yield form;
     }
 }

@@ -52,8 +52,8 @@ export class OwnCallbacks {
       this.all()
         .filter((callback) => callback.event === event && this.leadsHere(callback))
         .map(async (callback) => {
-          const held = await verifiers.holds(accountId, callback.callbackid);
-          return { callback, rank: (callback.verified ? 0 : 2) + (held ? 0 : 1) };
+          const hasKey = await verifiers.holds(accountId, callback.callbackid);
+          return { callback, rank: (callback.verified ? 0 : 2) + (hasKey ? 0 : 1) };
         }),
     );
     ranked.sort((a, b) => a.rank - b.rank || a.callback.callbackid - b.callback.callbackid);
