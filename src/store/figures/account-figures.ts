@@ -2,23 +2,19 @@
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 import { fieldChanges, type FieldChange } from '../reports/field-changes.ts';
 import type { CurrencyTotal } from '../reports/account-reports.ts';
 import type { CurrencyFigures, Figures, FoundFigure, GatewayFigure, HourFigures, TodayFigures } from './figures.ts';
 import { LatestChanges } from './latest-changes.ts';
 import { MoneyHistory } from './money-history.ts';
 import { OwedNow } from './owed-now.ts';
-import { Remembered } from './remembered.ts';
+import { ValueCache } from './value-cache.ts';
 
 const hourMs = 3_600_000;
 /** Two days and the current hour. */
 const hoursDrawn = 49;
 const latestFound = 30;
-
-interface OfAccount {
-  readonly accountId: string;
-}
 
 type Since = OfAccount & { readonly since: string };
 
@@ -35,7 +31,7 @@ export class AccountFigures {
   readonly #applied: Statement<OfAccount & { vendorid: number; runId: number }, { seq: number }>;
   readonly #sqlite: Sqlite;
   readonly #latest: LatestChanges;
-  readonly #fields = new Remembered<readonly FieldChange[]>();
+  readonly #fields = new ValueCache<readonly FieldChange[]>();
   readonly #gateways: Statement<OfAccount, GatewayFigure>;
   readonly #counted = new Map<string, Counted>();
 

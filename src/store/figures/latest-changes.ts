@@ -5,11 +5,11 @@ import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
 import { readChanges } from '../reports/change-feed.ts';
 import { fieldChanges } from '../reports/field-changes.ts';
 import type { ChangeFigure } from './figures.ts';
-import { Remembered } from './remembered.ts';
+import { ValueCache } from './value-cache.ts';
 
 const latestShown = 12;
 
-/** Changes of all accounts among which those of one are looked for. */
+/** How many of the latest changes of all accounts are searched for those of one. */
 const searched = 5_000;
 
 interface Wanted {
@@ -27,7 +27,7 @@ interface Latest {
 export class LatestChanges {
   readonly #sqlite: Sqlite;
   readonly #latest: Statement<Wanted, Latest>;
-  readonly #remembered = new Remembered<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
+  readonly #cache = new ValueCache<Omit<ChangeFigure, 'vendor' | 'vendorid'> | undefined>();
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
@@ -47,7 +47,7 @@ export class LatestChanges {
   of(accountId: string): ChangeFigure[] {
     const latest = this.#latest.all({ accountId, searched, latestShown }).map(withoutBlobs);
     const numbers = latest.map(({ seq }) => seq);
-    const read = this.#remembered.of(accountId, numbers, (seq) => this.#read(accountId, seq));
+    const read = this.#cache.of(accountId, numbers, (seq) => this.#read(accountId, seq));
     return latest.flatMap(({ seq, vendorid, vendor }) => {
       const change = read.get(seq);
       return change ? [{ vendorid, vendor, ...change }] : [];

@@ -3,17 +3,14 @@
  * Vendors that are active now count for their whole time, others for as long as they were active.
  */
 import { parseInstant, timestamp } from '../../domain/clock.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
+import { joined } from '../reports/account-reports.ts';
 import type { Owed } from './figures.ts';
 
 const dayMs = 86_400_000;
 /** A year and today. */
 const daysDrawn = 366;
-
-interface OfAccount {
-  readonly accountId: string;
-}
 
 /** What was added on a day, in two parts, billions and the rest, so that neither exceeds the range of a number. */
 interface Step {
@@ -88,8 +85,8 @@ function daily(rows: readonly Step[], now: number): Map<string, Day[]> {
     const days: Day[] = [];
     for (let day = first > oldest ? first : oldest; day < today; day = following(day)) {
       for (let row = own[place]; row && row.day <= day; row = own[++place]) {
-        outstanding += whole(row.outstanding_billions, row.outstanding_rest);
-        overdue += whole(row.overdue_billions, row.overdue_rest);
+        outstanding += joined(row.outstanding_billions, row.outstanding_rest);
+        overdue += joined(row.overdue_billions, row.overdue_rest);
       }
       days.push({ day, outstanding, overdue });
     }
@@ -106,10 +103,6 @@ function grouped(rows: readonly Step[]): Map<string, Step[]> {
     else groups.set(row.code, [row]);
   }
   return groups;
-}
-
-function whole(billions: number | null, rest: number | null): bigint {
-  return BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0);
 }
 
 function following(day: string): string {

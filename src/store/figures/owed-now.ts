@@ -1,61 +1,57 @@
 /**
- * What is owed to the active vendors of an account now. All are counted at first and after each run; in between only what changed is taken
- * away and added, so that it costs no more to look often.
+ * What is owed to the active vendors of an account now. All are added up at first and after each run; in between, only
+ * changed vendors are subtracted and added, so that frequent requests are cheap.
  */
-import { currencyTotals, wholeSum, type CurrencyTotal, type HalvedSum } from '../reports/account-reports.ts';
+import { currencyTotals, wholeSum, type CurrencyTotal, type SplitSum } from '../reports/account-reports.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 
-/** Beyond so many changed vendors it is cheaper to count all. */
+/** With more changed vendors than this, adding up all is cheaper. */
 const mostChanged = 2_000;
-
-interface OfAccount {
-  readonly accountId: string;
-}
 
 type Since = OfAccount & { readonly after: number };
 
-/** Where the mirror stands: `last` is its latest version, and the rest says whether anything moved that no version tells. */
-interface Stand {
+/** The state that totals belong to: the latest version, and what shows changes that make no version. */
+interface State {
   readonly last: number;
   readonly run: number;
   readonly suspects: string;
 }
 
-interface Known extends Stand {
+interface Known extends State {
   readonly totals: ReadonlyMap<string, CurrencyTotal>;
 }
 
 interface Changed {
   readonly vendors: number;
-  /** Versions of them that are no later than the one before. */
+  /** How many of their versions are not later than the one before. */
   readonly disordered: number;
 }
 
 export class OwedNow {
   readonly #count: (accountId: string) => CurrencyTotal[];
-  readonly #stand: Statement<OfAccount, Stand>;
+  readonly #state: Statement<OfAccount, State>;
   readonly #changed: Statement<Since, Changed>;
-  readonly #difference: Statement<Since, HalvedSum>;
+  readonly #difference: Statement<Since, SplitSum>;
   readonly #known = new Map<string, Known>();
 
   constructor(sqlite: Sqlite) {
     this.#count = currencyTotals(sqlite);
-    this.#stand = plainStatement(sqlite, stand);
+    this.#state = plainStatement(sqlite, state);
     this.#changed = plainStatement(sqlite, changed);
     this.#difference = plainStatement(sqlite, difference);
   }
 
-  /** To be called inside a transaction, so that all of it is of one moment. */
+  /** Runs inside a transaction. */
   of(accountId: string): CurrencyTotal[] {
-    const now = this.#stand.get({ accountId }) ?? { last: 0, run: 0, suspects: '' };
-    const totals = this.#moved(accountId, now) ?? byName(this.#count(accountId));
+    const now = this.#state.get({ accountId }) ?? { last: 0, run: 0, suspects: '' };
+    const totals = this.#updated(accountId, now) ?? byName(this.#count(accountId));
     this.#known.set(accountId, { ...now, totals });
     return [...totals.values()];
   }
 
-  /** What was known, and what changed since; undefined where all must be counted. */
-  #moved(accountId: string, now: Stand): ReadonlyMap<string, CurrencyTotal> | undefined {
+  /** The last totals, with what changed since; undefined where all must be added up. */
+  #updated(accountId: string, now: State): ReadonlyMap<string, CurrencyTotal> | undefined {
     const known = this.#known.get(accountId);
     if (known?.run !== now.run || known.suspects !== now.suspects) return undefined;
     if (known.last === now.last) return known.totals;
@@ -90,7 +86,7 @@ function added(total: CurrencyTotal | undefined, difference: CurrencyTotal): Cur
 }
 
 /** A vendor becomes suspect, and present again, without a version. */
-const stand = `
+const state = `
   SELECT coalesce((SELECT max(seq) FROM _vendor_versions), 0) AS last,
     coalesce((SELECT id FROM runs WHERE account_id = :accountId AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1), 0) AS run,
     (SELECT count(*) || ' ' || total(vendorid) FROM vendors
@@ -100,14 +96,14 @@ const touched = `
   SELECT account_id, vendorid FROM _vendor_versions NOT INDEXED
   WHERE seq > :after AND account_id = :accountId GROUP BY account_id, vendorid`;
 
-/** The amounts at a version follow from moments only where those are in sequence. */
+/** The amounts at the time of a version can be found only where versions are in order of time. */
 const changed = `
   SELECT count(DISTINCT vendorid) AS vendors, total(at <= before) AS disordered FROM (
     SELECT v.vendorid, v.valid_from AS at, lag(v.valid_from) OVER (PARTITION BY v.vendorid ORDER BY v.seq) AS before
     FROM (${touched} LIMIT ${mostChanged + 1}) AS t
     JOIN _vendor_versions AS v ON v.account_id = t.account_id AND v.vendorid = t.vendorid)`;
 
-/** CROSS JOIN: from the few that changed to the many that are there. */
+/** CROSS JOIN, so that SQLite begins with the few changed vendors. */
 const difference = `
   WITH touched AS MATERIALIZED (${touched}),
   old AS MATERIALIZED (

@@ -4,14 +4,10 @@
  */
 import { withoutBlobs } from '../sqlite/blobs.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement, type None, type Statement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type None, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 import type { CallbackTable, FindingKind, FreshnessView, RunTable } from '../tables/mirror-tables.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 import type { RegistrationRefusalTable } from '../tables/webhook-tables.ts';
-
-interface OfAccount {
-  readonly accountId: string;
-}
 
 export type VendorCount = Pick<VendorTable, 'vis_state' | 'presence'> & { readonly vendors: number };
 
@@ -164,14 +160,14 @@ function countVendors(sqlite: Sqlite): Statement<OfAccount, VendorCount> {
 }
 
 /** A sum in two parts, billions and the rest, so that neither exceeds the range of a number. */
-export type HalvedSum = Omit<CurrencyTotal, 'minor'> & {
+export type SplitSum = Omit<CurrencyTotal, 'minor'> & {
   readonly billions: number | null;
   readonly rest: number | null;
 };
 
 /** Amounts owed to active vendors of an account; scans all of its vendors. */
 export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyTotal[] {
-  const totals = plainStatement<OfAccount, HalvedSum>(
+  const totals = plainStatement<OfAccount, SplitSum>(
     sqlite,
     `
   SELECT b.code, b.kind, sum(b.amount_minor / 1000000000) AS billions, sum(b.amount_minor % 1000000000) AS rest,
@@ -184,8 +180,13 @@ export function currencyTotals(sqlite: Sqlite): (accountId: string) => CurrencyT
   return (accountId) => totals.all({ accountId }).map(withoutBlobs).map(wholeSum);
 }
 
-export function wholeSum({ billions, rest, ...counted }: HalvedSum): CurrencyTotal {
-  return { ...counted, minor: BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0) };
+export function wholeSum({ billions, rest, ...counted }: SplitSum): CurrencyTotal {
+  return { ...counted, minor: joined(billions, rest) };
+}
+
+/** The number that was split into billions and the rest. */
+export function joined(billions: number | null, rest: number | null): bigint {
+  return BigInt(billions ?? 0) * 1_000_000_000n + BigInt(rest ?? 0);
 }
 
 function measureQueue(sqlite: Sqlite): Statement<OfAccount, QueueReport> {

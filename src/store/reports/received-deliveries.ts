@@ -1,6 +1,6 @@
 /** Received deliveries of an account, and changes that none announced. In plain SQL, so that commands need not load the query builder. */
 import type { Sqlite } from '../sqlite/driver.ts';
-import { plainStatement } from '../sqlite/plain-statement.ts';
+import { plainStatement, type OfAccount } from '../sqlite/plain-statement.ts';
 
 export interface DeliveryMoments {
   /** When the oldest open mark was made; null where the queue is empty. */
@@ -16,10 +16,6 @@ export interface ReceivedDeliveries extends DeliveryMoments {
 
 /** A higher count adds no information, and counting would take long. */
 const mostMissed = 10_000;
-
-interface OfAccount {
-  readonly accountId: string;
-}
 
 interface Moment {
   readonly at: string | null;

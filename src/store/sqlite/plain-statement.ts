@@ -11,6 +11,11 @@ export interface Statement<Args, Row = unknown> {
   all(args: Args): Row[];
 }
 
+/** The argument of statements about one account. */
+export interface OfAccount {
+  readonly accountId: string;
+}
+
 /** No arguments. */
 export type None = Readonly<Record<string, never>>;
 

@@ -3,11 +3,7 @@ import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { KeptAccounts } from '../../settings/kept-accounts.ts';
 import { keptAccounts } from '../reports/known-accounts.ts';
 import type { Database } from '../sqlite/database.ts';
-import { plainStatement, type Statement } from '../sqlite/plain-statement.ts';
-
-interface OfAccount {
-  readonly accountId: string;
-}
+import { plainStatement, type OfAccount, type Statement } from '../sqlite/plain-statement.ts';
 
 export class AccountRegister {
   readonly #database: Database;
