@@ -2,7 +2,9 @@
 import { sleptThrough, type Random } from '../domain/clock.ts';
 import { asMirrorError } from '../domain/errors.ts';
 import { stopAll, type Service } from '../domain/lifecycle.ts';
-import { createSchedule, offsetSlots, type Schedule, type Slots } from '../schedule/scheduler.ts';
+import type { Slots } from '../schedule/cron-slots.ts';
+import { OffsetSlots } from '../schedule/offset-slots.ts';
+import { Schedule } from '../schedule/schedule.ts';
 import { AccountSupervisor, type AccountSupervisorOptions } from './account-supervisor.ts';
 
 export type ScheduleKind = 'pull' | 'reconcile';
@@ -66,9 +68,9 @@ export class AccountRunner {
 
   #schedule(name: ScheduleKind): Schedule {
     const { account, isAlone, slots, lastRun, clock, random, log } = this.#options;
-    return createSchedule({
+    return new Schedule({
       name: isAlone ? name : `${name} of ${account.accountId}`,
-      slots: isAlone ? slots[name] : offsetSlots(slots[name], account.accountId),
+      slots: isAlone ? slots[name] : new OffsetSlots(slots[name], account.accountId),
       clock,
       random,
       log,

@@ -8,7 +8,7 @@ import { parseInstant, type Clock, type Random } from '../domain/clock.ts';
 import type { Installation } from './installation.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log, Secret } from '../domain/log.ts';
-import { openSlots, type Slots } from '../schedule/scheduler.ts';
+import { CronSlots, type Slots } from '../schedule/cron-slots.ts';
 import { withKept, type KeptAccounts } from '../settings/kept-accounts.ts';
 import type { Settings } from '../settings/parse.ts';
 import type { RunReport } from '../sync/run/run.ts';
@@ -50,7 +50,7 @@ export class AccountServices implements Service {
     const { schedule } = settings;
     this.#options = options;
     this.#permits = new SweepPermits(sweepsAtOnce, options.clock);
-    const slots = (kind: ScheduleKind): Slots => openSlots(schedule[kind], schedule.timezone);
+    const slots = (kind: ScheduleKind): Slots => new CronSlots(schedule[kind], schedule.timezone);
     this.#slots = { reconcile: slots('reconcile'), pull: slots('pull') };
     this.#tokens = new Map(tokens);
     this.#settings = { ...settings, paused };

@@ -4,7 +4,8 @@ import type { Clock, Random } from '../../domain/clock.ts';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import type { Log } from '../../domain/log.ts';
-import { checkCron, createSchedule, openSlots, type Schedule } from '../../schedule/scheduler.ts';
+import { checkCron, CronSlots } from '../../schedule/cron-slots.ts';
+import { Schedule } from '../../schedule/schedule.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { assertRowSource } from '../../store/export/export-rows.ts';
 import type { Store } from '../../store/store.ts';
@@ -72,14 +73,15 @@ export class Publications implements Service {
     const { settings, mirror, clock, random, log } = options;
     this.#schedules = settings.publish
       .filter(({ when }) => when !== 'change')
-      .map((publication) =>
-        createSchedule({
-          ...{ clock, random, log },
-          name: `publish ${basename(publication.path)}`,
-          slots: openSlots(publication.when, settings.schedule.timezone),
-          lastRun: mirror.publishedAt(publication.path),
-          run: () => this.#write(publication),
-        }),
+      .map(
+        (publication) =>
+          new Schedule({
+            ...{ clock, random, log },
+            name: `publish ${basename(publication.path)}`,
+            slots: new CronSlots(publication.when, settings.schedule.timezone),
+            lastRun: mirror.publishedAt(publication.path),
+            run: () => this.#write(publication),
+          }),
       );
   }
 

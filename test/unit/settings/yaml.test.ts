@@ -97,7 +97,7 @@ it.each(['61', `1-${canary}`, `*/${canary}`, canary])(
     writeFileSync(line.settings, `${head}    accessToken: x\nschedule: { pull: "${minute} ${canary} * * *" }\n`);
     const { status, stderr } = await line.run('serve');
     expect(status).toBe(78);
-    expect(stderr).toContain('schedule.pull: the minute is none of a cron schedule; the hour is none');
+    expect(stderr).toContain('schedule.pull: the minute is not valid in a cron schedule; the hour is not');
     expect(stderr).not.toContain(canary);
   },
 );

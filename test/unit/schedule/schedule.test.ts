@@ -1,178 +1,14 @@
-import fc from 'fast-check';
-import { createTask } from 'node-cron';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { sleep, type Random } from '../../../src/domain/clock.ts';
 import { silentLog } from '../../../src/domain/log.ts';
-import {
-  checkCron,
-  createSchedule,
-  offsetSlots,
-  openSlots,
-  type Schedule,
-  type ScheduleOptions,
-} from '../../../src/schedule/scheduler.ts';
+import { CronSlots } from '../../../src/schedule/cron-slots.ts';
+import { Schedule, type ScheduleOptions } from '../../../src/schedule/schedule.ts';
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.ts';
-import { cases } from '../../support/test-size.ts';
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const start = Date.UTC(2026, 10, 20, 12);
 
 const random = (fraction: number): Random => ({ fraction: () => fraction, bytes: (count) => new Uint8Array(count) });
-const iso = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
-
-/** The slots from one instant up to another. */
-function slotsBetween(expression: string, timezone: string, from: string, to: string): string[] {
-  const slots = openSlots(expression, timezone);
-  const found: string[] = [];
-  for (let at = slots.after(Date.parse(`${from}Z`)); at <= Date.parse(`${to}Z`); at = slots.after(at))
-    found.push(iso(at));
-  return found;
-}
-
-describe('a cron expression', () => {
-  it.each(['*/15 * * * *', '0 3 * * *', '*/10 * * * * *', '0 0 29 2 1', '0 3 L * *', '0 9 * * mon-fri'])(
-    '%s is accepted',
-    (text) => {
-      expect(checkCron(text)).toBeUndefined();
-    },
-  );
-
-  it.each([
-    ['99 * * * *', /minute/],
-    ['* * * *', /.+/],
-    ['0 25 * * *', /hour/],
-    ['*/0 * * * *', /minute/],
-    ['0 0 30 2 *', /impossible day/],
-    ['0 0 L-30 2 *', /no day of the calendar/],
-    ['often', /.+/],
-  ])('%s is refused with its reason', (text, reason) => {
-    expect(checkCron(text)).toMatch(reason);
-  });
-});
-
-describe('the slots of one of several accounts', () => {
-  it.each(['* * * * *', '*/15 * * * *', '0 3 * * *', '*/10 * * * * *', '0,1,30 9 * * mon-fri'])(
-    'K17 %s: each slot once, later by at most 15 minutes and by less than the time to the next',
-    (expression) => {
-      const slots = openSlots(expression, 'UTC');
-      for (const account of ['6BApk', 'other', 'third']) {
-        const own = offsetSlots(slots, account);
-        let [slot, at] = [slots.after(start), own.after(slots.after(start) - 1)];
-        for (let count = 0; count < 40; count++) {
-          expect(at - slot).toBeGreaterThanOrEqual(0);
-          expect(at - slot).toBeLessThan(Math.min(15 * minute, slots.after(slot) - slot));
-          // From wherever it is asked in between.
-          expect(own.after(at - 1)).toBe(at);
-          [slot, at] = [slots.after(slot), own.after(at)];
-        }
-      }
-    },
-  );
-
-  it('K17 lie apart, and stay where they are whatever other accounts there are', () => {
-    const slots = openSlots('*/15 * * * *', 'UTC');
-    const offsets = Array.from({ length: 300 }, (_, index) => offsetSlots(slots, `a${index}`).after(start) - start);
-    for (let minutes = 0; minutes < 15; minutes++)
-      expect(offsets.filter((ms) => Math.floor(ms / minute) === minutes).length).toBeGreaterThan(5);
-  });
-
-  it('K24 cost a thousand accounts that ask one after the other no more looks at the calendar than a few', () => {
-    const looks = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
-    const slots = openSlots('*/15 * * * *', 'Europe/Berlin');
-    for (let index = 0; index < 1_000; index++) offsetSlots(slots, `a${index}`).after(start + index);
-    expect(looks.mock.calls.length).toBeLessThan(100);
-  });
-});
-
-describe('slots through daylight saving', () => {
-  it('B5 02:30 that the clocks skip comes once, where the skip ends', () => {
-    const berlin = slotsBetween('30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00', '2026-03-30T12:00');
-    expect(berlin).toEqual(['2026-03-28T01:30:00', '2026-03-29T01:00:00', '2026-03-30T00:30:00']);
-    const newYork = slotsBetween('30 2 * * *', 'America/New_York', '2026-03-07T00:00', '2026-03-09T12:00');
-    expect(newYork).toEqual(['2026-03-07T07:30:00', '2026-03-08T07:00:00', '2026-03-09T06:30:00']);
-  });
-
-  it('B5 02:30 and 01:30 that the clocks show twice come once, the first time', () => {
-    const berlin = slotsBetween('30 2 * * *', 'Europe/Berlin', '2026-10-24T00:00', '2026-10-26T12:00');
-    expect(berlin).toEqual(['2026-10-24T00:30:00', '2026-10-25T00:30:00', '2026-10-26T01:30:00']);
-    const newYork = slotsBetween('30 1 * * *', 'America/New_York', '2026-10-31T00:00', '2026-11-02T12:00');
-    expect(newYork).toEqual(['2026-10-31T05:30:00', '2026-11-01T05:30:00', '2026-11-02T06:30:00']);
-  });
-
-  it('B5 a schedule of every hour goes on evenly through all four changes', () => {
-    for (const [timezone, date] of [
-      ['Europe/Berlin', '2026-03-29'],
-      ['Europe/Berlin', '2026-10-25'],
-      ['America/New_York', '2026-03-08'],
-      ['America/New_York', '2026-11-01'],
-    ] as const)
-      expect(slotsBetween('*/15 * * * *', timezone, `${date}T00:00`, `${date}T23:59`)).toHaveLength(95);
-  });
-
-  it('B5 every local time comes exactly once a day in every zone, all year', () => {
-    const zones = [
-      'Europe/Berlin',
-      'America/New_York',
-      'Australia/Lord_Howe',
-      'Asia/Kathmandu',
-      'America/St_Johns',
-      'UTC',
-    ];
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...zones),
-        fc.integer({ min: 0, max: 23 }),
-        fc.integer({ min: 0, max: 59 }),
-        (zone, h, m) => {
-          const days = slotsBetween(`${m} ${h} * * *`, zone, '2026-01-02T00:00', '2027-01-02T00:00');
-          expect(days).toHaveLength(365);
-        },
-      ),
-      { numRuns: cases(25) },
-    );
-  });
-
-  it('B5 a schedule of every hour agrees with node-cron minute by minute', () => {
-    const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'];
-    const expressions = ['*/15 * * * *', '7 * * * *', '10,40 * * * sun', '0 * 1,15 * *', '30 * 25-31 3,10 *'];
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...zones),
-        fc.constantFrom(...expressions),
-        fc.integer({ min: 0, max: 366 * 24 * 60 }),
-        (zone, expression, minutes) => {
-          const from = Date.UTC(2026, 0, 1) + minutes * minute;
-          const slot = openSlots(expression, zone).after(from);
-          const task = createTask(expression, () => undefined, { timezone: zone });
-          void task.destroy();
-          expect(task.match(new Date(slot))).toBe(true);
-          for (let between = from + minute; between < Math.min(slot, from + 2 * day); between += minute)
-            expect(task.match(new Date(between))).toBe(false);
-        },
-      ),
-      { numRuns: cases(60) },
-    );
-  });
-
-  it('B5 the first slot after an instant is the same whatever was asked before', () => {
-    const zones = ['Europe/Berlin', 'America/New_York', 'UTC'];
-    const expressions = ['*/15 * * * *', '30 2 * * *', '30 1 25-31 3,10 *'];
-    // Hours of a month in which the clocks of both zones change.
-    const instants = fc.array(fc.integer({ min: 0, max: 31 * 24 }), { minLength: 2, maxLength: 8 });
-    fc.assert(
-      fc.property(fc.constantFrom(...zones), fc.constantFrom(...expressions), instants, (zone, expression, asked) => {
-        const slots = openSlots(expression, zone);
-        for (const nth of asked) {
-          const instant = Date.UTC(2026, 9, 15) + nth * hour;
-          const slot = openSlots(expression, zone).after(instant);
-          for (const at of [instant, slot - 1]) expect(slots.after(at)).toBe(slot);
-          expect(slots.after(slot)).toBe(openSlots(expression, zone).after(slot));
-        }
-      }),
-      { numRuns: cases(50) },
-    );
-  });
-});
 
 describe('a schedule', () => {
   let running: Schedule | undefined;
@@ -182,9 +18,9 @@ describe('a schedule', () => {
   async function scheduled(clock: VirtualClock, cron: string, options: Partial<ScheduleOptions> = {}) {
     const begun: number[] = [];
     const { run = () => Promise.resolve(), ...others } = options;
-    running = createSchedule({
+    running = new Schedule({
       name: 'test',
-      slots: openSlots(cron, 'UTC'),
+      slots: new CronSlots(cron, 'UTC'),
       clock,
       random: random(0),
       log: silentLog,
@@ -360,9 +196,9 @@ describe('a schedule', () => {
   it('stop is safe before start', async () => {
     const { schedule } = await scheduled(virtualClock({ start }), '* * * * *');
     await schedule.stop();
-    const idle = createSchedule({
+    const idle = new Schedule({
       name: 'idle',
-      slots: openSlots('* * * * *', 'UTC'),
+      slots: new CronSlots('* * * * *', 'UTC'),
       clock: virtualClock({ start }),
       random: random(0),
       log: silentLog,
