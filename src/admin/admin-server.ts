@@ -1,7 +1,7 @@
 /** The operator's own HTTP server: health, metrics, status, vendors and the pages for people. */
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../settings/parse.ts';
-import { createHttpServer, type HttpAnswer, type HttpServer } from '../http/server.ts';
+import { type HttpAnswer, HttpServer } from '../http/server.ts';
 import type { Query } from '../store/sqlite/query.ts';
 import type { Figures } from '../store/figures/figures.ts';
 import { actionRoutes, type Actions } from './api/actions-api.ts';
@@ -63,7 +63,7 @@ export function createAdminServer(options: AdminOptions): HttpServer {
   const alive = guarded({ host, publicUrl, token: null }, () =>
     Promise.resolve(answer('text/plain; charset=utf-8', 'alive\n')),
   );
-  return createHttpServer({
+  return new HttpServer({
     name: 'the admin page',
     host,
     port,

@@ -3,7 +3,7 @@ import type { Metrics } from '../admin/metrics/metrics.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
-import { createPoster, type Post } from '../http/outgoing/post.ts';
+import { Poster, type Post } from '../http/outgoing/post.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import type { Installation } from './installation.ts';
 
@@ -19,7 +19,7 @@ export interface OutgoingWebhooksOptions {
 
 export class OutgoingWebhooks implements Service {
   readonly name: string;
-  readonly #poster = createPoster();
+  readonly #poster = new Poster();
   readonly #notifier: ReturnType<typeof createNotifier>;
 
   constructor({ installation, metrics, clock, random, log, post }: OutgoingWebhooksOptions) {

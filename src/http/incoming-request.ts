@@ -20,7 +20,7 @@ export interface HttpRequest {
  * A complete request. Values that few handlers need are computed on demand. It is a class because the getters of an object literal are
  * created for each object, which costs more than the rest of the request.
  */
-export class Arrived implements HttpRequest {
+export class ReceivedRequest implements HttpRequest {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -57,18 +57,18 @@ export class Arrived implements HttpRequest {
   }
 
   get signal(): AbortSignal {
-    const left = new AbortController();
+    const disconnected = new AbortController();
     this.#response.once('close', () => {
-      if (!this.#response.writableFinished) left.abort(new CallerLeft());
+      if (!this.#response.writableFinished) disconnected.abort(new CallerDisconnected());
     });
-    return left.signal;
+    return disconnected.signal;
   }
 }
 
-/** Why a signal was aborted: no fault, because nobody waits for the answer any more. */
-export class CallerLeft extends Error {
+/** Why the signal of a request was aborted. Not a fault: nobody waits for the answer any more. */
+export class CallerDisconnected extends Error {
   constructor() {
-    super('The caller left.');
+    super('The caller disconnected.');
   }
 }
 

@@ -32,7 +32,7 @@ export async function deliver(
   try {
     const status = await post({
       url,
-      reach: isLoopback(url.hostname) ? 'own' : 'public',
+      reach: isLoopback(url.hostname) ? 'loopback' : 'public',
       headers: {
         'content-type': 'application/json',
         'user-agent': 'vendor-mirror',

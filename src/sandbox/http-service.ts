@@ -1,7 +1,7 @@
 /** The sandbox on a port: carries answers to the socket, the broken ones too. */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../domain/clock.ts';
-import { createHttpServer, type HttpLimits, type HttpServer, type HttpTakeover } from '../http/server.ts';
+import { type HttpLimits, HttpServer, type HttpTakeover } from '../http/server.ts';
 import type { Answer } from './core/reply.ts';
 import type { Sandbox } from './service.ts';
 
@@ -19,7 +19,7 @@ export function serveSandbox(
   sandbox: Sandbox,
   options: { host: string; port: number; clock: Clock; onFault: (error: unknown) => void },
 ): HttpServer {
-  return createHttpServer({
+  return new HttpServer({
     ...options,
     name: 'the sandbox',
     limits,

@@ -1,5 +1,5 @@
 /** Waits on this machine for the browser that comes back from the service's page. */
-import { createHttpServer } from '../../http/server.ts';
+import { HttpServer } from '../../http/server.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 
 const page = (text: string): string =>
@@ -20,7 +20,7 @@ export async function awaitRedirect(
   let arrived: (query: URLSearchParams) => void = () => undefined;
   const answer = new Promise<URLSearchParams>((resolve) => (arrived = resolve));
   const headers = { 'content-type': 'text/html; charset=utf-8', connection: 'close' };
-  const server = createHttpServer({
+  const server = new HttpServer({
     name: 'login',
     host: redirectUri.hostname.replace(/^\[|\]$/g, ''),
     port: Number(redirectUri.port || 80),

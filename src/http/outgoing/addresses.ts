@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** IPv4 networks that are not public: private, local, shared, documentation, multicast, reserved. */
-const closedV4 = [
+const nonPublicV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -21,12 +21,12 @@ const closedV4 = [
 ];
 
 /** The public range of IPv6, and what in it is not public: protocol assignments, documentation, and addresses that embed IPv4. */
-const openV6 = ['2000::/3'];
-const closedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+const publicV6 = ['2000::/3'];
+const nonPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const closed = listOf([...closedV4, ...closedV6]);
-const open = listOf(openV6);
-const here = listOf(['127.0.0.0/8', '::1/128']);
+const nonPublic = listOf([...nonPublicV4, ...nonPublicV6]);
+const publicRange = listOf(publicV6);
+const loopback = listOf(['127.0.0.0/8', '::1/128']);
 
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
@@ -39,12 +39,12 @@ function listOf(networks: readonly string[]): BlockList {
 
 /** Whether an IP address, without brackets, is on the public internet. */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !closed.check(address, 'ipv4');
-  return isIP(address) === 6 && open.check(address, 'ipv6') && !closed.check(address, 'ipv6');
+  if (isIP(address) === 4) return !nonPublic.check(address, 'ipv4');
+  return isIP(address) === 6 && publicRange.check(address, 'ipv6') && !nonPublic.check(address, 'ipv6');
 }
 
 /** Whether an IP address, without brackets, is a loopback address. */
-export function isOwnAddress(address: string): boolean {
+export function isLoopbackAddress(address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && here.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -7,12 +7,12 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isOwnAddress, isPublicAddress } from './addresses.ts';
+import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 
 export interface PostRequest {
   readonly url: URL;
   /** Which addresses the name may resolve to: only this machine, or only the public internet. */
-  readonly reach: 'own' | 'public';
+  readonly reach: 'loopback' | 'public';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
@@ -40,34 +40,43 @@ export type Resolve = (
 /** Bytes of an answer that are read at most, so that its connection can be reused. */
 const mostRead = 16 * 1024;
 
-export interface Poster {
-  readonly post: Post;
-  /** Closes the kept connections. */
-  close(): void;
-}
+/** Sends POSTs over kept connections. */
+export class Poster {
+  readonly #resolve: Resolve;
+  /** By reach: a kept connection leads to an address that was checked for its reach only. */
+  readonly #agents = { loopback: agents(), public: agents() };
 
-export function createPoster(resolve: Resolve = systemLookup): Poster {
-  const pool = { keepAlive: true, maxFreeSockets: 8 };
-  const agents = new Map([
-    ['own', { http: new http.Agent(pool), https: new https.Agent(pool) }],
-    ['public', { http: new http.Agent(pool), https: new https.Agent(pool) }],
-  ]);
-  const attempt = (request: PostRequest, isAgain: boolean): Promise<number> =>
-    new Promise((done, failed) => {
+  constructor(resolve: Resolve = systemLookup) {
+    this.#resolve = resolve;
+  }
+
+  /** A field, because senders get it without the poster. */
+  readonly post: Post = async (request) => {
+    request.signal.throwIfAborted();
+    refuseLiteral(request);
+    return this.#attempt(request, false);
+  };
+
+  /** Closes the kept connections. */
+  close(): void {
+    for (const { http, https } of Object.values(this.#agents)) for (const agent of [http, https]) agent.destroy();
+  }
+
+  #attempt(request: PostRequest, isAgain: boolean): Promise<number> {
+    return new Promise((done, failed) => {
       const { url, reach, headers, body, signal } = request;
       const isSecure = url.protocol === 'https:';
-      const agent = isAgain ? false : agents.get(reach)?.[isSecure ? 'https' : 'http'];
       const outgoing = (isSecure ? https : http).request(url, {
         method: 'POST',
         headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-        lookup: guardedLookup(resolve, reach),
-        agent,
+        lookup: guardedLookup(this.#resolve, reach),
+        agent: isAgain ? false : this.#agents[reach][isSecure ? 'https' : 'http'],
         signal,
       });
       let status: number | undefined;
       const end = (error?: Error): void => {
         if (status !== undefined) done(status);
-        else if (!isAgain && outgoing.reusedSocket && wasClosed(error)) done(attempt(request, true));
+        else if (!isAgain && outgoing.reusedSocket && wasClosed(error)) done(this.#attempt(request, true));
         else failed(error ?? new Error('The connection was closed.'));
       };
       outgoing.on('error', end);
@@ -83,19 +92,15 @@ export function createPoster(resolve: Resolve = systemLookup): Poster {
       });
       outgoing.end(body);
     });
-  return {
-    async post(request) {
-      request.signal.throwIfAborted();
-      refuseLiteral(request);
-      return attempt(request, false);
-    },
-    close() {
-      for (const of of agents.values()) for (const agent of Object.values(of)) agent.destroy();
-    },
-  };
+  }
 }
 
-const isAllowed = { own: isOwnAddress, public: isPublicAddress };
+function agents(): { readonly http: http.Agent; readonly https: https.Agent } {
+  const pool = { keepAlive: true, maxFreeSockets: 8 };
+  return { http: new http.Agent(pool), https: new https.Agent(pool) };
+}
+
+const isAllowed = { loopback: isLoopbackAddress, public: isPublicAddress };
 
 /** A host that is an IP address is never looked up, so it is checked here. */
 function refuseLiteral({ url, reach }: PostRequest): void {
@@ -116,9 +121,9 @@ function guardedLookup(resolve: Resolve, reach: PostRequest['reach']): LookupFun
 
 function refused(name: string, reach: PostRequest['reach']): AddressRefused {
   return new AddressRefused(
-    reach === 'own'
-      ? `${name} does not lead to this machine`
-      : `${name} leads to no public address, and webhooks are sent to no other network`,
+    reach === 'loopback'
+      ? `${name} does not resolve to this machine`
+      : `${name} does not resolve to a public address, and webhooks are sent only to those`,
   );
 }
 

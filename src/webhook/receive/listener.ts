@@ -1,11 +1,5 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
-import {
-  createHttpServer,
-  type HttpAnswer,
-  type HttpLimits,
-  type HttpRequest,
-  type HttpServer,
-} from '../../http/server.ts';
+import { type HttpAnswer, type HttpLimits, type HttpRequest, HttpServer } from '../../http/server.ts';
 import { accountBehind, type PathTokens } from './account-of-path.ts';
 import { answerTo, answerToProbe, challengeHeader, isProbe, proofHeader } from './installation-proof.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
@@ -30,7 +24,7 @@ const retryAfter = { 'retry-after': '5' };
 export function createListener(options: ListenerOptions): HttpServer {
   const { clock, log, tokens, observe } = options;
   const receiver = new DeliveryReceiver(options);
-  return createHttpServer({
+  return new HttpServer({
     name: 'the listener',
     host: options.host,
     port: options.port,

@@ -3,13 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { MirrorError } from '../../../src/domain/errors.ts';
-import {
-  createHttpServer,
-  type HttpRequest,
-  type HttpRoute,
-  type HttpServer,
-  type HttpServerOptions,
-} from '../../../src/http/server.ts';
+import { type HttpRequest, type HttpRoute, HttpServer, type HttpServerOptions } from '../../../src/http/server.ts';
 
 const servers: HttpServer[] = [];
 const faults: unknown[] = [];
@@ -27,7 +21,7 @@ function signal(): { readonly given: Promise<void>; readonly give: () => void } 
 
 async function serve(routes: readonly HttpRoute[], options: Partial<HttpServerOptions> = {}): Promise<string> {
   const onFault = (error: unknown) => faults.push(error);
-  const server = createHttpServer({
+  const server = new HttpServer({
     name: 'the test',
     host: '127.0.0.1',
     port: 0,
@@ -254,7 +248,7 @@ describe('starting and stopping', () => {
   });
 
   it('stopping is safe before the start, and twice', async () => {
-    const server = createHttpServer({
+    const server = new HttpServer({
       name: 'x',
       host: '127.0.0.1',
       port: 0,

@@ -1,6 +1,6 @@
 /** Which addresses webhooks may be sent to. */
 import { describe, expect, it } from 'vitest';
-import { isOwnAddress, isPublicAddress } from '../../../../src/http/outgoing/addresses.ts';
+import { isLoopbackAddress, isPublicAddress } from '../../../../src/http/outgoing/addresses.ts';
 
 const open = [
   '8.8.8.8',
@@ -49,7 +49,7 @@ describe('addresses of receivers', () => {
 
   it('this machine is 127.0.0.0/8 and ::1, and nothing else', () => {
     const own = ['127.0.0.1', '127.255.0.9', '::1', '::ffff:127.0.0.1'];
-    expect(own.filter((address) => !isOwnAddress(address))).toEqual([]);
-    expect(['128.0.0.1', '0.0.0.0', '::', '8.8.8.8', ''].filter(isOwnAddress)).toEqual([]);
+    expect(own.filter((address) => !isLoopbackAddress(address))).toEqual([]);
+    expect(['128.0.0.1', '0.0.0.0', '::', '8.8.8.8', ''].filter(isLoopbackAddress)).toEqual([]);
   });
 });

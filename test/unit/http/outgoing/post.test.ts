@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   AddressRefused,
-  createPoster,
+  Poster,
   type Post,
   type PostRequest,
   type Resolve,
@@ -34,7 +34,7 @@ async function receiver(answer: Answer) {
 }
 
 function poster(resolve?: Resolve): Post {
-  const made = createPoster(resolve);
+  const made = new Poster(resolve);
   onTestFinished(() => made.close());
   return made.post;
 }
@@ -56,7 +56,7 @@ function resolving(...answers: string[][]): Resolve & { asked: number } {
 }
 
 const usual = { headers: { 'webhook-id': 'one' }, body: '{"ü":1}', signal: new AbortController().signal } as const;
-const own = (url: URL, over: Partial<PostRequest> = {}): PostRequest => ({ ...usual, url, reach: 'own', ...over });
+const own = (url: URL, over: Partial<PostRequest> = {}): PostRequest => ({ ...usual, url, reach: 'loopback', ...over });
 const away = (url: string): PostRequest => ({ ...usual, url: new URL(url), reach: 'public' });
 
 describe('a POST to a receiver', () => {
@@ -132,7 +132,7 @@ describe('where a POST may go', () => {
     const { port, received } = await receiver((_, response) => response.end());
     for (const address of ['127.0.0.1', '10.0.0.7', '::1', 'fe80::1'])
       await expect(poster(resolving([address]))(away(`https://rebinding.example:${port}/`))).rejects.toThrow(
-        'rebinding.example leads to no public address',
+        'rebinding.example does not resolve to a public address',
       );
     expect(received).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('where a POST may go', () => {
 
   it('a name of this machine is refused where it leads elsewhere', async () => {
     await expect(poster(resolving(['8.8.8.8']))(own(new URL('http://localhost:1/')))).rejects.toThrow(
-      'localhost does not lead to this machine',
+      'localhost does not resolve to this machine',
     );
   });
 });

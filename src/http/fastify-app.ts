@@ -1,0 +1,169 @@
+/** The fastify instance behind an HTTP server. The only file that imports fastify. */
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from 'fastify';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { limitConnections } from './connection-limits.ts';
+import { CallerDisconnected, originForm, pathOf, ReceivedRequest, type HttpRequest } from './incoming-request.ts';
+import type { HttpLimits } from './limits.ts';
+import { refuseProtocol } from './protocol-errors.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Uint8Array;
+}
+
+/** Takes over the raw response: for a stream of events, or an answer that is broken on purpose. */
+export type HttpTakeover = (response: ServerResponse) => void;
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | '*';
+  /** `/exact`, `/with/:param`, or `*` for everything. */
+  readonly path: string;
+  /** Runs first; a returned status refuses the request without reading its body. */
+  readonly admit?: (request: Pick<HttpRequest, 'path' | 'headers'>) => number | undefined;
+  /** Media types of bodies that are accepted; any when left out. Others, and encoded bodies, are refused with 415. */
+  readonly accepts?: readonly string[];
+  /** Largest body in bytes; a larger one is refused with 413. */
+  readonly bodyLimit?: number;
+  readonly handle: (request: HttpRequest) => Promise<HttpAnswer | HttpTakeover>;
+}
+
+/** No route has a schema. Without this, fastify loads the packages that compile schemas at each start, more than a hundred files. */
+const withoutSchemas = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
+
+function refuseSchema(): never {
+  throw new Error('Routes have no schemas here.');
+}
+
+export interface AppOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly limits: HttpLimits;
+  /** Called with what a handler threw; the caller gets a 500 without a body. */
+  readonly onFault: (error: unknown) => void;
+  /** Called with the status of each refusal that no handler made. */
+  readonly onRefusal?: ((status: number) => void) | undefined;
+  /** Whether the server stops: then each connection is closed after its answer. */
+  readonly isStopping: () => boolean;
+}
+
+/** The routes and refusals of a server. */
+export function createApp({ routes, limits, onFault, onRefusal, isStopping }: AppOptions): FastifyInstance {
+  const reportRefusal = (status: number | undefined): void => {
+    if (status !== undefined) onRefusal?.(status);
+  };
+  const app: FastifyInstance = fastify({
+    schemaController: withoutSchemas,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    requestTimeout: limits.requestTimeout,
+    maxRequestsPerSocket: limits.maxRequestsPerSocket,
+    http: {
+      connectionsCheckingInterval: limits.connectionsCheckingInterval,
+      headersTimeout: limits.headersTimeout,
+      maxHeaderSize: limits.maxHeaderSize,
+    },
+    clientErrorHandler: (error, socket) => reportRefusal(refuseProtocol(error, socket)),
+    rewriteUrl: ({ url }) => originForm(url),
+    frameworkErrors: (_error, _request, reply) => void (reply as FastifyReply).code(400).send(),
+  });
+  limitConnections(app.server, limits);
+  // Node itself would drop the headers beyond the limit, and treat the rest as all.
+  app.server.maxHeadersCount = 0;
+
+  // The parser accepts requests that claim HTTP/0.9 or HTTP/2.0, which a proxy may interpret differently.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { httpVersionMajor, rawHeaders } = request.raw;
+    if (httpVersionMajor !== 1) refuse(request, reply.header('connection', 'close'), 400);
+    else if (rawHeaders.length > 2 * limits.maxHeadersCount) refuse(request, reply, 431);
+    else done();
+  });
+
+  // A kept-alive connection would delay the stop until its timeout.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isStopping()) reply.header('connection', 'close');
+    done(null, payload);
+  });
+
+  app.decorateRequest('handled', false);
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!request.handled) reportRefusal(reply.statusCode);
+    done();
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, 404));
+  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500 && !(error instanceof CallerDisconnected)) onFault(error);
+    return reply.code(status).send();
+  });
+  for (const route of routes) addRoute(app, route);
+  for (const path of new Set(routes.map((route) => route.path))) refuseOtherMethods(app, path, routes);
+  return app;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the request reached a handler. */
+    handled: boolean;
+  }
+}
+
+function addRoute(app: FastifyInstance, route: HttpRoute): void {
+  app.route({
+    method: route.method === '*' ? (app.supportedMethods as HTTPMethods[]) : route.method,
+    url: route.path,
+    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    onRequest: (request, reply, done) => {
+      const { headers } = request;
+      const status =
+        route.admit?.({ path: pathOf(request.url), headers }) ?? (readable(headers, route.accepts) ? 0 : 415);
+      if (status) refuse(request, reply, status);
+      else done();
+    },
+    handler: async (request, reply) => {
+      request.handled = true;
+      const { raw, params, body } = request;
+      const received = new ReceivedRequest(
+        raw,
+        reply.raw,
+        params as Record<string, string>,
+        body as Uint8Array | undefined,
+      );
+      const answer = await route.handle(received);
+      if (typeof answer !== 'function')
+        return reply
+          .code(answer.status)
+          .headers(answer.headers ?? {})
+          .send(answer.body);
+      reply.hijack();
+      answer(reply.raw);
+      return reply;
+    },
+  });
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly HttpRoute[]): void {
+  const answered: string[] = routes.filter((route) => route.path === path).map(({ method }) => method);
+  if (answered.includes('*')) return;
+  if (answered.includes('GET')) answered.push('HEAD');
+  app.route({
+    method: app.supportedMethods.filter((method) => !answered.includes(method)),
+    url: path,
+    onRequest: (request, reply) => void refuse(request, reply.header('allow', answered.join(', ')), 405),
+    handler: (_request, reply) => reply,
+  });
+}
+
+function readable(headers: IncomingHttpHeaders, accepts: readonly string[] | undefined): boolean {
+  if (!accepts) return true;
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return accepts.includes(type) && headers['content-encoding'] === undefined;
+}
+
+/** Answers with the status alone; does not wait for a body that is still arriving. */
+function refuse({ headers }: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
+  const bodyComes = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (bodyComes) reply.header('connection', 'close');
+  return reply.code(status).send();
+}
