@@ -93,7 +93,7 @@ export class AccountServices implements Service {
       signatureHeader: settings.service.signatureHeader,
       onDelivery: (id) => this.active(id)?.delivered(),
       onCode: (id) => this.active(id)?.subscriptions.codeArrived(),
-      onSilence: (id) => void this.active(id)?.subscriptions.resendIfSilent(),
+      onWrongSignatures: (id) => void this.active(id)?.subscriptions.resendIfSilent(),
     };
   }
 

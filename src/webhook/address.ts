@@ -12,7 +12,7 @@ export function callbackAddress(publicUrl: string, accountId: string, pathToken:
 }
 
 /** Whether this installation made the address, whatever its host: only it knows the path token. */
-export function holdsToken(uri: string, accountId: string, pathToken: Secret): boolean {
+export function containsToken(uri: string, accountId: string, pathToken: Secret): boolean {
   return uri.endsWith(`/webhooks/${accountId}/${pathToken.reveal()}`);
 }
 

@@ -2,7 +2,7 @@
 import type { Installation } from '../../app/installation.ts';
 import type { Secret } from '../../domain/log.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import { holdsToken } from '../../webhook/address.ts';
+import { containsToken } from '../../webhook/address.ts';
 import { OwnCallbacks } from '../../webhook/subscribe/own-callbacks.ts';
 
 /** Tells which callbacks of an account this installation registered. */
@@ -12,7 +12,7 @@ export async function isOwn(
 ): Promise<(callback: Callback) => boolean> {
   const known = new Set((await mirror.callbacks.knownCallbacks(account)).map(({ callbackid }) => callbackid));
   const pathToken = await secrets.verifiers.pathToken(account);
-  return ({ callbackid, uri }) => known.has(callbackid) || holdsToken(uri, account, pathToken);
+  return ({ callbackid, uri }) => known.has(callbackid) || containsToken(uri, account, pathToken);
 }
 
 /** What the files hold about one of our callbacks. */
@@ -47,7 +47,7 @@ export async function ownCallback(
   const callback = ownCallbacks.all().find((candidate) => candidate.callbackid === callbackid);
   if (!callback) return undefined;
   const see = async (verified: boolean): Promise<void> => {
-    ownCallbacks.see({ ...callback, verified });
+    ownCallbacks.add({ ...callback, verified });
     await ownCallbacks.record();
   };
   return {
@@ -58,7 +58,7 @@ export async function ownCallback(
       await see(true);
     },
     async deleted() {
-      await ownCallbacks.lose(callbackid);
+      await ownCallbacks.forget(callbackid);
       await ownCallbacks.record();
     },
   };

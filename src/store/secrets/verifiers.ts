@@ -22,7 +22,7 @@ export interface Verifiers {
   /** The currently valid keys. Candidates are not valid: anyone may have sent them. */
   usable(accountId: string): Promise<Secret[]>;
   /** Whether the key of this callback is known and no newer code was requested, which may be in force without our knowing it. */
-  holds(accountId: string, callbackid: number): Promise<boolean>;
+  hasKey(accountId: string, callbackid: number): Promise<boolean>;
 
   /** Records, before the request is sent, that a code for this event will come; with its callback, if known. */
   expect(accountId: string, event: string, callbackid: number | null): Promise<void>;
@@ -84,7 +84,7 @@ export class SqliteVerifiers implements Verifiers {
     );
   }
 
-  holds(account_id: string, callbackid: number): Promise<boolean> {
+  hasKey(account_id: string, callbackid: number): Promise<boolean> {
     return this.#database.read(
       () =>
         this.#statements.proven.get({ account_id, callbackid }) !== undefined &&

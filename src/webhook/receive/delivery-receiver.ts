@@ -7,7 +7,7 @@ import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { HttpRequest } from '../../http/server.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
-import { DeliveryMonitor } from './delivery-monitor.ts';
+import { SignatureMonitor } from './signature-monitor.ts';
 import { readDelivery, vendorOf, type Delivery } from './delivery.ts';
 import { parseForm } from './form.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -29,8 +29,8 @@ export interface DeliveryReceiverOptions {
   readonly onDelivery: (accountId: string) => void;
   /** Called when a verification code is on disk and can be tried. */
   readonly onCode: (accountId: string) => void;
-  /** Called when an account gets deliveries and none is signed with a stored key. */
-  readonly onSilence: (accountId: string) => void;
+  /** Called when an account gets several deliveries and none is signed with a stored key. */
+  readonly onWrongSignatures: (accountId: string) => void;
 }
 
 /** The most deliveries that may wait for a commit. */
@@ -40,21 +40,21 @@ export class DeliveryReceiver {
   readonly #options: DeliveryReceiverOptions;
   readonly #commits: GroupCommit;
   readonly #verifierCache: VerifierCache;
-  readonly #monitor: DeliveryMonitor;
-  #ailing = false;
+  readonly #monitor: SignatureMonitor;
+  #isRefusing = false;
 
   constructor(options: DeliveryReceiverOptions) {
     this.#options = options;
-    const { clock, mirror, verifiers, onSilence } = options;
+    const { clock, mirror, verifiers, onWrongSignatures } = options;
     this.#commits = new GroupCommit({ clock, capacity, commit: (list) => mirror.acceptDeliveries(list) });
     this.#verifierCache = new VerifierCache(clock, verifiers);
-    this.#monitor = new DeliveryMonitor(clock, onSilence);
+    this.#monitor = new SignatureMonitor(clock, onWrongSignatures);
   }
 
   /** Handles one POST. Never throws: our own failures are `unavailable`, so that the service sends it again. */
   async receive(accountId: string, request: HttpRequest): Promise<Outcome> {
     try {
-      const outcome = await this.#read(accountId, request);
+      const outcome = await this.#handle(accountId, request);
       if (outcome === 'accepted') this.#report(undefined);
       return outcome;
     } catch (error) {
@@ -65,22 +65,22 @@ export class DeliveryReceiver {
     }
   }
 
-  #read(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
+  #handle(accountId: string, request: HttpRequest): Promise<Outcome> | Outcome {
     const form = parseForm(request.body);
     if (!form) return 'malformed';
     const handshake = readHandshake({ query: [...request.query], form, body: request.body });
     if (handshake === 'malformed') return handshake;
-    if (handshake) return this.#keep(accountId, handshake);
+    if (handshake) return this.#storeCode(accountId, handshake);
     // Only verifications may be JSON: deliveries are forms.
     if (request.headers['content-type']?.includes('json')) return 'wrong_type';
     const delivery = readDelivery(form);
     if (delivery?.accountId !== accountId) return 'malformed';
     const signature = signatureIn(request.headersDistinct, this.#options.signatureHeader);
     if (signature === undefined) return 'unsigned';
-    return this.#prove(delivery, (verifiers) => isSigned(form, signature, verifiers));
+    return this.#acceptSigned(delivery, (verifiers) => isSigned(form, signature, verifiers));
   }
 
-  async #keep(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
+  async #storeCode(accountId: string, { verifier, callbackid, accountId: named }: Code): Promise<Outcome> {
     if (named !== undefined && named !== accountId) return 'malformed';
     switch (await this.#options.verifiers.offer(accountId, verifier, callbackid)) {
       case 'not_awaited':
@@ -95,7 +95,7 @@ export class DeliveryReceiver {
     }
   }
 
-  async #prove(
+  async #acceptSigned(
     delivery: Delivery,
     isSigned: (verifiers: Awaited<ReturnType<Verifiers['usable']>>) => boolean,
   ): Promise<Outcome> {
@@ -104,7 +104,7 @@ export class DeliveryReceiver {
       this.#monitor.wrong(accountId);
       return 'wrong_signature';
     }
-    this.#monitor.right(accountId);
+    this.#monitor.correct(accountId);
     const vendorid = vendorOf(delivery);
     await this.#commits.add({ ...delivery, vendorid, receivedAt: this.#options.clock.now() });
     if (vendorid === null) return 'ignored';
@@ -114,8 +114,8 @@ export class DeliveryReceiver {
 
   /** Logs once when deliveries begin to be refused and once when they are accepted again. */
   #report(problem: MirrorError | undefined): void {
-    if (this.#ailing === (problem !== undefined)) return;
-    this.#ailing = problem !== undefined;
+    if (this.#isRefusing === (problem !== undefined)) return;
+    this.#isRefusing = problem !== undefined;
     if (problem) this.#options.log.error({ code: problem.code }, `deliveries are refused: ${problem.message}`);
     else this.#options.log.info('deliveries are accepted again');
   }

@@ -1,6 +1,6 @@
 /** The public HTTP listener for the service's webhooks. Checks are ordered from cheap to expensive, and each refusal has its own status. */
 import { type HttpAnswer, type HttpLimits, type HttpRequest, HttpServer } from '../../http/server.ts';
-import { accountBehind, type PathTokens } from './account-of-path.ts';
+import { accountOfPath, type PathTokens } from './account-of-path.ts';
 import { answerTo, answerToProbe, challengeHeader, isProbe, proofHeader } from './installation-proof.ts';
 import { outcomeOfRefusal, statusOf, type Outcome } from './outcomes.ts';
 import { signatureIn } from './signature-header.ts';
@@ -37,7 +37,7 @@ export function createListener(options: ListenerOptions): HttpServer {
         method: 'POST',
         path: '/webhooks/:account/:token',
         admit: ({ path, headers }) =>
-          accountBehind(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
+          accountOfPath(path, tokens) === undefined && !isProbe(path, headers[challengeHeader]) ? 404 : undefined,
         accepts: ['application/x-www-form-urlencoded', 'application/json'],
         bodyLimit: largestBody,
         async handle(request) {

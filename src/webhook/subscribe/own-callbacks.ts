@@ -6,7 +6,7 @@ import type { CallbacksApi } from '../../api/callbacks.ts';
 import type { Secret } from '../../domain/log.ts';
 import type { Verifiers } from '../../store/secrets/verifiers.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import { addressPrefix, callbackAddress, holdsToken, withoutToken } from '../address.ts';
+import { addressPrefix, callbackAddress, containsToken, withoutToken } from '../address.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface OwnCallbacksOptions {
@@ -23,7 +23,7 @@ export class OwnCallbacks {
   readonly address: string;
   readonly #options: OwnCallbacksOptions;
   #listed = new Map<number, Callback>();
-  #remembered: Callback[] | undefined;
+  #recorded: Callback[] | undefined;
 
   constructor(options: OwnCallbacksOptions) {
     this.#options = options;
@@ -33,7 +33,7 @@ export class OwnCallbacks {
   /** Lists all callbacks at the service and keeps ours. */
   async refresh(signal: AbortSignal): Promise<void> {
     const { accountId, callbacks, mirror } = this.#options;
-    this.#remembered ??= await mirror.callbacks.knownCallbacks(accountId);
+    this.#recorded ??= await mirror.callbacks.knownCallbacks(accountId);
     const listed = await callbacks.list({}, { signal });
     this.#listed = new Map(
       listed.filter((callback) => this.#isOurs(callback)).map((callback) => [callback.callbackid, callback]),
@@ -45,14 +45,14 @@ export class OwnCallbacks {
     return [...this.#listed.values()];
   }
 
-  /** Our callbacks for an event with the current address: first those with a known key, then verified ones, then the oldest. */
-  async for(event: string): Promise<Callback[]> {
+  /** Our callbacks for an event with the current address: verified ones first, then those with a stored key, then the oldest. */
+  async forEvent(event: string): Promise<Callback[]> {
     const { accountId, verifiers } = this.#options;
     const ranked = await Promise.all(
       this.all()
         .filter((callback) => callback.event === event && this.leadsHere(callback))
         .map(async (callback) => {
-          const hasKey = await verifiers.holds(accountId, callback.callbackid);
+          const hasKey = await verifiers.hasKey(accountId, callback.callbackid);
           return { callback, rank: (callback.verified ? 0 : 2) + (hasKey ? 0 : 1) };
         }),
     );
@@ -62,7 +62,7 @@ export class OwnCallbacks {
 
   /** Our recorded callbacks that are no longer listed: deleted, or disabled. */
   vanished(): Callback[] {
-    return (this.#remembered ?? []).filter(({ callbackid }) => !this.#listed.has(callbackid));
+    return (this.#recorded ?? []).filter(({ callbackid }) => !this.#listed.has(callbackid));
   }
 
   leadsHere({ uri }: Callback): boolean {
@@ -70,34 +70,36 @@ export class OwnCallbacks {
   }
 
   /** Records a callback that the service has just returned, even if the next list does not show it. */
-  see(callback: Callback): void {
+  add(callback: Callback): void {
     const { callbackid, uri } = callback;
     this.#listed.set(callbackid, callback);
-    const others = this.#remembered?.filter((known) => known.callbackid !== callbackid) ?? [];
-    this.#remembered = [...others, { ...callback, uri: withoutToken(uri) }];
+    const others = this.#recorded?.filter((known) => known.callbackid !== callbackid) ?? [];
+    this.#recorded = [...others, { ...callback, uri: withoutToken(uri) }];
   }
 
   /** Removes a callback that no longer exists. Its key stays valid for a while, because deliveries may still be on their way. */
-  async lose(callbackid: number): Promise<void> {
+  async forget(callbackid: number): Promise<void> {
     this.#listed.delete(callbackid);
-    this.#remembered = this.#remembered?.filter((callback) => callback.callbackid !== callbackid);
+    this.#recorded = this.#recorded?.filter((callback) => callback.callbackid !== callbackid);
     await this.#options.verifiers.retire(this.#options.accountId, callbackid);
   }
 
   /** Saves our callbacks to the mirror, for its readers and for the next check. */
   async record(): Promise<void> {
     const ours = [...this.all(), ...this.vanished().map((callback) => ({ ...callback, verified: false }))];
-    this.#remembered = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));
-    await this.#options.mirror.callbacks.replaceCallbacks(this.#options.accountId, this.#remembered);
+    this.#recorded = ours.map((callback) => ({ ...callback, uri: withoutToken(callback.uri) }));
+    await this.#options.mirror.callbacks.replaceCallbacks(this.#options.accountId, this.#recorded);
   }
 
   #isOurs(callback: Callback): boolean {
     const { accountId, pathToken } = this.#options;
-    const remembered = this.#remembered?.some(({ callbackid }) => callbackid === callback.callbackid);
-    return holdsToken(callback.uri, accountId, pathToken) || (remembered === true && this.#isBelowUs(callback));
+    const isRecorded = this.#recorded?.some(({ callbackid }) => callbackid === callback.callbackid);
+    return (
+      containsToken(callback.uri, accountId, pathToken) || (isRecorded === true && this.#isBelowPublicUrl(callback))
+    );
   }
 
-  #isBelowUs({ uri }: Callback): boolean {
+  #isBelowPublicUrl({ uri }: Callback): boolean {
     const { publicUrl, accountId } = this.#options;
     return uri.startsWith(addressPrefix(publicUrl, accountId));
   }

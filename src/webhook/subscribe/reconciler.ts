@@ -4,13 +4,13 @@ import { isAboutVendors } from '../../domain/events.ts';
 import type { Log } from '../../domain/log.ts';
 import type { Callback } from '../../domain/vendor.ts';
 import { OwnCallbacks, type OwnCallbacksOptions } from './own-callbacks.ts';
-import type { Prover } from './verification.ts';
+import type { Verification } from './verification.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   /** Events or nouns to subscribe to. */
   readonly events: readonly string[];
-  readonly prover: Prover;
+  readonly verification: Verification;
   readonly signal: AbortSignal;
   /** Requests new codes even for verified callbacks. */
   readonly renew: boolean;
@@ -20,7 +20,7 @@ export interface CallbackReconcilerOptions extends OwnCallbacksOptions {
   /** Called when a callback for vendors has just been verified: earlier changes were not delivered to anyone. */
   readonly onVerified: (accountId: string) => void;
   /** Called when the callbacks for vendors were processed, verified or not. */
-  readonly onVendorsCovered: () => void;
+  readonly onVendorsChecked: () => void;
 }
 
 const verbs = ['create', 'update', 'delete'];
@@ -48,7 +48,7 @@ class CallbackReconciler {
   /** Errors of events that could not be registered. */
   readonly #refusals = new Map<string, MirrorError>();
   /** Callbacks that were verified in this check. */
-  #anew = 0;
+  #newlyVerified = 0;
 
   constructor(options: CallbackReconcilerOptions) {
     this.#options = options;
@@ -56,12 +56,12 @@ class CallbackReconciler {
   }
 
   async run(): Promise<boolean> {
-    const { events, onVendorsCovered, signal } = this.#options;
+    const { events, onVendorsChecked, signal } = this.#options;
     await this.#ownCallbacks.refresh(signal);
     try {
-      const verified = await this.#coverAll(events.filter(isAboutVendors));
-      onVendorsCovered();
-      const others = await this.#coverAll(events.filter((event) => !isAboutVendors(event)));
+      const verified = await this.#ensureAll(events.filter(isAboutVendors));
+      onVendorsChecked();
+      const others = await this.#ensureAll(events.filter((event) => !isAboutVendors(event)));
       await this.#recordRefusals();
       const [refusal] = this.#refusals.values();
       if (refusal) throw refusal;
@@ -73,16 +73,17 @@ class CallbackReconciler {
   }
 
   /** Processes each of the events, even where the service refuses one. @returns whether all are verified. */
-  async #coverAll(events: readonly string[]): Promise<boolean> {
+  async #ensureAll(events: readonly string[]): Promise<boolean> {
     const { accountId, log, onVerified, signal } = this.#options;
     let verified = true;
     for (const event of events) {
-      const before = this.#anew;
+      const before = this.#newlyVerified;
       try {
-        const covered = await this.#cover(event);
-        verified &&= covered;
-        if (this.#anew > before) log.info({ account: accountId, event }, `the callback for ${event} is verified`);
-        else if (!covered) log.info({ account: accountId, event }, `the callback for ${event} is not verified yet`);
+        const isVerified = await this.#ensure(event);
+        verified &&= isVerified;
+        if (this.#newlyVerified > before)
+          log.info({ account: accountId, event }, `the callback for ${event} is verified`);
+        else if (!isVerified) log.info({ account: accountId, event }, `the callback for ${event} is not verified yet`);
       } catch (caught) {
         const error = asMirrorError(caught);
         if (signal.aborted) throw error;
@@ -93,7 +94,7 @@ class CallbackReconciler {
           throw error;
         }
       } finally {
-        if (this.#anew > before && isAboutVendors(event)) {
+        if (this.#newlyVerified > before && isAboutVendors(event)) {
           // Saved at once, so that neither readers of the mirror nor the next sweep wait for the other events.
           await this.#ownCallbacks.record();
           onVerified(accountId);
@@ -115,7 +116,7 @@ class CallbackReconciler {
   }
 
   /** Makes sure that an event has a verified callback: one for the event, or, where the service refuses the noun, one for each verb. */
-  async #cover(event: string): Promise<boolean> {
+  async #ensure(event: string): Promise<boolean> {
     const byVerb = event.includes('.') ? [] : verbs.map((verb) => `${event}.${verb}`);
     const ours = new Set(this.#ownCallbacks.all().map((callback) => callback.event));
     const refusedBefore = !ours.has(event) && byVerb.some((name) => ours.has(name));
@@ -123,60 +124,61 @@ class CallbackReconciler {
     if (typeof refusal === 'boolean') return refusal;
     if (refusal && byVerb.length === 0) throw refusal;
     let verified = true;
-    for (const name of byVerb) verified = (await this.#cover(name)) && verified;
+    for (const name of byVerb) verified = (await this.#ensure(name)) && verified;
     return verified;
   }
 
   /** Finds, revives or registers the callback of an event. @returns whether it is verified, or the service's refusal. */
   async #subscribe(event: string): Promise<boolean | MirrorError> {
-    const [listed] = await this.#ownCallbacks.for(event);
-    if (listed) return this.#settle(listed);
+    const [listed] = await this.#ownCallbacks.forEvent(event);
+    if (listed) return this.#verify(listed);
     const revived = await this.#revive(event);
-    if (revived) return this.#prove(revived);
+    if (revived) return this.#awaitCode(revived);
     return this.#register(event);
   }
 
   /** Verifies a listed callback where needed. */
-  async #settle(callback: Callback): Promise<boolean> {
-    const { accountId, prover, renew, signal, verifiers } = this.#options;
+  async #verify(callback: Callback): Promise<boolean> {
+    const { accountId, verification, renew, signal, verifiers } = this.#options;
     const { callbackid, event } = callback;
-    const right = callback.verified && (await verifiers.holds(accountId, callbackid));
-    if (right && !(renew && prover.mayResend(callbackid))) {
+    const right = callback.verified && (await verifiers.hasKey(accountId, callbackid));
+    if (right && !(renew && verification.mayResend(callbackid))) {
       await verifiers.expectNone(accountId, event);
       this.#kept.add(callbackid);
       return true;
     }
-    if (!right && (await prover.tryCodes(callback, this.#ownCallbacks, signal))) return this.#keep(callbackid);
-    if (prover.wrongCodes(callbackid) >= mostWrongCodes) {
+    if (!right && (await verification.tryCodes(callback, this.#ownCallbacks, signal)))
+      return this.#keepVerified(callbackid);
+    if (verification.wrongCodes(callbackid) >= mostWrongCodes) {
       const replaced = await this.#register(event, callback);
       if (typeof replaced === 'boolean') return replaced;
       throw replaced;
     }
-    if (!prover.mayResend(callbackid)) return false;
-    this.#ownCallbacks.see(await prover.resend(callback, signal));
-    return this.#prove(callback);
+    if (!verification.mayResend(callbackid)) return false;
+    this.#ownCallbacks.add(await verification.resend(callback, signal));
+    return this.#awaitCode(callback);
   }
 
   /** A callback that is no longer listed may be disabled; requesting a new code enables it again. */
   async #revive(event: string): Promise<Callback | undefined> {
     const vanished = this.#ownCallbacks.vanished().find((callback) => callback.event === event);
     if (!vanished) return undefined;
-    const { prover, signal } = this.#options;
+    const { verification, signal } = this.#options;
     try {
-      const callback = await prover.resend(vanished, signal);
-      this.#ownCallbacks.see(callback);
+      const callback = await verification.resend(vanished, signal);
+      this.#ownCallbacks.add(callback);
       return this.#ownCallbacks.leadsHere(callback) ? callback : undefined;
     } catch (error) {
       signal.throwIfAborted();
       const { code, retry } = asMirrorError(error);
       if (retry || code === 'unauthenticated') throw error;
-      await this.#ownCallbacks.lose(vanished.callbackid);
+      await this.#ownCallbacks.forget(vanished.callbackid);
       return undefined;
     }
   }
 
   async #register(event: string, instead?: Callback): Promise<boolean | MirrorError> {
-    const { accountId, callbacks, prover, signal, verifiers } = this.#options;
+    const { accountId, callbacks, verification, signal, verifiers } = this.#options;
     if (!(await verifiers.mayRegister(accountId, event)))
       throw new MirrorError('rate_limited', `${event} was registered several times today; the next try is tomorrow.`);
     if (instead) await this.#remove(instead);
@@ -190,36 +192,36 @@ class CallbackReconciler {
       return this.#registeredAfterAll(event, asMirrorError(error));
     }
     await verifiers.expect(accountId, event, callback.callbackid);
-    prover.asked(callback.callbackid);
-    this.#ownCallbacks.see(callback);
-    return this.#prove(callback);
+    verification.noteRequest(callback.callbackid);
+    this.#ownCallbacks.add(callback);
+    return this.#awaitCode(callback);
   }
 
   /** The callback may exist already, or have been registered although the answer was lost: the list shows it. */
   async #registeredAfterAll(event: string, failure: MirrorError): Promise<boolean | MirrorError> {
     const { accountId, signal, verifiers } = this.#options;
     await this.#ownCallbacks.refresh(signal);
-    const [listed] = await this.#ownCallbacks.for(event);
-    if (listed) return this.#settle(listed);
+    const [listed] = await this.#ownCallbacks.forEvent(event);
+    if (listed) return this.#verify(listed);
     await verifiers.expectNone(accountId, event);
     if (failure.code !== 'rejected') throw failure;
     return failure;
   }
 
-  async #prove(callback: Callback): Promise<boolean> {
-    const verified = await this.#options.prover.await(callback, this.#ownCallbacks, this.#options.signal);
-    return verified && this.#keep(callback.callbackid);
+  async #awaitCode(callback: Callback): Promise<boolean> {
+    const verified = await this.#options.verification.awaitCode(callback, this.#ownCallbacks, this.#options.signal);
+    return verified && this.#keepVerified(callback.callbackid);
   }
 
-  #keep(callbackid: number): true {
+  #keepVerified(callbackid: number): true {
     this.#kept.add(callbackid);
-    this.#anew += 1;
+    this.#newlyVerified += 1;
     return true;
   }
 
   /** Removes duplicates, callbacks with earlier addresses, and records of vanished ones. */
   async #removeOthers(): Promise<void> {
-    for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.lose(callbackid);
+    for (const { callbackid } of this.#ownCallbacks.vanished()) await this.#ownCallbacks.forget(callbackid);
     for (const callback of this.#ownCallbacks.all())
       if (!this.#kept.has(callback.callbackid)) await this.#remove(callback);
   }
@@ -231,6 +233,6 @@ class CallbackReconciler {
     } catch (error) {
       if (asMirrorError(error).code !== 'not_found') throw error;
     }
-    await this.#ownCallbacks.lose(callbackid);
+    await this.#ownCallbacks.forget(callbackid);
   }
 }

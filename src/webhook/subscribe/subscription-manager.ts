@@ -12,7 +12,7 @@ import { SingleFlight } from '../../domain/async/single-flight.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { OwnCallbacks } from './own-callbacks.ts';
 import { reconcileCallbacks } from './reconciler.ts';
-import { Prover } from './verification.ts';
+import { Verification } from './verification.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface SubscriptionManagerOptions {
@@ -36,25 +36,25 @@ export interface SubscriptionManagerOptions {
 export type Subscription = 'verified' | 'unverified' | 'idle';
 
 /** Time between two renewals of a silent callback: at first and at most, doubled each time, in milliseconds. */
-const firstRest = 900_000;
-const longestRest = 86_400_000;
+const firstPause = 900_000;
+const longestPause = 86_400_000;
 
 export class SubscriptionManager implements Service {
   readonly name: string;
   readonly #options: SubscriptionManagerOptions;
   readonly #arrivals = new ArrivalSignal();
-  readonly #prover: Prover;
+  readonly #verification: Verification;
   readonly #stopping = new AbortController();
   readonly #checks = new SingleFlight<Subscription>();
   /** Resolves when the current check has processed the callbacks for vendors. */
-  #covering: Promise<void> = Promise.resolve();
-  #renewed: { readonly at: number; readonly rest: number } | undefined;
-  #isOver = false;
+  #checkingVendors: Promise<void> = Promise.resolve();
+  #renewed: { readonly at: number; readonly pause: number } | undefined;
+  #isEnded = false;
 
   constructor(options: SubscriptionManagerOptions) {
     this.name = `the webhooks of ${options.accountId}`;
     this.#options = options;
-    this.#prover = new Prover({ ...options, arrivals: this.#arrivals });
+    this.#verification = new Verification({ ...options, arrivals: this.#arrivals });
   }
 
   /** Starts the first check without waiting for it. */
@@ -81,7 +81,7 @@ export class SubscriptionManager implements Service {
   /** Like `check`, but waits only until the callbacks for vendors are processed. */
   async checkVendors(): Promise<void> {
     void this.#begin(false);
-    await this.#covering;
+    await this.#checkingVendors;
   }
 
   /**
@@ -91,9 +91,9 @@ export class SubscriptionManager implements Service {
   async resendIfSilent(): Promise<Subscription> {
     await this.#checks.idle();
     const now = this.#options.clock.monotonic();
-    const { at, rest } = this.#renewed ?? { at: -Infinity, rest: firstRest };
-    if (now - at < rest) return this.check();
-    this.#renewed = { at: now, rest: now - at > longestRest ? firstRest : Math.min(longestRest, rest * 2) };
+    const { at, pause } = this.#renewed ?? { at: -Infinity, pause: firstPause };
+    if (now - at < pause) return this.check();
+    this.#renewed = { at: now, pause: now - at > longestPause ? firstPause : Math.min(longestPause, pause * 2) };
     return this.#begin(true);
   }
 
@@ -106,7 +106,7 @@ export class SubscriptionManager implements Service {
   /** Deletes what this installation registered; nothing is registered any more after it. @returns how many callbacks. @throws MirrorError of the service. */
   async unregister(): Promise<number> {
     const { accountId, callbacks, publicUrl, verifiers } = this.#options;
-    this.#isOver = true;
+    this.#isEnded = true;
     await this.#checks.idle();
     const { signal } = this.#stopping;
     const ownCallbacks = new OwnCallbacks({
@@ -119,7 +119,7 @@ export class SubscriptionManager implements Service {
     try {
       for (const { callbackid } of ours) {
         await callbacks.remove(callbackid, { signal });
-        await ownCallbacks.lose(callbackid);
+        await ownCallbacks.forget(callbackid);
       }
     } finally {
       await ownCallbacks.record();
@@ -129,34 +129,35 @@ export class SubscriptionManager implements Service {
 
   #begin(renew: boolean): Promise<Subscription> {
     const { publicUrl } = this.#options;
-    if (publicUrl === null || this.#isOver) return Promise.resolve('idle');
+    if (publicUrl === null || this.#isEnded) return Promise.resolve('idle');
     return this.#checks.run(() => this.#check(renew, publicUrl));
   }
 
   async #check(renew: boolean, publicUrl: string): Promise<Subscription> {
     for (let isRenewed = renew; ; isRenewed = false) {
-      const { subscription, missed } = await this.#look(isRenewed, publicUrl);
+      const { subscription, missed } = await this.#checkOnce(isRenewed, publicUrl);
       if (!missed) return subscription;
     }
   }
 
   /** One check. `missed`: a code arrived meanwhile that the check did not see. */
-  async #look(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
+  async #checkOnce(renew: boolean, publicUrl: string): Promise<{ subscription: Subscription; missed: boolean }> {
     const { accountId, log, verifiers } = this.#options;
     const { signal } = this.#stopping;
-    const prover = this.#prover;
-    let onVendorsCovered = (): void => undefined;
-    this.#covering = new Promise((resolve) => (onVendorsCovered = resolve));
-    prover.seenArrivals = this.#arrivals.count;
+    const verification = this.#verification;
+    let onVendorsChecked = (): void => undefined;
+    this.#checkingVendors = new Promise((resolve) => (onVendorsChecked = resolve));
+    verification.seenArrivals = this.#arrivals.count;
     try {
       const pathToken = await verifiers.pathToken(accountId);
       const { withPermit } = this.#options;
       const verified = await withPermit(
-        () => reconcileCallbacks({ ...this.#options, publicUrl, pathToken, prover, signal, renew, onVendorsCovered }),
+        () =>
+          reconcileCallbacks({ ...this.#options, publicUrl, pathToken, verification, signal, renew, onVendorsChecked }),
         signal,
       );
-      if (!verified) log.warn({ account: accountId }, unheard(publicUrl));
-      const missed = this.#arrivals.count > prover.seenArrivals;
+      if (!verified) log.warn({ account: accountId }, notVerifiedMessage(publicUrl));
+      const missed = this.#arrivals.count > verification.seenArrivals;
       return { subscription: verified ? 'verified' : 'unverified', missed };
     } catch (error) {
       const { code, message, hint } = asMirrorError(error);
@@ -164,10 +165,10 @@ export class SubscriptionManager implements Service {
         log.warn({ account: accountId, code }, `the callback could not be checked: ${message} ${hint}`);
       return { subscription: 'unverified', missed: false };
     } finally {
-      onVendorsCovered();
+      onVendorsChecked();
     }
   }
 }
 
-const unheard = (publicUrl: string): string =>
+const notVerifiedMessage = (publicUrl: string): string =>
   `the callback waits for its verification code; if none comes, the service cannot reach ${publicUrl}: check listener.publicUrl`;

@@ -10,7 +10,7 @@ import type { Callback } from '../../domain/vendor.ts';
 import type { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import type { OwnCallbacks } from './own-callbacks.ts';
 
-export interface ProverOptions {
+export interface VerificationOptions {
   readonly accountId: string;
   readonly callbacks: CallbacksApi;
   readonly verifiers: Verifiers;
@@ -24,8 +24,8 @@ const codeWait = 30_000;
 /** A new code invalidates the previous one, so that gets this much time first, in milliseconds. */
 const resendAfter = 600_000;
 
-export class Prover {
-  readonly #options: ProverOptions;
+export class Verification {
+  readonly #options: VerificationOptions;
   /** When a code was last requested, by callback: monotonic milliseconds. */
   readonly #requested = new Map<number, number>();
   /** Wrong codes that were tried for a callback since it was last verified. */
@@ -33,7 +33,7 @@ export class Prover {
   /** The number of arrivals when codes were last looked up. */
   seenArrivals = 0;
 
-  constructor(options: ProverOptions) {
+  constructor(options: VerificationOptions) {
     this.#options = options;
   }
 
@@ -43,25 +43,25 @@ export class Prover {
   }
 
   /** Notes that a code for this callback is on its way. */
-  asked(callbackid: number): void {
+  noteRequest(callbackid: number): void {
     this.#requested.set(callbackid, this.#options.clock.monotonic());
   }
 
   mayResend(callbackid: number): boolean {
-    const asked = this.#requested.get(callbackid);
-    return asked === undefined || this.#options.clock.monotonic() - asked >= resendAfter;
+    const requestedAt = this.#requested.get(callbackid);
+    return requestedAt === undefined || this.#options.clock.monotonic() - requestedAt >= resendAfter;
   }
 
   /** Requests a new code. Until it is verified, the service delivers nothing. */
   async resend({ callbackid, event }: Callback, signal: AbortSignal): Promise<Callback> {
     const { accountId, callbacks, verifiers } = this.#options;
     await verifiers.expect(accountId, event, callbackid);
-    this.asked(callbackid);
+    this.noteRequest(callbackid);
     return callbacks.resend(callbackid, { signal });
   }
 
   /** Waits for the requested code and tries it. @returns whether the callback is verified; false after `codeWait`. */
-  async await(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
+  async awaitCode(callback: Callback, ownCallbacks: OwnCallbacks, signal: AbortSignal): Promise<boolean> {
     const { arrivals, clock } = this.#options;
     const deadline = clock.monotonic() + codeWait;
     for (;;) {

@@ -36,7 +36,7 @@ export async function job(params: ListenerParams): Promise<JobResult> {
     signatureHeader: 'auto',
     onDelivery: params.worker ? () => worker.wake() : nothing,
     onCode: nothing,
-    onSilence: nothing,
+    onWrongSignatures: nothing,
     observe: nothing,
   });
   await listener.start();

@@ -7,7 +7,7 @@ import type { HttpRequest } from '../../../src/http/server.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { Post } from '../../../src/sandbox/delivery/delivery-sender.ts';
 import { sign } from '../../../src/sandbox/delivery/sign.ts';
-import { accountBehind } from '../../../src/webhook/receive/account-of-path.ts';
+import { accountOfPath } from '../../../src/webhook/receive/account-of-path.ts';
 import { statusOf, type Outcome } from '../../../src/webhook/receive/outcomes.ts';
 import type { Daemon } from '../machine/process.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -115,7 +115,7 @@ export class DeliveryOracle {
     const { trace, timeline } = this.#options;
     if (daemon.clock.paused > 0) await sleep(timeline.clock, daemon.clock.paused);
     const path = new URL(uri).pathname;
-    const account = accountBehind(path, daemon.tokens);
+    const account = accountOfPath(path, daemon.tokens);
     if (account === undefined) return 'unknown_path';
     const begun = timeline.now;
     const outcome = await daemon.receiver.receive(account, requestOf(path, headers, body));

@@ -255,14 +255,14 @@ export const plantedFaults: readonly SimulatedFault[] = [
     seed: 6,
     replacements: [
       replacing('webhook/subscribe/reconciler.ts', 'reconcileCallbacks', (reconcileCallbacks) => async (options) => {
-        const { accountId, mirror, verifiers, renew, onVendorsCovered } = options;
+        const { accountId, mirror, verifiers, renew, onVendorsChecked } = options;
         const known = await mirror.callbacks.knownCallbacks(accountId);
         for (const { callbackid } of known) {
           const codes = await verifiers.candidates(accountId, callbackid);
           if (renew || codes.length > 0) return reconcileCallbacks(options);
         }
         if (known.length === 0) return reconcileCallbacks(options);
-        onVendorsCovered();
+        onVendorsChecked();
         return true;
       }),
     ],
@@ -417,7 +417,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: "everybody's callback is ours",
     promise: 'P9',
     seed: 1,
-    replacements: [replacing('webhook/address.ts', 'holdsToken', () => () => true)],
+    replacements: [replacing('webhook/address.ts', 'containsToken', () => () => true)],
   },
   {
     name: 'no rate is kept',

@@ -71,7 +71,7 @@ export async function openListener(options: ListenerOptions): Promise<ListenerTe
       told.codes += 1;
       options.onCode?.();
     },
-    onSilence: () => (told.silences += 1),
+    onWrongSignatures: () => (told.silences += 1),
     observe: (outcome) => outcomes.push(outcome),
   });
   await listener.start();

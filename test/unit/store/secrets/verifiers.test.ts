@@ -89,7 +89,7 @@ describe('D2 codes', () => {
     const { verifiers, offer, usable } = await safe();
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('code', 7);
-    expect([await usable(), await verifiers.holds('a', 7)]).toEqual([[], false]);
+    expect([await usable(), await verifiers.hasKey('a', 7)]).toEqual([[], false]);
   });
 });
 
@@ -99,7 +99,7 @@ describe('keys', () => {
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('first', 7);
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('first'));
-    expect([await usable(), await candidates(7), await verifiers.holds('a', 7)]).toEqual([['first'], [], true]);
+    expect([await usable(), await candidates(7), await verifiers.hasKey('a', 7)]).toEqual([['first'], [], true]);
     await verifiers.expect('a', 'bill_vendor', 7);
     await offer('second', 7);
     await offer('wrong', 7);
@@ -119,7 +119,7 @@ describe('keys', () => {
     expect([await candidates(7), await usable()]).toEqual([[], ['seven']]);
     await offer('seven', 7);
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
-    expect([await candidates(7), await usable(), await verifiers.holds('a', 7)]).toEqual([[], ['seven'], true]);
+    expect([await candidates(7), await usable(), await verifiers.hasKey('a', 7)]).toEqual([[], ['seven'], true]);
   });
 
   it('K10 of a callback that is no more are tried for the one in its place', async () => {
@@ -144,7 +144,7 @@ describe('keys', () => {
     await verifiers.prove('a', 'bill_vendor', 7, new Secret('seven'));
     await verifiers.expect('a', 'bill_vendor', 7);
     await verifiers.retire('a', 7);
-    expect([await usable(), await verifiers.holds('a', 7), await offer('code', 7)]).toEqual([
+    expect([await usable(), await verifiers.hasKey('a', 7), await offer('code', 7)]).toEqual([
       ['seven'],
       false,
       'not_awaited',

@@ -2,7 +2,7 @@
 import crypto from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/domain/log.ts';
-import { accountBehind } from '../../../../src/webhook/receive/account-of-path.ts';
+import { accountOfPath } from '../../../../src/webhook/receive/account-of-path.ts';
 import { replaceBuiltin } from '../../../support/source/builtin.ts';
 
 /** How many bytes were compared, each time. */
@@ -28,11 +28,11 @@ it.each([
   ['a segment too many', `/webhooks/6BApk/${token}/`],
   ['another place', `/elsewhere/6BApk/${token}`],
 ])('H14 a path with %s leads nowhere, and takes as much work to compare as the right one', (_, path) => {
-  expect(accountBehind(path, tokens)).toBeUndefined();
+  expect(accountOfPath(path, tokens)).toBeUndefined();
   expect(compared).toEqual([32]);
 });
 
 it('H14 the right path leads to its account, and is compared once', () => {
-  expect(accountBehind(`/webhooks/6BApk/${token}`, tokens)).toBe('6BApk');
+  expect(accountOfPath(`/webhooks/6BApk/${token}`, tokens)).toBe('6BApk');
   expect(compared).toEqual([32]);
 });

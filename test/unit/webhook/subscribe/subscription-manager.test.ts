@@ -124,7 +124,7 @@ describe('codes', () => {
     const check = place.subscriptions.check();
     await place.pass(30_000);
     expect(await check).toBe('unverified');
-    expect([await place.secrets.verifiers.holds(account, 2001), place.verified]).toEqual([false, []]);
+    expect([await place.secrets.verifiers.hasKey(account, 2001), place.verified]).toEqual([false, []]);
   });
 
   it('D3 after many wrong codes the callback is replaced: the service may have locked it', async () => {

@@ -4,19 +4,19 @@ import type { Clock } from '../../domain/clock.ts';
 const window = 3_600_000;
 const tooMany = 5;
 
-export class DeliveryMonitor {
+export class SignatureMonitor {
   readonly #clock: Clock;
-  readonly #onSilence: (accountId: string) => void;
+  readonly #onWrongSignatures: (accountId: string) => void;
   /** Times of wrong signatures since the last correct one, by account; at most `tooMany` within the window. */
   readonly #wrong = new Map<string, number[]>();
 
-  /** `onSilence` is called at most once an hour for each account. */
-  constructor(clock: Clock, onSilence: (accountId: string) => void) {
+  /** `onWrongSignatures` is called at most once an hour for each account. */
+  constructor(clock: Clock, onWrongSignatures: (accountId: string) => void) {
     this.#clock = clock;
-    this.#onSilence = onSilence;
+    this.#onWrongSignatures = onWrongSignatures;
   }
 
-  right(accountId: string): void {
+  correct(accountId: string): void {
     this.#wrong.delete(accountId);
   }
 
@@ -27,6 +27,6 @@ export class DeliveryMonitor {
     // No more are kept until the first of them is an hour old, so that the next report is due then.
     if (recent.length >= tooMany) return;
     recent.push(now);
-    if (recent.length === tooMany) this.#onSilence(accountId);
+    if (recent.length === tooMany) this.#onWrongSignatures(accountId);
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DeliveryMonitor } from '../../../../src/webhook/receive/delivery-monitor.ts';
+import { SignatureMonitor } from '../../../../src/webhook/receive/signature-monitor.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
 function ear() {
   const clock = virtualClock();
   const told: string[] = [];
-  const monitor = new DeliveryMonitor(clock, (accountId) => told.push(accountId));
+  const monitor = new SignatureMonitor(clock, (accountId) => told.push(accountId));
   const wrong = (times: number, account = 'a') => {
     for (let count = 0; count < times; count += 1) monitor.wrong(account);
   };
@@ -27,7 +27,7 @@ describe('E9 an account that hears nothing genuine', () => {
   it('is none where a right one came in between', () => {
     const { told, wrong, monitor } = ear();
     wrong(4);
-    monitor.right('a');
+    monitor.correct('a');
     wrong(4);
     expect(told).toEqual([]);
   });
