@@ -13,14 +13,14 @@ export interface AccountRunnerOptions extends AccountSupervisorOptions {
   readonly random: Random;
   /** When the runs of all accounts are due. */
   readonly slots: Readonly<Record<ScheduleKind, Slots>>;
-  /** Whether it is the only account: others begin later, each by a share of its own. */
+  /** Whether it is the only account: with several, each has its own offset from the schedule. */
   readonly isAlone: boolean;
   /** Wall time of its last run in an earlier process; undefined if it never ran, or is to run at once. */
   readonly lastRun: number | undefined;
 }
 
-/** How long the service may take to delete the callbacks of an account that is removed, in milliseconds. */
-const removalWait = 15_000;
+/** How long to wait for the service to delete the callbacks of a removed account, in milliseconds. */
+const deletionTimeout = 15_000;
 
 export class AccountRunner {
   readonly supervisor: AccountSupervisor;
@@ -45,14 +45,14 @@ export class AccountRunner {
   }
 
   /**
-   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `removalWait`.
+   * Ends for good: stops all requests, and deletes the callbacks of this installation if the service does that within `deletionTimeout`.
    * @returns how many callbacks were deleted
    */
   async retire(stopping: AbortSignal): Promise<number> {
     const { account, clock, log } = this.#options;
     await stopAll([this.reconcile, this.pull]);
-    const enough = new AbortController();
-    const late = sleptThrough(clock, removalWait, AbortSignal.any([enough.signal, stopping])).then(() => 0);
+    const timeout = new AbortController();
+    const late = sleptThrough(clock, deletionTimeout, AbortSignal.any([timeout.signal, stopping])).then(() => 0);
     const deleted = this.supervisor.subscriptions.unregister().catch((error: unknown) => {
       log.warn(
         { account: account.accountId, err: asMirrorError(error) },
@@ -61,7 +61,7 @@ export class AccountRunner {
       return 0;
     });
     const count = await Promise.race([late, deleted]);
-    enough.abort(new Error('The callbacks are deleted.'));
+    timeout.abort(new Error('The callbacks are deleted.'));
     await stopAll(AccountRunner.services([this]));
     return count;
   }

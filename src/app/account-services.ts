@@ -28,7 +28,7 @@ export interface AccountServicesOptions {
   readonly onAccount?: (accountId: string) => void;
 }
 
-/** Sweeps, of different accounts, that work at once. */
+/** How many accounts are swept at once. */
 const sweepsAtOnce = 4;
 
 export class AccountServices implements Service {
@@ -36,7 +36,7 @@ export class AccountServices implements Service {
   readonly #options: AccountServicesOptions;
   readonly #permits: SweepPermits;
   readonly #slots: Readonly<Record<ScheduleKind, Slots>>;
-  /** Of every account that is served, those that are paused included. */
+  /** By account, including paused ones. */
   readonly #runners = new Map<string, AccountRunner>();
   readonly #supervisors = new Map<string, AccountSupervisor>();
   readonly #tokens: Map<string, Secret>;
@@ -66,7 +66,7 @@ export class AccountServices implements Service {
     return services;
   }
 
-  /** Of every account that is served, those that are paused included. */
+  /** By account, including paused ones. */
   get supervisors(): ReadonlyMap<string, AccountSupervisor> {
     return this.#supervisors;
   }
@@ -80,7 +80,7 @@ export class AccountServices implements Service {
     return [...this.#supervisors.keys()].filter((id) => !this.#settings.paused.has(id));
   }
 
-  /** What receives deliveries, and the paths to which they are sent. What comes for an account that is paused is kept. */
+  /** What the listener needs. Deliveries for a paused account are stored, and handled when it is resumed. */
   get receiving(): DeliveryReceiverOptions & { readonly tokens: PathTokens } {
     const { installation, clock, log } = this.#options;
     const { settings, mirror, secrets } = installation;
@@ -120,26 +120,26 @@ export class AccountServices implements Service {
     for (const id of this.activeIds) void this.active(id)?.subscriptions.check();
   }
 
-  /** Time passed unnoticed: reconciles all accounts but those that are paused, which are read when they are resumed. */
-  lost(why: string): void {
-    for (const id of this.activeIds) this.active(id)?.lost(why);
+  /** Reconciles all accounts but paused ones, which are swept when they are resumed. `why` is a sentence. */
+  reconcileAll(why: string): void {
+    for (const id of this.activeIds) this.active(id)?.reconcileBecause(why);
   }
 
   /**
    * Serves the accounts of these settings from now on, with their connections: added accounts are registered and swept, and the callbacks of
-   * removed ones are deleted. @throws MirrorError of the files; the next call does what was left undone.
+   * removed ones are deleted. @throws MirrorError of the files; the next call completes what was left undone.
    */
-  change(settings: Settings): Promise<void> {
-    return this.#inOrder(() => settings);
+  applySettings(settings: Settings): Promise<void> {
+    return this.#afterOthers(() => settings);
   }
 
   /** The same for the accounts that commands added, removed, paused or resumed in the mirror. */
-  take(kept: KeptAccounts): Promise<void> {
-    return this.#inOrder(() => withKept(this.#settings, kept));
+  applyKept(kept: KeptAccounts): Promise<void> {
+    return this.#afterOthers(() => withKept(this.#settings, kept));
   }
 
-  /** Begins when all earlier changes have ended, with the settings that are in force then. */
-  #inOrder(settings: () => Settings): Promise<void> {
+  /** Applies one change at a time, each to the settings that are in force when the earlier ones have ended. */
+  #afterOthers(settings: () => Settings): Promise<void> {
     const changed = this.#changes.then(() => this.#change(settings()));
     this.#changes = changed.catch(() => undefined);
     return changed;
@@ -153,14 +153,14 @@ export class AccountServices implements Service {
     await Promise.all(gone.map((id) => this.#remove(id)));
     if (this.#stopping.signal.aborted) return;
     if (!isSameAccess(settings, this.#settings)) await installation.serve(settings);
-    if (gone.length > 0) await nameAbandonedCallbacks(mirror, log, gone);
+    if (gone.length > 0) await logAbandonedCallbacks(mirror, log, gone);
     const added = settings.accounts.filter((id) => !this.#runners.has(id));
     const tokens = added.length === 0 ? [] : await secrets.verifiers.pathTokens(added);
     for (const [id, token] of tokens) this.#tokens.set(id, token);
     const before = this.#settings.paused;
     this.#settings = settings;
     for (const id of [...this.#runners.keys()])
-      if (before.has(id) !== settings.paused.has(id)) await this.#turn(id, settings.paused.has(id));
+      if (before.has(id) !== settings.paused.has(id)) await this.#pauseOrResume(id, settings.paused.has(id));
     for (const id of added) {
       log.info({ account: id }, `the account ${id} is served from now on`);
       this.#options.onAccount?.(id);
@@ -168,7 +168,7 @@ export class AccountServices implements Service {
     }
   }
 
-  async #turn(id: string, isPaused: boolean): Promise<void> {
+  async #pauseOrResume(id: string, isPaused: boolean): Promise<void> {
     const runner = this.#runners.get(id);
     await stopAll(AccountRunner.services(runner ? [runner] : []));
     this.#options.log.info({ account: id }, `the account ${id} is ${isPaused ? 'paused' : 'resumed'}`);
@@ -207,7 +207,7 @@ export class AccountServices implements Service {
   }
 }
 
-/** Whether an open installation would take the same of both. Tokens are not compared: settings that were read again always differ. */
+/** Whether both have the same accounts and connections. Connections are compared as objects: settings that were read again always differ. */
 function isSameAccess(one: Settings, other: Settings): boolean {
   const accountsOf = ({ accounts, namedAccounts, connectionOf }: Settings): unknown => [
     accounts,
@@ -218,7 +218,7 @@ function isSameAccess(one: Settings, other: Settings): boolean {
 }
 
 /** Logs which of our callbacks are still registered for accounts that are no longer served: those `gone` just now, or all. */
-export async function nameAbandonedCallbacks(
+export async function logAbandonedCallbacks(
   { callbacks }: Pick<Store, 'callbacks'>,
   log: Log,
   gone?: readonly string[],

@@ -1,4 +1,4 @@
-/** Everything that goes on for one account while the daemon runs: its webhooks, its queue, its runs, and the watch over them. */
+/** What runs for one account: its subscription, its queue, its runs, and the check whether deliveries still arrive. */
 import { sleep, type Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import type { Installation, ServedAccount } from './installation.ts';
@@ -28,13 +28,13 @@ export interface AccountSupervisorOptions {
   readonly onRun: (report: RunReport) => void;
 }
 
-/** How long the first run waits for the callback to be verified: changes from then on are told to us. */
+/** How long a run waits for the callback to be verified, so that later changes are delivered, in milliseconds. */
 const callbackWait = 60_000;
 
-/** Runs that died with their process within this time make the next one wait, twice as long for each, in milliseconds. */
-const recently = 3_600_000;
-const firstCaution = 1_000;
-const longestCaution = 300_000;
+/** The first run of a process waits if runs died with their process within this time, in milliseconds: twice as long for each of them. */
+const crashMemory = 3_600_000;
+const firstCrashDelay = 1_000;
+const longestCrashDelay = 300_000;
 
 export class AccountSupervisor implements Service {
   readonly name: string;
@@ -47,7 +47,7 @@ export class AccountSupervisor implements Service {
   #watchdog: Watchdog;
   #doubt: string | null = null;
   #progress: SweepProgressFacts | null = null;
-  #cautious = false;
+  #hasDelayed = false;
   /** The run that began last, and when, by a clock that never jumps; Infinity while it waits to begin. */
   #latest: { readonly began: number; readonly report: Promise<RunReport> } | undefined;
   /** Wall time from which silence counts where no delivery ever arrived. */
@@ -73,7 +73,7 @@ export class AccountSupervisor implements Service {
       verifiers: installation.secrets.verifiers,
       clock,
       log,
-      withPermit: (work, signal) => options.permits.during(() => onOwnFiles(installation, work), signal),
+      withPermit: (work, signal) => options.permits.during(() => whileFilesAreOurs(installation, work), signal),
       onVerified: () => this.#request({ kind: 'reconcile', trigger: 'verification' }),
     });
   }
@@ -109,21 +109,21 @@ export class AccountSupervisor implements Service {
     this.#requestedSweeps.wake();
   }
 
-  /** Looks after the callback, and then runs. When the signal is aborted, this ends at once, and the run with it. */
+  /** Checks the callback, then runs. When the signal is aborted, this ends at once, and the run with it. */
   async run(kind: 'pull' | 'reconcile', trigger: RunTrigger, signal: AbortSignal): Promise<void> {
     const requested = this.#options.clock.monotonic();
     const work = async (): Promise<void> => {
-      await this.#subscribed(signal);
-      // The callback may have been verified just now, or both schedules be due: then a sweep is under way or about to begin for that.
+      await this.#checkCallback(signal);
+      // If the callback has just been verified, or both schedules are due, a sweep is already under way or about to begin.
       const latest = this.#latest && this.#latest.began >= requested ? await this.#latest.report : undefined;
       if (latest?.outcome !== 'complete') await this.#runs.request({ kind, trigger });
-      await this.#watch();
+      await this.#checkSilence();
     };
     await unlessAborted(work(), signal);
   }
 
-  /** Resolves when the callback is looked after, or after a while: a service that hangs must not keep sweeps waiting. */
-  async #subscribed(stopping: AbortSignal): Promise<void> {
+  /** Resolves when the callback is checked, or after `callbackWait`: a service that hangs must not keep sweeps waiting. */
+  async #checkCallback(stopping: AbortSignal): Promise<void> {
     const callbackDeadline = new AbortController();
     const signal = AbortSignal.any([callbackDeadline.signal, stopping]);
     const enough = sleep(this.#options.clock, callbackWait, signal).catch(() => undefined);
@@ -132,24 +132,24 @@ export class AccountSupervisor implements Service {
     stopping.throwIfAborted();
   }
 
-  /** A person asks for a run that begins after this call, and may have allowed absences. */
-  ask(kind: 'pull' | 'reconcile', approved: number): void {
+  /** Requests a run that begins after this call; a person may have approved absences. */
+  requestRun(kind: 'pull' | 'reconcile', approved: number): void {
     this.#request({ kind, trigger: 'command', approved });
   }
 
-  /** Something may wait in the queue. */
-  nudge(): void {
+  /** Call this when something may wait in the queue. */
+  wakeWorker(): void {
     this.#worker.wake();
   }
 
-  /** Time went by unseen: nothing is called fresh before a reconciliation. */
-  lost(why: string): void {
+  /** Requests a reconciliation; until it is complete, the account is not called fresh. `why` is a sentence. */
+  reconcileBecause(why: string): void {
     this.#doubt = why;
     this.#request({ kind: 'reconcile', trigger: 'start' });
   }
 
-  #request(wish: Omit<RunRequest, 'signal'>): void {
-    this.#runs.request(wish).catch((error: unknown) => {
+  #request(request: Omit<RunRequest, 'signal'>): void {
+    this.#runs.request(request).catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: asMirrorError(error) }, 'a run failed');
     });
   }
@@ -167,7 +167,7 @@ export class AccountSupervisor implements Service {
     else log.warn({ ...facts, code: error.code }, error.message);
     for (const { kind, count } of await mirror.findings.countFindings(report.run)) metrics.finding(kind, count);
     for (const note of notes) log.info({ account: account.accountId }, note);
-    // A doubt that arose during the run is not the run's to end.
+    // A doubt that arose during the run needs another run.
     if (outcome === 'complete' && this.#doubt === doubt) this.#doubt = null;
     onRun(report);
     if (outcome !== 'failed') await this.#gateways(request.signal);
@@ -175,11 +175,11 @@ export class AccountSupervisor implements Service {
     return report;
   }
 
-  /** Sweeps with a permit, which it has only while it does not wait for the service. */
+  /** Sweeps with a permit, which others may use while this sweep waits for the service. */
   #sweep(request: RunRequest): Promise<RunReport> {
     const { account, clock, permits } = this.#options;
     const sweep = async (): Promise<RunReport> => {
-      await this.#caution(request.signal);
+      await this.#delayAfterCrashes(request.signal);
       const permit = await permits.acquire(request.signal);
       try {
         latest.began = clock.monotonic();
@@ -197,14 +197,14 @@ export class AccountSupervisor implements Service {
     return latest.report;
   }
 
-  /** A process that dies again and again in the middle of its runs must not hammer the service. */
-  async #caution(signal: AbortSignal): Promise<void> {
+  /** A process that dies repeatedly during its runs must not send requests without pause. */
+  async #delayAfterCrashes(signal: AbortSignal): Promise<void> {
     const { account, installation, clock, log } = this.#options;
-    if (this.#cautious) return;
-    this.#cautious = true;
-    const died = await installation.mirror.runs.unfinishedRuns(account.accountId, clock.now() - recently);
+    if (this.#hasDelayed) return;
+    this.#hasDelayed = true;
+    const died = await installation.mirror.runs.unfinishedRuns(account.accountId, clock.now() - crashMemory);
     if (died < 2) return;
-    const ms = Math.min(longestCaution, firstCaution * 2 ** died);
+    const ms = Math.min(longestCrashDelay, firstCrashDelay * 2 ** died);
     log.warn(
       { account: account.accountId, died },
       `${died === 1 ? 'a run' : `${died} runs`} died with the process: the next one waits ${ms / 1_000} s`,
@@ -223,8 +223,8 @@ export class AccountSupervisor implements Service {
     }
   }
 
-  /** Sweeps find changes, and no delivery has come for unusually long: the callback may be dead without showing it. */
-  async #watch(): Promise<void> {
+  /** If sweeps find changes and no delivery has come for unusually long, the callback may be dead: it is renewed. */
+  async #checkSilence(): Promise<void> {
     if (this.#watchdog === 'off') return;
     const { account, installation, clock, log } = this.#options;
     const received = await installation.mirror.receivedDeliveries(account.accountId);
@@ -241,8 +241,8 @@ export class AccountSupervisor implements Service {
   }
 }
 
-/** A callback registered for files that are no longer ours would never be verified or deleted. */
-async function onOwnFiles<T>({ mirror, secrets }: Installation, work: () => Promise<T>): Promise<T> {
+/** Checks first that the files are still ours: a callback registered for other files would never be verified or deleted. */
+async function whileFilesAreOurs<T>({ mirror, secrets }: Installation, work: () => Promise<T>): Promise<T> {
   mirror.assertOurs();
   secrets.assertOurs();
   return work();

@@ -17,12 +17,12 @@ export interface AccountWatchOptions {
 }
 
 /** How often it looks, in milliseconds. */
-const lookEvery = 1_000;
+const checkEvery = 1_000;
 
 export function createAccountWatch({ mirror, clock, log, onChange }: AccountWatchOptions): Service {
   let known: KeptAccounts | undefined;
   let isFailing = false;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       const kept = await mirror.accountRegister.kept();
       if (kept === known) return;
@@ -34,5 +34,5 @@ export function createAccountWatch({ mirror, clock, log, onChange }: AccountWatc
       isFailing = true;
     }
   };
-  return background('the watch for accounts', (signal) => repeatedly(clock, lookEvery, signal, look));
+  return background('the account watch', (signal) => repeatedly(clock, checkEvery, signal, check));
 }

@@ -13,8 +13,8 @@ import type { Secrets } from '../store/secrets/secrets.ts';
 import type { TokenStorage, TokenStoreProcess } from '../store/secrets/token-store.ts';
 import { RequestFailureLog } from './request-failures.ts';
 
-/** The service's address. @throws MirrorError `settings_invalid` where it is not told, or no way to get access. */
-export function whereToRead({ service: { baseUrl }, connections }: Settings): string {
+/** The address of the service. @throws MirrorError `settings_invalid` where it is not set, or no connection is. */
+export function serviceAddress({ service: { baseUrl }, connections }: Settings): string {
   if (baseUrl === null || connections.size === 0)
     throw new MirrorError(
       'settings_invalid',
@@ -24,7 +24,7 @@ export function whereToRead({ service: { baseUrl }, connections }: Settings): st
 }
 
 export interface ConnectionsOptions extends ExchangeDependencies {
-  /** How access is got, by the name of each connection, and the connection of each account. */
+  /** The connections by name, and the connection of each account. */
   readonly settings: Pick<Settings, 'connections' | 'connectionOf'>;
   readonly secrets: Pick<Secrets, 'tokenStore'>;
   readonly process: TokenStoreProcess['process'];
@@ -32,8 +32,8 @@ export interface ConnectionsOptions extends ExchangeDependencies {
   readonly log: Log;
 }
 
-/** A source of tokens that was made from settings, until those change. */
-interface Made {
+/** A token source, and the settings from which it was created. */
+interface CachedSource {
   readonly from: AuthSettings;
   readonly source: TokenSource;
 }
@@ -41,8 +41,8 @@ interface Made {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #failures: RequestFailureLog;
-  readonly #sources = new Map<string, Made>();
-  /** Connections that give no access, with the code that was last reported. */
+  readonly #sources = new Map<string, CachedSource>();
+  /** Connections that give no access, with the error code that was logged last. */
   readonly #failing = new Map<string, MirrorError['code']>();
   #settings: ConnectionsOptions['settings'];
 
@@ -63,14 +63,14 @@ export class Connections {
   }
 
   /** Replaces the connections. Tokens are read again, those in memory too, unless the connections are unchanged. */
-  use(settings: ConnectionsOptions['settings']): void {
+  update(settings: ConnectionsOptions['settings']): void {
     if (settings.connections !== this.#settings.connections) this.#sources.clear();
     this.#settings = settings;
   }
 
-  /** The tokens that open an account, whatever its connection is at the moment, and however that gets them. */
+  /** The tokens of an account. Its connection may change meanwhile. */
   tokens(accountId: string): TokenSource {
-    const noted = async <T>(work: (source: TokenSource) => Promise<T>): Promise<T> => {
+    const recorded = async <T>(work: (source: TokenSource) => Promise<T>): Promise<T> => {
       const name = this.of(accountId);
       try {
         return await work(this.#source(name));
@@ -81,8 +81,8 @@ export class Connections {
       }
     };
     return {
-      current: () => noted((source) => source.current()),
-      renew: (rejected) => noted((source) => source.renew(rejected)),
+      current: () => recorded((source) => source.current()),
+      renew: (rejected) => recorded((source) => source.renew(rejected)),
       refused: (error) => {
         const name = this.of(accountId);
         this.#failed(name, error);
@@ -94,16 +94,17 @@ export class Connections {
   /** A request about an account was answered. Never fails. */
   async answered(accountId: string): Promise<void> {
     const name = this.of(accountId);
-    if (this.#failing.delete(name)) this.#options.log.info({ connection: name }, `${inWords(name)} gives access again`);
+    if (this.#failing.delete(name))
+      this.#options.log.info({ connection: name }, `${describe(name)} gives access again`);
     await this.#failures.answered(name);
   }
 
-  /** Keeps a pair of tokens that a person got, for every process of this mirror. */
+  /** Stores the tokens of a login, for every process of this mirror. */
   keepGrant(name: string, pair: TokenPair): Promise<void> {
     return this.#tokenStore(name).exclusively((_, save) => save(pair));
   }
 
-  /** Forgets such a pair. @returns whether there was one. */
+  /** Deletes the tokens of a login. @returns whether there were any. */
   forgetGrant(name: string): Promise<boolean> {
     return this.#tokenStore(name).forget();
   }
@@ -115,8 +116,8 @@ export class Connections {
 
   #source(name: string): TokenSource {
     const from = this.#auth(name);
-    const made = this.#sources.get(name);
-    if (made?.from === from) return made.source;
+    const cached = this.#sources.get(name);
+    if (cached?.from === from) return cached.source;
     const source = tokenSource(from, this.#tokenStore(name), this.#options);
     this.#sources.set(name, { from, source });
     return source;
@@ -127,14 +128,14 @@ export class Connections {
     if (auth) return auth;
     throw new MirrorError(
       'settings_invalid',
-      name === defaultConnection ? 'service.auth is not set.' : 'The settings do not name it among `connections`.',
+      name === defaultConnection ? 'service.auth is not set.' : 'It is not in `connections` of the settings.',
     );
   }
 
   #tokenStore(name: string): TokenStorage {
     const auth = this.#auth(name);
     const client = 'oauth' in auth ? `${auth.oauth.tokenUrl} ${auth.oauth.clientId}` : '';
-    // Two connections may be of one client: two people consented.
+    // Two connections may use one client, each with the consent of another person.
     const grant = name === defaultConnection ? client : `${name} ${client}`;
     const { secrets, process, log } = this.#options;
     const onWait = (): void =>
@@ -149,14 +150,14 @@ export class Connections {
     this.#failing.set(name, error.code);
     const { log } = this.#options;
     const facts = { connection: name, code: error.code };
-    const message = `${inWords(name)} gives no access: ${error.message} ${error.hint}`;
+    const message = `${describe(name)} gives no access: ${error.message} ${error.hint}`;
     if (isAccessRefused(error.code)) log.error(facts, message);
     else log.warn(facts, message);
   }
 }
 
 /** A connection, as the settings name it. */
-function inWords(name: string): string {
+function describe(name: string): string {
   return name === defaultConnection ? 'service.auth' : `the connection ${name}`;
 }
 

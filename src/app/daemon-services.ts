@@ -1,4 +1,4 @@
-/** What a daemon runs whatever the sockets around it: its accounts, the watch over its clock, and maintenance. */
+/** What a daemon runs besides its servers: the accounts, the clock jump detector, and maintenance. */
 import { timestamp } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 import { AccountServices, type AccountServicesOptions } from './account-services.ts';
@@ -19,7 +19,7 @@ export async function daemonServices(options: AccountServicesOptions): Promise<D
   const onJump = (ms: number): void => {
     const seconds = Math.round(ms / 1_000);
     log.warn({ seconds }, 'the clock jumped; all accounts are reconciled');
-    accounts.lost(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
+    accounts.reconcileAll(`At ${timestamp(clock.now())} the clock was found to have jumped by ${seconds} s.`);
   };
   const maintenance = createMaintenance({ mirror, secrets, retention: settings.retention, clock, log });
   return { accounts, services: [accounts, createClockJumpDetector({ clock, onJump }), maintenance] };

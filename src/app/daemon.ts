@@ -1,5 +1,5 @@
 /** The daemon: builds everything, starts it in order, stops it in reverse. */
-import { nameAbandonedCallbacks, type AccountServices } from './account-services.ts';
+import { logAbandonedCallbacks, type AccountServices } from './account-services.ts';
 import { createAccountWatch } from './account-watch.ts';
 import { daemonServices } from './daemon-services.ts';
 import { Metrics } from '../admin/metrics/metrics.ts';
@@ -14,7 +14,7 @@ import type { HttpServer } from '../http/server.ts';
 import type { Post } from '../http/outgoing/post.ts';
 import { operatorActions } from './operator-actions.ts';
 import { openInstallation, type Installation, type InstallationDependencies } from './installation.ts';
-import { whereToRead } from './connections.ts';
+import { serviceAddress } from './connections.ts';
 import { Publications, refuseBadSchedules, refuseBadSources } from './background/publications.ts';
 import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
@@ -29,7 +29,7 @@ import { isCausedByDamage } from '../store/sqlite/sqlite-errors.ts';
 import { FiguresThread } from '../store/figures/figures-thread.ts';
 import { createListener } from '../webhook/receive/listener.ts';
 
-/** Parts of the program that are compiled by themselves. */
+/** Parts of the program that are compiled separately. */
 export interface CompiledParts {
   /** The folder of what the operator's pages load in the browser. */
   readonly pages: string;
@@ -52,7 +52,7 @@ export interface DaemonDependencies extends Omit<InstallationDependencies, 'obse
   readonly onRun: (accountId: string, report: RunReport) => void;
   /** Called when an account is added while the daemon runs, before any request about it. */
   readonly onAccount?: (accountId: string) => void;
-  /** Going on would be wrong: the process must end. */
+  /** Called when the process must end. */
   readonly onFatal: (error: MirrorError) => void;
 }
 
@@ -84,7 +84,7 @@ export class Daemon implements Service {
     return { listener: at(this.#parts.listener.address), admin: at(this.#parts.admin.address) };
   }
 
-  /** How it stands, for who watches from this process; without the figures of the process, which belong to the admin port. */
+  /** Its health, for the live summary; without the figures of the process, which belong to the admin port. */
   get health(): HealthSource {
     return this.#parts.health;
   }
@@ -105,7 +105,7 @@ export class Daemon implements Service {
   /** Applies the accounts and connections of these settings and checks the callbacks. Other settings are ignored. */
   async use(settings: Settings): Promise<void> {
     const { accounts } = this.#parts;
-    await accounts.change(settings);
+    await accounts.applySettings(settings);
     accounts.checkCallbacks();
   }
 
@@ -119,7 +119,7 @@ export class Daemon implements Service {
 
   async #close(): Promise<void> {
     const { installation, integrity, lock } = this.#parts;
-    // Where that fails, the next daemon looks through the mirror.
+    // Where that fails, the next daemon checks the integrity of the mirror.
     if (integrity.passed) await installation.mirror.forgetDaemonFiles().catch(() => undefined);
     await installation.close();
     lock.release();
@@ -141,7 +141,7 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
   const { mirror } = installation;
   if (compiled.checkpoints !== undefined) mirror.checkpointIn(compiled.checkpoints);
 
-  await nameAbandonedCallbacks(mirror, log);
+  await logAbandonedCallbacks(mirror, log);
   const publications = new Publications({ settings, mirror, clock, random, log, program: compiled.exports });
   const onRun = (id: string, report: RunReport): void => {
     if (report.counts.created + report.counts.updated > 0) publications.changed();
@@ -184,16 +184,16 @@ export async function openDaemon(settings: Settings, dependencies: DaemonDepende
 
   const integrity = createIntegrityCheck({ path: mirror.path, reason: doubt, log, onFatal: dependencies.onFatal });
   const webhooks = new OutgoingWebhooks({ ...dependencies, installation, metrics });
-  const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.take(kept) });
-  // Of what it waits for, an account that goes is ended by the stop of the accounts.
+  const accountWatch = createAccountWatch({ mirror, clock, log, onChange: (kept) => accounts.applyKept(kept) });
+  // The account watch may wait for an account that is being removed; stopping the accounts ends that wait.
   const services = [figures, admin, listener, integrity, publications, webhooks, accountWatch, ...lasting];
   const watched = healthSource({ ...health, machine: () => ({ rssBytes: 0, eventLoopLagSeconds: 0 }) });
   return new Daemon({ installation, lock, services, accounts, listener, admin, integrity, health: watched });
 }
 
-interface Begun {
+interface OpenedInstallation {
   readonly installation: Installation;
-  /** Why the mirror must be looked through; undefined where it need not be. */
+  /** Why the integrity of the mirror must be checked; undefined where it need not be. */
   readonly doubt: string | undefined;
 }
 
@@ -201,43 +201,48 @@ interface Begun {
 async function openAlone(
   settings: Settings,
   dependencies: InstallationDependencies,
-): Promise<Begun & { readonly lock: SideLock }> {
-  whereToRead(settings);
+): Promise<OpenedInstallation & { readonly lock: SideLock }> {
+  serviceAddress(settings);
   const path = prepareFile(settings.database, mirrorMode);
   const lock = takeSideLock(path, dependencies.clock.now());
   try {
     if (isDamageNoted(path) || hasDamagedSchema(path, mirrorMigrations(dependencies.migrations)))
       await quarantineDamaged(path, dependencies);
-    return { ...(await begunWhole(path, settings, dependencies)), lock };
+    return { ...(await openReplacingDamaged(path, settings, dependencies)), lock };
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-/** Opens the files and begins; where damage is in the way, the mirror is looked through, and opened once more if it made room. */
-async function begunWhole(path: string, settings: Settings, dependencies: InstallationDependencies): Promise<Begun> {
+/** Opens the files; if damage prevents that, the mirror is checked, moved aside if it is damaged, and a new one is opened. */
+async function openReplacingDamaged(
+  path: string,
+  settings: Settings,
+  dependencies: InstallationDependencies,
+): Promise<OpenedInstallation> {
   let isOpen = false;
   const { onFatal } = dependencies;
-  // What is met before all is open is thrown.
-  const begin = (): Promise<Begun> =>
-    begun(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
-  const opened = await begin().catch(async (error: unknown) => {
+  // Until everything is open, errors are thrown instead.
+  const open = (): Promise<OpenedInstallation> =>
+    openClaimed(settings, { ...dependencies, onFatal: (error) => isOpen && onFatal?.(error) });
+  const opened = await open().catch(async (error: unknown) => {
     if (!isCausedByDamage(error) || !(await quarantineDamaged(path, dependencies))) throw error;
-    return begin();
+    return open();
   });
   isOpen = true;
   return opened;
 }
 
-async function begun(settings: Settings, dependencies: InstallationDependencies): Promise<Begun> {
+/** Opens the files as those of this daemon: an earlier one commits nothing more. */
+async function openClaimed(settings: Settings, dependencies: InstallationDependencies): Promise<OpenedInstallation> {
   const installation = await openInstallation(settings, dependencies);
   try {
     const { mirror, secrets } = installation;
     await refuseBadSources(settings.publish, mirror);
     const { epoch, wasKilled } = await mirror.beginDaemon(secrets.path);
     await secrets.beginDaemon(epoch);
-    return { installation, doubt: wasKilled ? 'the previous daemon did not stop in good order' : undefined };
+    return { installation, doubt: wasKilled ? 'the previous daemon did not stop cleanly' : undefined };
   } catch (error) {
     await installation.close();
     throw error;

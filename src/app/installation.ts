@@ -6,10 +6,10 @@ import type { Settings } from '../settings/parse.ts';
 import { asMirrorError, MirrorError } from '../domain/errors.ts';
 import type { Log } from '../domain/log.ts';
 import { SingleFlight } from '../domain/async/single-flight.ts';
-import { Connections, whereToRead } from './connections.ts';
+import { Connections, serviceAddress } from './connections.ts';
 import { migrationLog } from './migration-log.ts';
 import { RequestFailureLog } from './request-failures.ts';
-import { nameOf, refuseOther } from './service-name.ts';
+import { serviceNameOf, refuseOtherService } from './service-name.ts';
 import { settingsFileOf } from '../store/files/own-files.ts';
 import { openMirror, type MirrorFile } from '../store/open/sqlite-store.ts';
 import { openSecrets, type Secrets } from '../store/secrets/secrets.ts';
@@ -35,9 +35,9 @@ export interface InstallationDependencies {
   readonly retryLimits?: NonNullable<ApiDependencies['retryLimits']>;
   /** The name by which the mirror knows the service; default: its address. */
   readonly serviceName?: string | undefined;
-  /** Whether the service may be another one than the mirror belongs to: to compare them. Nothing of it is to be applied then. */
+  /** Whether the service may be another one than that of the mirror, to compare them. Then nothing may be applied. */
   readonly anyService?: boolean;
-  /** Going on would be wrong: a file is not to be trusted any more. Whatever is asked of it fails from then on. */
+  /** Called when a file can no longer be trusted; every later operation on it fails. */
   readonly onFatal?: (error: MirrorError) => void;
   /** Receives the progress of a long migration; default: the log. */
   readonly onMigration?: MirrorFile['onMigration'];
@@ -74,7 +74,7 @@ export class Installation {
   readonly mirror: Store;
   readonly secrets: Secrets;
   readonly connections: Connections;
-  /** By what name the mirror knows the service. */
+  /** The name by which the mirror knows the service. */
   readonly serviceName: string;
   readonly #failures: RequestFailureLog;
   readonly #log: Log;
@@ -84,16 +84,15 @@ export class Installation {
 
   constructor(settings: Settings, { mirror, secrets }: OpenedFiles, dependencies: InstallationDependencies) {
     const { clock, fetch, log } = dependencies;
-    const baseUrl = whereToRead(settings);
-    const { timeout } = settings.service;
+    const baseUrl = serviceAddress(settings);
     this.settings = settings;
     this.#log = log;
     this.mirror = mirror;
     this.secrets = secrets;
-    this.serviceName = dependencies.serviceName ?? nameOf(baseUrl);
+    this.serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
     const { process, requestFailures, connectionFailures } = mirror;
     const files = { secrets, process, failures: connectionFailures };
-    this.connections = new Connections({ settings, ...files, fetch, clock, timeout, log });
+    this.connections = new Connections({ settings, ...files, fetch, clock, timeout: settings.service.timeout, log });
     this.#failures = new RequestFailureLog({ failures: requestFailures, clock, log });
     const service = { ...settings.service, baseUrl, exclude: settings.vendors.exclude };
     const api = this.#api(dependencies);
@@ -106,10 +105,10 @@ export class Installation {
     return [...this.#opened.keys()];
   }
 
-  /** Serves the accounts of these settings from now on, and gets access to them as they say. @throws MirrorError of the mirror. */
+  /** From now on serves the accounts of these settings, with their connections. @throws MirrorError of the mirror. */
   async serve(settings: Settings): Promise<void> {
-    await noteServed(this.mirror, settings, this.#log);
-    this.connections.use(settings);
+    await recordServed(this.mirror, settings, this.#log);
+    this.connections.update(settings);
     this.#opened = new Map(settings.accounts.map((id) => [id, this.#opened.get(id) ?? this.#open(id)]));
   }
 
@@ -179,10 +178,12 @@ export class Installation {
     };
   }
 
-  /** The service answered: a mirror that belonged to none is its from now on. */
+  /** The service answered: a mirror that belonged to no service belongs to this one from now on. */
   async #answered(accountId: string): Promise<void> {
     const { mirror, serviceName } = this;
-    await this.#adoption.run(async () => refuseOther(await mirror.adoptService(serviceName), serviceName, mirror));
+    const adopt = async (): Promise<void> =>
+      refuseOtherService(await mirror.adoptService(serviceName), serviceName, mirror);
+    await this.#adoption.run(adopt);
     await Promise.all([this.#failures.answered(accountId), this.connections.answered(accountId)]);
   }
 
@@ -206,8 +207,8 @@ export class Installation {
   }
 }
 
-/** Writes down which accounts the settings name. */
-async function noteServed(mirror: Store, settings: Settings, log: Log): Promise<void> {
+/** Records which accounts the settings name. */
+async function recordServed(mirror: Store, settings: Settings, log: Log): Promise<void> {
   const { accounts, namedAccounts, connectionOf } = settings;
   const served = { accounts: namedAccounts, connectionOf, settingsFile: settingsFileOf(settings) };
   for (const account of await mirror.addAccounts(accounts, served))
@@ -227,19 +228,19 @@ export async function openInstallation(
   settings: Settings,
   dependencies: InstallationDependencies,
 ): Promise<Installation> {
-  const baseUrl = whereToRead(settings);
+  const baseUrl = serviceAddress(settings);
   const { clock, random, migrations, log } = dependencies;
   const files = { migrations, clock, random, onDistrust: dependencies.onFatal };
   const { lockProcess, onMigration = migrationLog(log) } = dependencies;
   const mirror = await openMirror({ ...files, path: settings.database, lockProcess, onMigration });
-  const serviceName = dependencies.serviceName ?? nameOf(baseUrl);
+  const serviceName = dependencies.serviceName ?? serviceNameOf(baseUrl);
   let secrets: Secrets | undefined;
   try {
     const { mirrorId, service: known } = await mirror.identity();
-    if (!dependencies.anyService) refuseOther(known, serviceName, mirror);
+    if (!dependencies.anyService) refuseOtherService(known, serviceName, mirror);
     secrets = await openSecrets({ ...files, path: settings.secrets });
     await secrets.claim({ mirrorId, path: mirror.path });
-    await noteServed(mirror, settings, log);
+    await recordServed(mirror, settings, log);
     return new Installation(settings, { mirror, secrets }, dependencies);
   } catch (error) {
     await secrets?.close();

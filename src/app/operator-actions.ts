@@ -1,4 +1,4 @@
-/** What a person may ask of the daemon by its page: the runs of its own supervisors, and the same retry as the command's. */
+/** What a person may do on the dashboard: request runs, and retry parked vendors as the command does. */
 import type { Actions } from '../admin/api/actions-api.ts';
 import type { Log } from '../domain/log.ts';
 import type { Store } from '../store/store.ts';
@@ -7,7 +7,7 @@ import type { AccountSupervisor } from './account-supervisor.ts';
 export interface OperatorParts {
   readonly accounts: {
     readonly activeIds: readonly string[];
-    active(accountId: string): Pick<AccountSupervisor, 'ask' | 'nudge'> | undefined;
+    active(accountId: string): Pick<AccountSupervisor, 'requestRun' | 'wakeWorker'> | undefined;
   };
   readonly mirror: Pick<Store, 'deliveries'>;
   readonly log: Log;
@@ -20,12 +20,12 @@ export function operatorActions({ accounts, mirror, log }: OperatorParts): Actio
     },
     run(account, kind, approved = 0) {
       log.info({ account, kind, approved }, 'a run was requested on the dashboard');
-      accounts.active(account)?.ask(kind, approved);
+      accounts.active(account)?.requestRun(kind, approved);
     },
     async retry(account) {
       const marked = await mirror.deliveries.retryParked({ account });
       log.info({ account, marked }, 'a retry of parked vendors was requested on the dashboard');
-      accounts.active(account)?.nudge();
+      accounts.active(account)?.wakeWorker();
       return marked;
     },
   };

@@ -5,16 +5,16 @@ import type { Log } from '../domain/log.ts';
 import type { RequestFailures } from '../store/areas/areas.ts';
 
 /**
- * Failures that come faster are counted, and written down together; an answer that could not be written down is tried again no sooner. In
- * milliseconds.
+ * Milliseconds between two writes about one account: failures in between are counted and written together, and a failed write is tried again
+ * after it.
  */
-const pause = 5_000;
+const writeInterval = 5_000;
 
 interface Failing {
   requests: number;
   last: MirrorError;
   cancel: (() => void) | undefined;
-  /** Settles when what was to be written is. */
+  /** Settles when the last write has ended. */
   written: Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export class RequestFailureLog {
   readonly #log: Log;
   readonly #failing = new Map<string, Failing>();
   /** Accounts without a record in the mirror. */
-  readonly #clean = new Set<string>();
-  /** Accounts of which an answer could not be written down, with what ends the wait before it is tried again. */
+  readonly #recordedClean = new Set<string>();
+  /** Accounts whose answer could not be recorded, with what cancels the wait before the next try. */
   readonly #unwritten = new Map<string, () => void>();
 
   constructor({ failures, clock, log }: Dependencies) {
@@ -50,13 +50,13 @@ export class RequestFailureLog {
     this.#write(accountId, failing);
   }
 
-  /** Never fails: what the service has answered holds, whether or not it can be written down here. */
+  /** Never fails: an answer of the service counts even if it cannot be recorded. */
   async answered(accountId: string): Promise<void> {
     const failing = this.#failing.get(accountId);
     failing?.cancel?.();
     this.#failing.delete(accountId);
-    if (this.#clean.has(accountId)) return;
-    this.#clean.add(accountId);
+    if (this.#recordedClean.has(accountId)) return;
+    this.#recordedClean.add(accountId);
     await failing?.written;
     try {
       await this.#failures.forget(accountId);
@@ -78,18 +78,18 @@ export class RequestFailureLog {
         { account: accountId, err: asMirrorError(error) },
         'the service answers again, but this could not be recorded: status may still name the old error',
       );
-    const cancel = this.#clock.timer(pause, () => this.#clean.delete(accountId));
+    const cancel = this.#clock.timer(writeInterval, () => this.#recordedClean.delete(accountId));
     this.#unwritten.set(accountId, cancel);
   }
 
   #write(accountId: string, failing: Failing): void {
     const { requests, last } = failing;
     failing.requests = 0;
-    failing.cancel = this.#clock.timer(pause, () => {
+    failing.cancel = this.#clock.timer(writeInterval, () => {
       failing.cancel = undefined;
       if (failing.requests > 0) this.#write(accountId, failing);
     });
-    this.#clean.delete(accountId);
+    this.#recordedClean.delete(accountId);
     // A file that cannot be written is reported by the work that needs it.
     failing.written = this.#failures.add(accountId, requests, last).catch(() => undefined);
   }

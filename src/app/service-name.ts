@@ -3,13 +3,13 @@ import { MirrorError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
 
 /** The address of a service, in one spelling. */
-export function nameOf(baseUrl: string): string {
+export function serviceNameOf(baseUrl: string): string {
   const { origin, pathname } = new URL(baseUrl);
   return origin + pathname.replace(/\/+$/, '');
 }
 
 /** @throws MirrorError `other_service`. */
-export function refuseOther(known: string | null, name: string, { path }: Store): void {
+export function refuseOtherService(known: string | null, name: string, { path }: Store): void {
   if (known !== null && known !== name)
-    throw new MirrorError('other_service', `${path} mirrors ${known}, and this is ${name}.`);
+    throw new MirrorError('other_service', `${path} mirrors ${known}, but the settings name ${name}.`);
 }

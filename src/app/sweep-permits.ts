@@ -1,9 +1,9 @@
-/** How many sweeps work at once, over all accounts. A sweep that waits on the network keeps no permit, so that no account holds up another. */
+/** Limits how many sweeps run at once, over all accounts. A sweep that waits long for the service gives up its permit meanwhile. */
 import type { Clock } from '../domain/clock.ts';
 import type { Service } from '../domain/lifecycle.ts';
 
 /** How long an answer may take until the sweep that waits for it gives its permit to another, in milliseconds. */
-const lapseAfter = 1_000;
+const givenUpAfter = 1_000;
 
 export interface Permit {
   /**
@@ -18,7 +18,7 @@ export interface Permit {
 export class SweepPermits implements Service {
   readonly name = 'the limit of sweeps';
   readonly #clock: Clock;
-  /** Those that wait for their permit, the next first. */
+  /** Waiting sweeps, the next first. */
   readonly #waiting: (() => void)[] = [];
   #free: number;
   #stopped = false;
@@ -32,13 +32,13 @@ export class SweepPermits implements Service {
     return Promise.resolve();
   }
 
-  /** Gives out no more permits; those who wait are ended by their own signals. */
+  /** Gives out no more permits; waiting sweeps are ended by their own signals. */
   stop(): Promise<void> {
     this.#stopped = true;
     return Promise.resolve();
   }
 
-  /** Does some other work for an account with a permit, which goes to another when the work takes long. @throws the signal's reason. */
+  /** Does other work for an account with a permit. @throws the signal's reason. */
   async during<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const permit = await this.acquire(signal);
     try {
@@ -53,21 +53,21 @@ export class SweepPermits implements Service {
     await this.#take(signal, 'last');
     let held = true;
     let over = false;
-    let back: Promise<void> | undefined;
+    let retaken: Promise<void> | undefined;
     let cancel = (): void => undefined;
-    const lapse = (): void => {
+    const giveUp = (): void => {
       held = false;
       this.#give();
     };
     const watch = (): void => {
       cancel();
-      cancel = this.#clock.timer(lapseAfter, lapse);
+      cancel = this.#clock.timer(givenUpAfter, giveUp);
     };
     const takeAgain = async (): Promise<void> => {
       await this.#take(signal, 'first');
       held = true;
-      back = undefined;
-      if (over) lapse();
+      retaken = undefined;
+      if (over) giveUp();
       else watch();
     };
     watch();
@@ -76,14 +76,14 @@ export class SweepPermits implements Service {
         const answered = await answer;
         if (over) return answered;
         if (held) watch();
-        else await (back ??= takeAgain());
+        else await (retaken ??= takeAgain());
         return answered;
       },
       release: () => {
         if (over) return;
         over = true;
         cancel();
-        if (held) lapse();
+        if (held) giveUp();
       },
     };
   }

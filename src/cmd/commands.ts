@@ -1,6 +1,6 @@
 /** The commands, in the order in which help lists them. What a command needs is loaded only when it runs. */
 import type { Command } from 'commander';
-import type { Does } from './process/command.ts';
+import type { LazyAction } from './process/command.ts';
 import { addCommonOptions } from './options/common-options.ts';
 import { declareAccounts } from './accounts/declare-accounts.ts';
 import { declareCallbacks } from './callbacks/declare-callbacks.ts';
@@ -18,21 +18,21 @@ import { declareVendors } from './vendors/declare-vendors.ts';
 import type { ProcessContext } from './process/process-context.ts';
 import { sandboxCommand } from './sandbox/sandbox-command.ts';
 
-export function declareCommands(program: Command, context: ProcessContext, does: Does): void {
-  declareRuns(program, does);
-  declareStatus(program, does);
-  declareVendors(program, does);
-  declareGateways(program, does);
-  declareCallbacks(program, does);
-  declareDeliveries(program, does);
-  declareFeeds(program, does);
-  declareNotify(program, does);
-  declareForget(program, does);
-  declareSecrets(program, does);
-  declareMove(program, does);
-  declareLogin(program, does);
-  declareAccounts(program, does);
-  declareCompletion(program, does);
+export function declareCommands(program: Command, context: ProcessContext, lazy: LazyAction): void {
+  declareRuns(program, lazy);
+  declareStatus(program, lazy);
+  declareVendors(program, lazy);
+  declareGateways(program, lazy);
+  declareCallbacks(program, lazy);
+  declareDeliveries(program, lazy);
+  declareFeeds(program, lazy);
+  declareNotify(program, lazy);
+  declareForget(program, lazy);
+  declareSecrets(program, lazy);
+  declareMove(program, lazy);
+  declareLogin(program, lazy);
+  declareAccounts(program, lazy);
+  declareCompletion(program, lazy);
   for (const command of leaves(program)) addCommonOptions(command);
   for (const group of [program, ...program.commands])
     if (group.commands.length > 0) group.helpCommand('help [command]', 'print the help of a command');

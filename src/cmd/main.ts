@@ -27,16 +27,16 @@ process.on('SIGTERM', interrupt);
 
 let status: ExitStatus = exitStatus.done;
 /** Why results were lost. */
-let lost: MirrorError | undefined;
+let resultsError: MirrorError | undefined;
 
 /** Ends with the status of the work. Results that were lost are an error by themselves. */
-function leaveWith(worked: ExitStatus): void {
+function exitWith(worked: ExitStatus): void {
   status = worked;
-  process.exitCode = lost && worked <= exitStatus.notWhole ? lost.exit : worked;
+  process.exitCode = resultsError && worked <= exitStatus.notWhole ? resultsError.exit : worked;
 }
 
 /** Makes a stream report all errors as events; by default, errors of files are thrown by the write. */
-function tellErrorsAsEvents(stream: NodeJS.WriteStream): void {
+function emitErrors(stream: NodeJS.WriteStream): void {
   const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
   stream.write = (...given: unknown[]) => {
     try {
@@ -47,8 +47,8 @@ function tellErrorsAsEvents(stream: NodeJS.WriteStream): void {
     }
   };
 }
-tellErrorsAsEvents(process.stdout);
-tellErrorsAsEvents(process.stderr);
+emitErrors(process.stdout);
+emitErrors(process.stderr);
 
 /** A closed pipe or terminal ends the command without an error. */
 process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
@@ -56,11 +56,11 @@ process.stdout.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
     interruption.abort(new MirrorError('interrupted', 'The reader of the results is gone.'));
     return;
   }
-  if (lost) return;
-  lost = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`);
-  process.stderr.write(`vendor-mirror: ${lost.message}\n  ${lost.hint}\n`);
-  interruption.abort(lost);
-  leaveWith(status);
+  if (resultsError) return;
+  resultsError = new MirrorError('file_unwritable', `The results cannot be written to standard output (${code}).`);
+  process.stderr.write(`vendor-mirror: ${resultsError.message}\n  ${resultsError.hint}\n`);
+  interruption.abort(resultsError);
+  exitWith(status);
 });
 /** A closed standard error does not stop the work. */
 process.stderr.on('error', () => undefined);
@@ -71,12 +71,12 @@ process.on('uncaughtException', (error: Error) => {
   process.exit(exitStatus.bug);
 });
 
-leaveWith(await runProgram(process.argv.slice(2), processContext(interruption.signal, packageRoot)));
+exitWith(await runProgram(process.argv.slice(2), processContext(interruption.signal, packageRoot)));
 
 // Whatever still waits somewhere, a hung request or a timer, must not keep a process whose work is done. Results that
 // nobody has read yet may.
 const leave = (): void => {
-  if (lost || process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  if (resultsError || process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
 };
 // eslint-disable-next-line no-restricted-globals -- a Clock has no timers that let the process end
 setInterval(leave, 100).unref();

@@ -1,7 +1,7 @@
 /** Parses the command line, runs the command, and prints errors. */
 import { Command, CommanderError } from 'commander';
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../domain/errors.ts';
-import type { CommonOptions, Run } from './process/command.ts';
+import type { CommonOptions, CommandHandler } from './process/command.ts';
 import { addCommonOptions, helpOption } from './options/common-options.ts';
 import { declareCommands } from './commands.ts';
 import { packageVersion } from './process/package-version.ts';
@@ -14,15 +14,15 @@ import { printError, errorReport, printJson, printNotice } from './terminal/prin
 /** Runs one command line (without the names of node and the script) to its end. What fails is printed, never thrown. */
 export async function runProgram(argv: readonly string[], context: ProcessContext): Promise<ExitStatus> {
   let status: ExitStatus = exitStatus.done;
-  let around = context;
+  let commandContext = context;
   const program = rootCommand(context);
-  declareCommands(program, context, <Options extends object>(load: () => Promise<Run<Options>>) => {
+  declareCommands(program, context, <Options extends object>(load: () => Promise<CommandHandler<Options>>) => {
     return async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const options = command.optsWithGlobals<CommonOptions & Options>();
-      around = inheriting(context, { settingsOption: settingsOption(options) });
+      commandContext = inheriting(context, { settingsOption: settingsOption(options) });
       const run = await load();
-      status = await run({ context: around, options, args: command.args });
+      status = await run({ context: commandContext, options, args: command.args });
     };
   });
   try {
@@ -31,7 +31,7 @@ export async function runProgram(argv: readonly string[], context: ProcessContex
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitStatus.usage;
-    return report(error instanceof CommanderError ? usageError(error) : error, argv.includes('--json'), around);
+    return report(error instanceof CommanderError ? usageError(error) : error, argv.includes('--json'), commandContext);
   }
 }
 

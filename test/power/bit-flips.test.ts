@@ -69,7 +69,7 @@ it(`F7 a mirror in which one bit was turned over, at ${flips} places, ends equal
     const bytes = flipped(sound, seed);
     writeFileSync(path, bytes);
     const unseen = isSound(path);
-    // Every other daemon before it met the damage; otherwise it met nothing and ended in good order.
+    // Every other daemon before it met the damage; otherwise it met nothing and ended cleanly.
     const noted = seed % 2 === 0;
     if (noted) noteDamage(path);
     at.log.length = at.fatal.length = 0;
@@ -91,7 +91,7 @@ it(`F7 a mirror in which one bit was turned over, at ${flips} places, ends equal
       ends.refused += 1;
       continue;
     }
-    // After a stop in good order the file is not looked through: what no query met is found by the next look, at the latest.
+    // After a clean stop the file is not checked: damage that no query met is found by the next check, at the latest.
     if (!noted && !unseen && at.fatal.length === 0) {
       noteDamage(path);
       await live(at);

@@ -38,7 +38,7 @@ interface Lived extends Recording {
   readonly isWhole: (sqlite: Sqlite) => string | undefined;
 }
 
-/** A daemon that takes deliveries in two lives: the first stops in good order, the second is killed. */
+/** Two daemons take deliveries, one after the other: the first stops cleanly, the second is killed. */
 async function deliveries(imports: readonly string[] = []): Promise<Lived> {
   const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
   const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });

@@ -1,17 +1,17 @@
-/** Notices that time went by unseen: a suspended or stopped machine, or a clock that was set. */
+/** Detects jumps of the wall clock: a suspended or stopped machine, or a clock that was set. */
 import { sleptThrough, type Clock } from '../../domain/clock.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { background } from '../../domain/async/background.ts';
 
 export interface ClockJumpOptions {
   readonly clock: Clock;
-  /** Told how far the wall clock is from what it should show, in milliseconds; negative where it was set back. */
+  /** Called with how far the wall clock jumped, in milliseconds; negative where it was set back. */
   readonly onJump: (ms: number) => void;
 }
 
 const tick = 30_000;
 
-/** What a busy machine may lose without being suspected of having slept. */
+/** Delays of a busy machine up to this are not taken for a jump. */
 const tolerance = 2 * tick;
 
 /** Sleeps half a minute at a time, and compares the wall clock with what it should then show. */
@@ -20,8 +20,8 @@ export function createClockJumpDetector({ clock, onJump }: ClockJumpOptions): Se
     for (;;) {
       const expected = clock.now() + tick;
       if (!(await sleptThrough(clock, tick, signal))) return;
-      const stray = clock.now() - expected;
-      if (Math.abs(stray) > tolerance) onJump(stray);
+      const jump = clock.now() - expected;
+      if (Math.abs(jump) > tolerance) onJump(jump);
     }
   });
 }

@@ -1,4 +1,4 @@
-/** Looks through a mirror that was not closed in good order, while the daemon already works with it. */
+/** Checks the integrity of a mirror that was not closed cleanly, while the daemon already works with it. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Service } from '../../domain/lifecycle.ts';
 import { background } from '../../domain/async/background.ts';
@@ -8,7 +8,7 @@ import { checkWholeFile } from '../../store/files/full-check.ts';
 export interface IntegrityCheckOptions {
   /** The mirror. */
   readonly path: string;
-  /** Why it must be looked through; undefined where it need not be. */
+  /** Why it must be checked; undefined where it need not be. */
   readonly reason: string | undefined;
   readonly log: Log;
   /** The mirror is damaged: the process must end. The next one moves the file aside. */
@@ -16,7 +16,7 @@ export interface IntegrityCheckOptions {
 }
 
 export interface IntegrityCheck extends Service {
-  /** Whether the file is known to be sound, or was closed in good order. */
+  /** Whether the file passed the check, or was closed cleanly. */
   readonly passed: boolean;
 }
 

@@ -17,19 +17,19 @@ export interface MaintenanceOptions {
 }
 
 /** How often the file is checked and old rows are removed, in milliseconds. */
-const lookEvery = 60_000;
+const checkEvery = 60_000;
 const pruneEvery = 3_600_000;
 
 /** How long deliveries and other work have before the next batch of old rows is removed, in milliseconds: many times what a batch takes. */
 const betweenBatches = 50;
 
-/** A journal of this size means that some reader never lets go, in bytes. */
+/** A journal of this size means that a reader keeps a query open, in bytes. */
 const largeJournal = 64 * 2 ** 20;
 
 export function createMaintenance({ mirror, secrets, retention, clock, log }: MaintenanceOptions): Service {
   let warned = false;
 
-  const look = (): void => {
+  const checkFiles = (): void => {
     try {
       mirror.assertOurs();
       secrets.assertOurs();
@@ -65,7 +65,7 @@ export function createMaintenance({ mirror, secrets, retention, clock, log }: Ma
 
   return background('the maintenance', (signal) =>
     Promise.all([
-      repeatedly(clock, lookEvery, signal, () => attempt(look)),
+      repeatedly(clock, checkEvery, signal, () => attempt(checkFiles)),
       repeatedly(clock, pruneEvery, signal, () => attempt(() => prune(signal))),
     ]),
   );

@@ -89,7 +89,7 @@ export class Publications implements Service {
     for (const schedule of this.#schedules) await schedule.start();
   }
 
-  /** What is being written is given up; what was at its place stays. */
+  /** Aborts the copy that is being written; the earlier file stays. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('Stopping.'));
     await Promise.all(this.#schedules.map((schedule) => schedule.stop()));

@@ -5,7 +5,7 @@ import { withKept } from '../../settings/kept-accounts.ts';
 import { defaultConnection, type Settings } from '../../settings/parse.ts';
 import { daemonSince } from '../../store/files/side-lock.ts';
 import { keptAccountsAt } from '../../store/reports/known-accounts.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { changeMirror, queryMirror } from '../setup/open-mirror.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
@@ -16,7 +16,7 @@ interface AddOptions {
   readonly connection?: string;
 }
 
-export const accountsAdd: Run<AddOptions> = async (call) => {
+export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
   const { context, options } = call;
   const { settings, account } = addable(call);
   const connection = options.connection ?? defaultConnection;
@@ -34,7 +34,7 @@ export const accountsAdd: Run<AddOptions> = async (call) => {
   return exitStatus.done;
 };
 
-export const accountsRemove: Run = async (call) => {
+export const accountsRemove: CommandHandler = async (call) => {
   const { context, options } = call;
   const { settings, account } = addable(call);
   const isThere = await queryMirror(context, settings, () => true);
@@ -64,7 +64,7 @@ export const accountsRemove: Run = async (call) => {
   return exitStatus.done;
 };
 
-export const accountsPause: Run = async (call) => {
+export const accountsPause: CommandHandler = async (call) => {
   const { context, options } = call;
   const { settings, account } = named(call);
   if (!settings.namedAccounts.includes(account))
@@ -81,7 +81,7 @@ export const accountsPause: Run = async (call) => {
   return exitStatus.done;
 };
 
-export const accountsResume: Run = async (call) => {
+export const accountsResume: CommandHandler = async (call) => {
   const { context, options } = call;
   const { settings, account } = named(call);
   const isThere = await queryMirror(context, settings, () => true);

@@ -4,7 +4,7 @@ import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { connectionNameOf } from '../../settings/account-connections.ts';
 import { accountSummaries } from '../../store/reports/account-reports.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { print, printJson } from '../terminal/print.ts';
@@ -21,7 +21,7 @@ interface ListedAccount {
   readonly active_vendors: number;
 }
 
-export const accountsList: Run = async (call) => {
+export const accountsList: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const inFile = new Set(settings.accountsOfFile.map(({ id }) => id));
@@ -49,9 +49,9 @@ export const accountsList: Run = async (call) => {
         context,
         [
           { title: 'account', cell: ({ account }) => account },
-          { title: 'from', drop: 2, cell: ({ from }) => from },
-          { title: 'connection', drop: 1, cell: ({ connection }) => connection },
-          { title: 'state', drop: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
+          { title: 'from', dropOrder: 2, cell: ({ from }) => from },
+          { title: 'connection', dropOrder: 1, cell: ({ connection }) => connection },
+          { title: 'state', dropOrder: 3, cell: ({ paused_since }) => (paused_since === null ? 'served' : 'paused') },
           { title: 'as of', cell: ({ as_of }) => (as_of === null ? 'never' : age(context.clock, as_of)) },
           { title: 'active vendors', right: true, cell: ({ active_vendors }) => active_vendors },
         ],

@@ -1,9 +1,9 @@
 /** The commands about which accounts are mirrored. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
-export function declareAccounts(program: Command, does: Does): void {
+export function declareAccounts(program: Command, lazy: LazyAction): void {
   const accounts = program
     .command('accounts')
     .summary('list, add, remove, pause, resume accounts')
@@ -17,7 +17,7 @@ export function declareAccounts(program: Command, does: Does): void {
     .command('list')
     .summary('list the mirrored accounts')
     .description('Lists the accounts, where each is configured, and what the mirror holds of it.')
-    .action(does(async () => (await import('./accounts-list.ts')).accountsList));
+    .action(lazy(async () => (await import('./accounts-list.ts')).accountsList));
   accounts
     .command('add')
     .argument('<id>', 'the account id, as in addresses of the service')
@@ -33,7 +33,7 @@ export function declareAccounts(program: Command, does: Does): void {
       'after',
       examples(['vendor-mirror accounts add 7CBql'], ['vendor-mirror accounts add 7CBql --connection berlin']),
     )
-    .action(does(async () => (await import('./accounts-change.ts')).accountsAdd));
+    .action(lazy(async () => (await import('./accounts-change.ts')).accountsAdd));
   accounts
     .command('remove')
     .argument('<id>', 'an account that was added by command')
@@ -45,7 +45,7 @@ export function declareAccounts(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror accounts remove 7CBql']))
-    .action(does(async () => (await import('./accounts-change.ts')).accountsRemove));
+    .action(lazy(async () => (await import('./accounts-change.ts')).accountsRemove));
   accounts
     .command('pause')
     .argument('<id>', 'an account of the settings, or one that was added')
@@ -57,12 +57,12 @@ export function declareAccounts(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror accounts pause 7CBql']))
-    .action(does(async () => (await import('./accounts-change.ts')).accountsPause));
+    .action(lazy(async () => (await import('./accounts-change.ts')).accountsPause));
   accounts
     .command('resume')
     .argument('<id>', 'an account that is paused')
     .summary('end the pause of an account')
     .description('Ends a pause. A running daemon reads at once what was delivered meanwhile, and sweeps the account.')
     .addHelpText('after', examples(['vendor-mirror accounts resume 7CBql']))
-    .action(does(async () => (await import('./accounts-change.ts')).accountsResume));
+    .action(lazy(async () => (await import('./accounts-change.ts')).accountsResume));
 }

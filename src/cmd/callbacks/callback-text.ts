@@ -20,8 +20,8 @@ export function callbackTable(context: ProcessContext, callbacks: readonly Shown
       { title: 'callbackid', right: true, cell: ({ callbackid }) => callbackid },
       { title: 'event', cell: ({ event }) => event },
       { title: 'verified', cell: ({ verified }) => (verified ? 'yes' : 'no') },
-      { title: 'own', drop: 1, cell: ({ own }) => (own ? 'yes' : 'no') },
-      { title: 'uri', drop: 2, cell: ({ uri }) => uri },
+      { title: 'own', dropOrder: 1, cell: ({ own }) => (own ? 'yes' : 'no') },
+      { title: 'uri', dropOrder: 2, cell: ({ uri }) => uri },
     ],
     callbacks,
   );

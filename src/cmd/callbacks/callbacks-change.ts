@@ -3,16 +3,16 @@ import type { CallbacksApi } from '../../api/callbacks.ts';
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { Secret } from '../../domain/log.ts';
 import type { Callback } from '../../domain/vendor.ts';
-import { prompt, isAnybodyThere, readInput } from '../terminal/prompt.ts';
+import { prompt, isInteractive, readInput } from '../terminal/prompt.ts';
 import { callbackTable, shownCallback } from './callback-text.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { isOwn, ownCallback, type OwnCallback } from '../setup/registered-callback.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 
-export const callbacksRegister: Run = async (call) => {
+export const callbacksRegister: CommandHandler = async (call) => {
   const [event = '', uri = ''] = call.args;
   return change(
     call,
@@ -22,7 +22,7 @@ export const callbacksRegister: Run = async (call) => {
   );
 };
 
-export const callbacksVerify: Run = async (call) => {
+export const callbacksVerify: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
   const code = await codeOf(call);
   return change(call, async ({ callbacks, signal, own }) => {
@@ -35,7 +35,7 @@ export const callbacksVerify: Run = async (call) => {
   });
 };
 
-export const callbacksResend: Run = async (call) => {
+export const callbacksResend: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
   return change(
     call,
@@ -50,7 +50,7 @@ export const callbacksResend: Run = async (call) => {
   );
 };
 
-export const callbacksDelete: Run = async (call) => {
+export const callbacksDelete: CommandHandler = async (call) => {
   const callbackid = Number(call.args[0]);
   return change(call, async ({ callbacks, signal, own }) => {
     const ours = await own(callbackid);
@@ -99,5 +99,5 @@ async function codeOf({ context, args }: Pick<Call, 'context' | 'args'>): Promis
 }
 
 function codeFromInput(context: Call['context']): Promise<string> {
-  return isAnybodyThere(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
+  return isInteractive(context) ? prompt(context, 'The verification code:', { hidden: true }) : readInput(context);
 }

@@ -1,7 +1,7 @@
 /** `callbacks list`: all callbacks in the service, those of other programs included. */
 import { exitStatus } from '../../domain/errors.ts';
 import { callbackTable, shownCallback } from './callback-text.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { isOwn } from '../setup/registered-callback.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
@@ -14,7 +14,7 @@ interface ListOptions {
   readonly verified?: 'true' | 'false';
 }
 
-export const callbacksList: Run<ListOptions> = async (call) => {
+export const callbacksList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const account = oneAccount(settings);

@@ -1,10 +1,10 @@
 /** The commands about callbacks, straight to the service. */
 import { Option, type Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { eventName, idNumber, webAddress } from '../options/option-values.ts';
 
-export function declareCallbacks(program: Command, does: Does): void {
+export function declareCallbacks(program: Command, lazy: LazyAction): void {
   const callbacks = program
     .command('callbacks')
     .summary('list, register, verify, resend, delete webhook callbacks')
@@ -14,7 +14,7 @@ export function declareCallbacks(program: Command, does: Does): void {
         "Addresses are shown without the secret at the end of a mirror's own.",
       ),
     );
-  declareLooking(callbacks, does);
+  declareLooking(callbacks, lazy);
   callbacks
     .command('register')
     .summary('register a callback')
@@ -22,7 +22,7 @@ export function declareCallbacks(program: Command, does: Does): void {
     .argument('<uri>', 'the address that receives the webhooks', webAddress)
     .description('Registers a callback. The service sends a verification code to the address.')
     .addHelpText('after', examples(['vendor-mirror callbacks register invoice.create https://hooks.example.com/inbox']))
-    .action(does(async () => (await import('./callbacks-change.ts')).callbacksRegister));
+    .action(lazy(async () => (await import('./callbacks-change.ts')).callbacksRegister));
   callbacks
     .command('verify')
     .summary('return a verification code')
@@ -35,22 +35,22 @@ export function declareCallbacks(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror callbacks verify 2001 < code.txt']))
-    .action(does(async () => (await import('./callbacks-change.ts')).callbacksVerify));
+    .action(lazy(async () => (await import('./callbacks-change.ts')).callbacksVerify));
   callbacks
     .command('resend')
     .summary('request a new verification code')
     .argument('<callbackid>', "the callback's number", idNumber)
     .description('Requests a new verification code. Until it is verified, nothing is delivered.')
-    .action(does(async () => (await import('./callbacks-change.ts')).callbacksResend));
+    .action(lazy(async () => (await import('./callbacks-change.ts')).callbacksResend));
   callbacks
     .command('delete')
     .summary('delete a callback')
     .argument('<callbackid>', "the callback's number", idNumber)
     .description('Deletes a callback. A running daemon registers its own again.')
-    .action(does(async () => (await import('./callbacks-change.ts')).callbacksDelete));
+    .action(lazy(async () => (await import('./callbacks-change.ts')).callbacksDelete));
 }
 
-function declareLooking(callbacks: Command, does: Does): void {
+function declareLooking(callbacks: Command, lazy: LazyAction): void {
   callbacks
     .command('list')
     .summary('list the callbacks in the service')
@@ -59,5 +59,5 @@ function declareLooking(callbacks: Command, does: Does): void {
     .option('--uri <uri>', 'only to exactly this address')
     .addOption(new Option('--verified <answer>', 'only verified ones, or only others').choices(['true', 'false']))
     .addHelpText('after', examples(['vendor-mirror callbacks list --event bill_vendor --verified false']))
-    .action(does(async () => (await import('./callbacks-list.ts')).callbacksList));
+    .action(lazy(async () => (await import('./callbacks-list.ts')).callbacksList));
 }

@@ -1,10 +1,10 @@
 /** The commands about the program itself. */
 import { Argument, type Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { shells } from './shells.ts';
 
-export function declareCompletion(program: Command, does: Does): void {
+export function declareCompletion(program: Command, lazy: LazyAction): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
@@ -23,10 +23,10 @@ export function declareCompletion(program: Command, does: Does): void {
         ['vendor-mirror completion fish | source', 'in ~/.config/fish/config.fish'],
       ),
     )
-    .action(does(async () => (await import('./completion.ts')).completionOf(program)));
+    .action(lazy(async () => (await import('./completion.ts')).completionOf(program)));
   program
     .command('version')
     .summary('print the version')
     .description('Prints the version, as --version does; with --json also the version of Node.js and the platform.')
-    .action(does(async () => (await import('./version.ts')).version));
+    .action(lazy(async () => (await import('./version.ts')).version));
 }

@@ -1,10 +1,10 @@
 /** `version`: which vendor-mirror this is. */
 import { exitStatus } from '../../domain/errors.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { packageVersion } from '../process/package-version.ts';
 import { print, printJson } from '../terminal/print.ts';
 
-export const version: Run = ({ context, options }) => {
+export const version: CommandHandler = ({ context, options }) => {
   const text = packageVersion(context.packageRoot);
   if (options.json)
     printJson(context, {

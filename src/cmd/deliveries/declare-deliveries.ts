@@ -1,13 +1,13 @@
 /** The commands about deliveries, the journal of what the webhooks brought. */
 import { Option, type Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { idNumber, wholeFrom } from '../options/option-values.ts';
 
 /** The journal may be long. */
 const usualLimit = 100;
 
-export function declareDeliveries(program: Command, does: Does): void {
+export function declareDeliveries(program: Command, lazy: LazyAction): void {
   const deliveries = program
     .command('deliveries')
     .summary('list received webhooks, retry vendors that were given up')
@@ -36,7 +36,7 @@ export function declareDeliveries(program: Command, does: Does): void {
         ['vendor-mirror deliveries list --since "2026-11-20 09:00:00" --json'],
       ),
     )
-    .action(does(async () => (await import('./deliveries-list.ts')).deliveriesList));
+    .action(lazy(async () => (await import('./deliveries-list.ts')).deliveriesList));
   deliveries
     .command('retry')
     .summary('try vendors again that were given up')
@@ -47,5 +47,5 @@ export function declareDeliveries(program: Command, does: Does): void {
       ),
     )
     .option('--vendor <vendorid>', 'only this vendor', idNumber)
-    .action(does(async () => (await import('./deliveries-retry.ts')).deliveriesRetry));
+    .action(lazy(async () => (await import('./deliveries-retry.ts')).deliveriesRetry));
 }

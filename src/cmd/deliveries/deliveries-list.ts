@@ -3,12 +3,12 @@ import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { listDeliveries, type DeliveryList } from '../../store/reports/delivery-list.ts';
 import type { DeliveryOutcome } from '../../store/tables/mirror-tables.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { momentSince } from '../options/since.ts';
+import { startOfRange } from '../options/since.ts';
 import { table } from '../terminal/table.ts';
 
 interface ListOptions {
@@ -18,10 +18,10 @@ interface ListOptions {
   readonly limit: number;
 }
 
-export const deliveriesList: Run<ListOptions> = async (call) => {
+export const deliveriesList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
   const { account, outcome, vendor: vendorid, limit } = options;
-  const since = options.since === undefined ? undefined : momentSince(options.since, context.clock.now());
+  const since = options.since === undefined ? undefined : startOfRange(options.since, context.clock.now());
   const found = await queryMirror(context, loadSettings(call), (snapshot) =>
     listDeliveries(snapshot, { account, outcome, vendorid, since, limit }),
   );
@@ -37,13 +37,13 @@ async function printText(context: ProcessContext, { total, deliveries }: Deliver
       await table(
         context,
         [
-          { title: 'id', right: true, drop: 2, cell: ({ id }) => id },
-          { title: 'account', drop: 4, cell: ({ account_id }) => account_id },
+          { title: 'id', right: true, dropOrder: 2, cell: ({ id }) => id },
+          { title: 'account', dropOrder: 4, cell: ({ account_id }) => account_id },
           { title: 'received', cell: ({ received_at }) => age(context.clock, received_at) },
-          { title: 'event', drop: 3, cell: ({ name }) => name },
+          { title: 'event', dropOrder: 3, cell: ({ name }) => name },
           { title: 'object', right: true, cell: ({ object_id }) => object_id },
           { title: 'outcome', cell: ({ outcome }) => outcome },
-          { title: 'settled', drop: 1, cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
+          { title: 'settled', dropOrder: 1, cell: ({ settled_at }) => settled_at && age(context.clock, settled_at) },
         ],
         deliveries,
       ),

@@ -1,6 +1,6 @@
 /** `deliveries retry`: what was given up is marked to be read again. */
 import { exitStatus } from '../../domain/errors.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
@@ -10,7 +10,7 @@ interface RetryOptions {
   readonly vendor?: number;
 }
 
-export const deliveriesRetry: Run<RetryOptions> = async (call) => {
+export const deliveriesRetry: CommandHandler<RetryOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const isThere = await queryMirror(context, settings, () => true);

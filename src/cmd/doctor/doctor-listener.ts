@@ -52,7 +52,7 @@ async function publicAddress(
 ): Promise<Checkup> {
   const { publicUrl, port, host } = listener;
   if (publicUrl === null) return fine(check, 'listener.publicUrl is not set: no webhooks, only sweeps.');
-  const seen = await look(context, publicUrl, tokens);
+  const seen = await answererAt(context, publicUrl, tokens);
   if (seen === 'ours') return fine(check, `${publicUrl} leads to the daemon of this installation.`);
   const { exit } = seen;
   if (!isRunning)
@@ -67,7 +67,7 @@ async function publicAddress(
           `${publicUrl} cannot be checked: no daemon of this installation runs.`,
           'Start `vendor-mirror serve`, and run `doctor` again.',
         );
-  const local = await look(context, `http://${localHost(host)}:${port}`, tokens);
+  const local = await answererAt(context, `http://${localHost(host)}:${port}`, tokens);
   if (local !== 'ours')
     return problem(check, {
       message: `The daemon does not answer on port ${port} of this machine. ${local.message}`,
@@ -90,7 +90,7 @@ interface Other {
   readonly remedy?: string | undefined;
 }
 
-async function look(
+async function answererAt(
   { fetch, clock, interrupted }: ProcessContext,
   base: string,
   tokens: PathTokens | undefined,

@@ -10,9 +10,9 @@ import { parseInstant } from '../../domain/clock.ts';
 import { counted } from '../terminal/counted.ts';
 import { fine, problem, warning, type Checkup } from './checkup.ts';
 
-type Asking = (account: ServedAccount, first: VendorPage, signal: AbortSignal) => Promise<Checkup> | Checkup;
+type TraitCheck = (account: ServedAccount, first: VendorPage, signal: AbortSignal) => Promise<Checkup> | Checkup;
 
-const traits: readonly (readonly [check: string, find: Asking])[] = [
+const traits: readonly (readonly [check: string, find: TraitCheck])[] = [
   ['page size', pageSize],
   ['filter by state', stateFilter],
   ['deleted vendors', deletedVendors],

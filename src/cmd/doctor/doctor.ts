@@ -4,7 +4,7 @@ import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { acceptService } from './accept-service.ts';
 import { fine, problem, type Checkup } from './checkup.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { fileCheckups } from './doctor-files.ts';
 import { listenerCheckups } from './doctor-listener.ts';
@@ -36,7 +36,7 @@ interface DoctorOptions {
   readonly yes?: boolean;
 }
 
-export const doctor: Run<DoctorOptions> = async (call) => {
+export const doctor: CommandHandler<DoctorOptions> = async (call) => {
   const { context, options } = call;
   const results: Result[] = [];
   const report: Report = async (checkup, account = null) => {

@@ -1,11 +1,11 @@
 /** The commands about gateways: one reads the mirror, one writes to the service. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { dryRun } from '../options/common-options.ts';
 import { idNumber } from '../options/option-values.ts';
 
-export function declareGateways(program: Command, does: Does): void {
+export function declareGateways(program: Command, lazy: LazyAction): void {
   const gateways = program
     .command('gateways')
     .summary('list, remove payment gateways')
@@ -14,7 +14,7 @@ export function declareGateways(program: Command, does: Does): void {
     .command('list')
     .summary('list the gateways of the mirror')
     .description('Lists the gateways of the mirror, removed ones included.')
-    .action(does(async () => (await import('./gateways-list.ts')).gatewaysList));
+    .action(lazy(async () => (await import('./gateways-list.ts')).gatewaysList));
   gateways
     .command('remove')
     .summary('remove a gateway in the service')
@@ -28,5 +28,5 @@ export function declareGateways(program: Command, does: Does): void {
     .option('--yes', 'do not ask for confirmation')
     .option(...dryRun)
     .addHelpText('after', examples(['vendor-mirror gateways remove 26 --yes']))
-    .action(does(async () => (await import('./gateways-remove.ts')).gatewaysRemove));
+    .action(lazy(async () => (await import('./gateways-remove.ts')).gatewaysRemove));
 }

@@ -2,13 +2,13 @@
 import { exitStatus } from '../../domain/errors.ts';
 import { listGateways } from '../../store/reports/gateway-list.ts';
 import { age } from '../../domain/age.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { table } from '../terminal/table.ts';
 
-export const gatewaysList: Run = async (call) => {
+export const gatewaysList: CommandHandler = async (call) => {
   const { context, options } = call;
   const found = await queryMirror(context, loadSettings(call), (snapshot) => listGateways(snapshot, options.account));
   const gateways = found ?? [];
@@ -19,11 +19,11 @@ export const gatewaysList: Run = async (call) => {
       await table(
         context,
         [
-          { title: 'account', drop: 3, cell: (gateway) => gateway.account_id },
+          { title: 'account', dropOrder: 3, cell: (gateway) => gateway.account_id },
           { title: 'sgid', right: true, cell: (gateway) => gateway.sgid },
           { title: 'name', cell: (gateway) => gateway.gateway_name },
-          { title: 'connectionid', drop: 1, cell: (gateway) => gateway.connectionid },
-          { title: 'first seen', drop: 2, cell: (gateway) => age(context.clock, gateway.first_seen_at) },
+          { title: 'connectionid', dropOrder: 1, cell: (gateway) => gateway.connectionid },
+          { title: 'first seen', dropOrder: 2, cell: (gateway) => age(context.clock, gateway.first_seen_at) },
           { title: 'removed', cell: (gateway) => gateway.removed_at && age(context.clock, gateway.removed_at) },
         ],
         gateways,

@@ -2,7 +2,7 @@
 import { gatewayRemoval } from '../../api/requests.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { printError, print, printJson, printNotice } from '../terminal/print.ts';
@@ -13,7 +13,7 @@ interface RemoveOptions extends DryRunOption {
   readonly yes?: boolean;
 }
 
-export const gatewaysRemove: Run<RemoveOptions> = async (call) => {
+export const gatewaysRemove: CommandHandler<RemoveOptions> = async (call) => {
   const { context, options } = call;
   const sgid = Number(call.args[0]);
   const settings = loadSettings(call);

@@ -1,11 +1,11 @@
 /** The commands that get, keep and forget the service's consent. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
 const connection = 'one of `connections` in the settings; default: service.auth';
 
-export function declareLogin(program: Command, does: Does): void {
+export function declareLogin(program: Command, lazy: LazyAction): void {
   program
     .command('login')
     .argument('[connection]', connection)
@@ -31,7 +31,7 @@ export function declareLogin(program: Command, does: Does): void {
         ['vendor-mirror login --base-url https://api.example.com --client-id 8b1a --account 6BApk'],
       ),
     )
-    .action(does(async () => (await import('./login.ts')).login));
+    .action(lazy(async () => (await import('./login.ts')).login));
   program
     .command('logout')
     .argument('[connection]', connection)
@@ -42,5 +42,5 @@ export function declareLogin(program: Command, does: Does): void {
         'A running daemon keeps using its token until that expires, or until it gets SIGHUP.',
       ),
     )
-    .action(does(async () => (await import('./logout.ts')).logout));
+    .action(lazy(async () => (await import('./logout.ts')).logout));
 }

@@ -11,7 +11,7 @@ import type { MirrorError } from '../../domain/errors.ts';
 import { asMirrorError, exitStatus } from '../../domain/errors.ts';
 import { connectionNameOf } from '../../settings/account-connections.ts';
 import { defaultConnection, isLoopback, type Settings } from '../../settings/parse.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { highestExit } from '../process/highest-exit.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -19,7 +19,7 @@ import { withInstallation } from '../setup/with-installation.ts';
 import { print, printError, printJson, printNotice } from '../terminal/print.ts';
 import { shellWord } from '../process/settings-option.ts';
 import { visible } from '../terminal/plain-text.ts';
-import { isAnybodyThere, prompt, readInput } from '../terminal/prompt.ts';
+import { isInteractive, prompt, readInput } from '../terminal/prompt.ts';
 import { newSettings, type NewServiceOptions } from './new-settings.ts';
 import { oauthConnection } from './oauth-connection.ts';
 import { awaitRedirect } from './redirect-listener.ts';
@@ -30,10 +30,10 @@ interface Access {
   readonly error: MirrorError | undefined;
 }
 
-export const login: Run<NewServiceOptions> = async (call) => {
+export const login: CommandHandler<NewServiceOptions> = async (call) => {
   const { context, options } = call;
-  const anew = await newSettings(call);
-  const settings = anew?.settings ?? loadSettings(call);
+  const created = await newSettings(call);
+  const settings = created?.settings ?? loadSettings(call);
   const { name, oauth } = oauthConnection(settings, call.args[0]);
   return withInstallation(call, settings, async (installation) => {
     const request = await authorizationRequest(oauth, context.random);
@@ -41,20 +41,20 @@ export const login: Run<NewServiceOptions> = async (call) => {
     const { clock, fetch } = context;
     const authorized = await redeem(oauth, request, answer, { clock, fetch, timeout: settings.service.timeout });
     await installation.connections.keepGrant(name, authorized.pair);
-    const wrote = anew?.write() ?? [];
+    const wrote = created?.write() ?? [];
     const access = await accessOf(installation, accountsOf(settings, name), call);
     if (options.json) printJson(context, { ...document(name, authorized, access), wrote });
     else {
       for (const path of wrote) print(context, `Wrote ${visible(path)}.`);
       report(context, name, authorized, access);
-      if (anew) print(context, next(anew.name));
+      if (created) print(context, nextSteps(created.name));
     }
     return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
   });
 };
 
 /** Where somebody goes from here who has just begun. */
-function next(name: string): string {
+function nextSteps(name: string): string {
   const option = `-c ${shellWord(name)}`;
   return `Next, \`vendor-mirror doctor ${option}\` checks everything, and \`vendor-mirror serve ${option}\` mirrors it.`;
 }
@@ -78,7 +78,7 @@ async function answerOf(
     );
   printNotice(context, open);
   const question = 'Then paste the address to which the browser was sent (or the code from it):';
-  const text = isAnybodyThere(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
+  const text = isInteractive(context) ? await prompt(context, question, { hidden: true }) : await readInput(context);
   return queryOf(text.trim(), state);
 }
 

@@ -1,12 +1,12 @@
 /** `logout`: the tokens that `login` got are forgotten. */
 import { exitStatus } from '../../domain/errors.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { oauthConnection } from './oauth-connection.ts';
 
-export const logout: Run = async (call) => {
+export const logout: CommandHandler = async (call) => {
   const settings = loadSettings(call);
   const { name } = oauthConnection(settings, call.args[0]);
   const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));

@@ -6,7 +6,7 @@ import { readSecretFile, readSettingsFile } from '../../settings/file.ts';
 import { parseSettings, type Settings } from '../../settings/parse.ts';
 import type { Call } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { isAnybodyThere, prompt } from '../terminal/prompt.ts';
+import { isInteractive, prompt } from '../terminal/prompt.ts';
 
 /** What names a service that no settings file names yet. */
 export interface NewServiceOptions {
@@ -107,7 +107,7 @@ async function clientSecret(context: ProcessContext, file: string, given: string
   if (given !== undefined) return { path: resolve(given), typed: undefined };
   const path = `${file.replace(/\.ya?ml$/, '')}.client-secret`;
   if (existsSync(path)) return { path, typed: undefined };
-  if (!isAnybodyThere(context))
+  if (!isInteractive(context))
     throw new MirrorError('usage', 'There is no terminal to type the client secret on: say --client-secret-file FILE.');
   const typed = (await prompt(context, 'The secret of the client, as the service shows it:', { hidden: true })).trim();
   if (typed === '') throw new MirrorError('usage', 'The client secret is empty.');

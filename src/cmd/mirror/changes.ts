@@ -3,7 +3,7 @@ import { sleep } from '../../domain/clock.ts';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { changePage } from '../../store/reports/change-page.ts';
 import { whyGone } from '../../store/feed/feed-cursor.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { noticeNothingMirrored, openMirror } from '../setup/open-mirror.ts';
 import { printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -19,13 +19,13 @@ const pause = 1_000;
 /** How many changes are held in memory at once. */
 const batch = 1_000;
 
-export const changes: Run<ChangesOptions> = async (call) => {
+export const changes: CommandHandler<ChangesOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const { account, limit: wanted = Infinity } = options;
   let { since } = options;
   for (let left = wanted; left > 0 && !context.interrupted.aborted;) {
-    // Opened for each look, so that following keeps no other process from closing the mirror in good order.
+    // Opened for each look, so that --follow does not keep another process from closing the mirror cleanly.
     const mirror = openMirror(context, settings);
     if (!mirror) {
       noticeNothingMirrored(context);

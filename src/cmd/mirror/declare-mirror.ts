@@ -1,11 +1,11 @@
 /** The commands about the mirror as a whole: status, doctor, changes, export. */
 import { Option, type Command } from 'commander';
 import { exportFormats } from '../../settings/export-format.ts';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { feedCursor, wholeFrom } from '../options/option-values.ts';
 
-export function declareStatus(program: Command, does: Does): void {
+export function declareStatus(program: Command, lazy: LazyAction): void {
   program
     .command('status')
     .summary('show what the mirror holds, how fresh it is, and what to do')
@@ -15,7 +15,7 @@ export function declareStatus(program: Command, does: Does): void {
         'Reads only the mirror, never the service.',
       ),
     )
-    .action(does(async () => (await import('./status.ts')).status));
+    .action(lazy(async () => (await import('./status.ts')).status));
   program
     .command('doctor')
     .summary('check settings, access, files and network, and say what to do')
@@ -28,15 +28,15 @@ export function declareStatus(program: Command, does: Does): void {
     )
     .option('--accept-service', 'accept the service of the settings for this mirror, after a comparison')
     .option('--yes', 'do not ask for confirmation; a service with other vendors is refused')
-    .action(does(async () => (await import('../doctor/doctor.ts')).doctor));
+    .action(lazy(async () => (await import('../doctor/doctor.ts')).doctor));
 }
 
-export function declareFeeds(program: Command, does: Does): void {
-  declareChanges(program, does);
-  declareExport(program, does);
+export function declareFeeds(program: Command, lazy: LazyAction): void {
+  declareChanges(program, lazy);
+  declareExport(program, lazy);
 }
 
-function declareChanges(program: Command, does: Does): void {
+function declareChanges(program: Command, lazy: LazyAction): void {
   program
     .command('changes')
     .summary('print the change feed')
@@ -50,10 +50,10 @@ function declareChanges(program: Command, does: Does): void {
     .option('--limit <n>', 'at most this many', wholeFrom(1))
     .option('--follow', 'wait for more changes until interrupted')
     .addHelpText('after', examples(['vendor-mirror changes --since 1042 --follow']))
-    .action(does(async () => (await import('./changes.ts')).changes));
+    .action(lazy(async () => (await import('./changes.ts')).changes));
 }
 
-function declareExport(program: Command, does: Does): void {
+function declareExport(program: Command, lazy: LazyAction): void {
   program
     .command('export')
     .argument('<file>', 'the file to write: .db, .csv, .json, .ndjson or .parquet; - is standard output')
@@ -82,5 +82,5 @@ function declareExport(program: Command, does: Does): void {
         ['vendor-mirror export - --format ndjson --query "select * from active_vendors" | head'],
       ),
     )
-    .action(does(async () => (await import('./export-command.ts')).exportTo));
+    .action(lazy(async () => (await import('./export-command.ts')).exportTo));
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import type { ExportFormat } from '../../settings/export-format.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { openMirror, noticeNothingMirrored } from '../setup/open-mirror.ts';
 import { counted } from '../terminal/counted.ts';
 import { printJson, printNotice } from '../terminal/print.ts';
@@ -15,7 +15,7 @@ interface ExportOptions {
   readonly format?: ExportFormat;
 }
 
-export const exportTo: Run<ExportOptions> = async (call) => {
+export const exportTo: CommandHandler<ExportOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
   const { view, query, format } = options;

@@ -21,8 +21,8 @@ export async function owedTable(context: ProcessContext, { totals }: Pick<Accoun
   const drawn = await table(
     context,
     [
-      { title: 'currency', drop: 2, cell: ({ code }) => code },
-      { title: 'vendors', right: true, drop: 1, cell: ({ outstanding }) => outstanding?.vendors ?? 0 },
+      { title: 'currency', dropOrder: 2, cell: ({ code }) => code },
+      { title: 'vendors', right: true, dropOrder: 1, cell: ({ outstanding }) => outstanding?.vendors ?? 0 },
       { title: 'outstanding', right: true, cell: ({ code, outstanding }) => amount(code, outstanding) },
       { title: 'overdue', right: true, cell: ({ code, overdue }) => amount(code, overdue) },
     ],

@@ -12,7 +12,7 @@ import { type Settings } from '../../settings/parse.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { webhookDays, type WebhookDays } from '../../store/reports/webhook-days.ts';
 import { accountStatuses, type AccountStatus } from './account-status.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { settingsFileOf } from '../../store/files/own-files.ts';
 import { accountsNotServed } from '../../store/reports/known-accounts.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
@@ -35,11 +35,11 @@ import { styled, verdictOf } from './status-verdict.ts';
 /** How many runs of an account are shown. */
 const latestRuns = 5;
 
-export const status: Run = async (call) => {
+export const status: CommandHandler = async (call) => {
   const settings = loadSettings(call);
   const now = call.context.clock.now();
   const { account, json } = call.options;
-  const told = await queryMirror(call.context, settings, (snapshot) => {
+  const found = await queryMirror(call.context, settings, (snapshot) => {
     const days = webhookDays(snapshot);
     const left = accountsNotServed(snapshot, {
       accounts: settings.namedAccounts,
@@ -56,7 +56,7 @@ export const status: Run = async (call) => {
       connections: connectionsOf(settings, connectionFailures(snapshot)),
     };
   });
-  const { accounts = [], targets = [], connections = connectionsOf(settings, []) } = told ?? {};
+  const { accounts = [], targets = [], connections = connectionsOf(settings, []) } = found ?? {};
   const reports = accounts.map(({ report }) => report);
   const left = accounts.flatMap(({ report, isLeft }) => (isLeft ? [adviceOfLeft(report)] : []));
   const toDo = [
@@ -66,7 +66,7 @@ export const status: Run = async (call) => {
     ...adviceForTargets(targets, now),
   ].map((line) => withSettings(call.context, line));
   if (json) printDocument(call, settings, { accounts, targets, connections }, toDo);
-  else if (told) await printText(call, settings, { reports, targets, connections }, toDo);
+  else if (found) await printText(call, settings, { reports, targets, connections }, toDo);
   return exitStatus.done;
 };
 

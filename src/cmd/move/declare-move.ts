@@ -1,9 +1,9 @@
 /** The command that moves an installation. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
-export function declareMove(program: Command, does: Does): void {
+export function declareMove(program: Command, lazy: LazyAction): void {
   program
     .command('move')
     .argument('<dir>', 'the folder; it is made where there is none')
@@ -15,5 +15,5 @@ export function declareMove(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror move /srv/vendor-mirror']))
-    .action(does(async () => (await import('./move-command.ts')).move));
+    .action(lazy(async () => (await import('./move-command.ts')).move));
 }

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { resolvedPath, settingsFileOf } from '../../store/files/own-files.ts';
 import { moveInstallation } from '../../store/moving/move.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { settingsOfMove } from '../setup/load-settings.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
 
-export const move: Run = async (call) => {
+export const move: CommandHandler = async (call) => {
   const { context, options } = call;
   const [folder = ''] = call.args;
   const settings = settingsOfMove(call);

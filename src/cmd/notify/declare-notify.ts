@@ -1,9 +1,9 @@
 /** The commands about outgoing webhooks. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
-export function declareNotify(program: Command, does: Does): void {
+export function declareNotify(program: Command, lazy: LazyAction): void {
   const notify = program
     .command('notify')
     .summary('list, retry, forget targets of outgoing webhooks')
@@ -12,7 +12,7 @@ export function declareNotify(program: Command, does: Does): void {
     .command('list')
     .summary('list the targets and what was given up')
     .description('Lists the targets, how far behind each is, and the vendors whose changes were given up.')
-    .action(does(async () => (await import('./notify-list.ts')).notifyList));
+    .action(lazy(async () => (await import('./notify-list.ts')).notifyList));
   notify
     .command('retry')
     .summary('send again what was given up')
@@ -24,7 +24,7 @@ export function declareNotify(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror notify retry'], ['vendor-mirror notify retry hooks.example.com']))
-    .action(does(async () => (await import('./notify-retry.ts')).notifyRetry));
+    .action(lazy(async () => (await import('./notify-retry.ts')).notifyRetry));
   notify
     .command('forget')
     .summary('delete a target and what waits for it')
@@ -32,5 +32,5 @@ export function declareNotify(program: Command, does: Does): void {
     .description(
       'Deletes a target and what waits for it. If it is named again, it starts at the end of the change feed.',
     )
-    .action(does(async () => (await import('./notify-forget.ts')).notifyForget));
+    .action(lazy(async () => (await import('./notify-forget.ts')).notifyForget));
 }

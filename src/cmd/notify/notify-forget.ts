@@ -1,11 +1,11 @@
 /** `notify forget`: a target that the settings do not name any more, and what waits for it. */
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { print, printJson } from '../terminal/print.ts';
 
-export const notifyForget: Run = async (call) => {
+export const notifyForget: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const [target = ''] = call.args;

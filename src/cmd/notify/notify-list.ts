@@ -3,7 +3,7 @@ import { age } from '../../domain/age.ts';
 import { exitStatus } from '../../domain/errors.ts';
 import { inWords } from '../../domain/duration.ts';
 import { lagOf, parkedVendors, targetReports, type ParkedVendor } from '../../store/outbox/outbox-report.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
@@ -15,17 +15,17 @@ import { targetStatuses, type TargetStatus } from './target-status.ts';
 /** Vendors that were given up may be many. */
 const mostShown = 100;
 
-export const notifyList: Run = async (call) => {
+export const notifyList: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
-  const told = await queryMirror(context, settings, (snapshot) => ({
+  const found = await queryMirror(context, settings, (snapshot) => ({
     reports: targetReports(snapshot),
     parked: parkedVendors(snapshot, mostShown),
   }));
-  const targets = targetStatuses(settings, told?.reports ?? [], context.clock.now());
-  if (options.json) printJson(context, { ok: true, targets, parked: told?.parked ?? [] });
+  const targets = targetStatuses(settings, found?.reports ?? [], context.clock.now());
+  if (options.json) printJson(context, { ok: true, targets, parked: found?.parked ?? [] });
   else if (targets.length === 0) printNotice(context, 'The settings name no targets of outgoing webhooks (`notify`).');
-  else await printText(context, targets, told?.parked ?? []);
+  else await printText(context, targets, found?.parked ?? []);
   return exitStatus.done;
 };
 
@@ -45,13 +45,13 @@ async function printText(
         {
           title: 'lag',
           right: true,
-          drop: 5,
+          dropOrder: 5,
           cell: (target) => (target.oldest_waiting === null ? 'none' : inWords(lagOf(target, now))),
         },
-        { title: 'waiting', right: true, drop: 2, cell: ({ waiting }) => waiting },
-        { title: 'parked', right: true, drop: 4, cell: ({ parked }) => parked },
-        { title: 'last accepted', drop: 1, cell: ({ delivered_at }) => age(context.clock, delivered_at) },
-        { title: 'error', drop: 3, cell: ({ last_error }) => last_error },
+        { title: 'waiting', right: true, dropOrder: 2, cell: ({ waiting }) => waiting },
+        { title: 'parked', right: true, dropOrder: 4, cell: ({ parked }) => parked },
+        { title: 'last accepted', dropOrder: 1, cell: ({ delivered_at }) => age(context.clock, delivered_at) },
+        { title: 'error', dropOrder: 3, cell: ({ last_error }) => last_error },
       ],
       targets,
     ),
@@ -63,10 +63,10 @@ async function printText(
       context,
       [
         { title: 'parked for', cell: ({ target }) => target },
-        { title: 'account', drop: 3, cell: ({ account_id }) => account_id },
+        { title: 'account', dropOrder: 3, cell: ({ account_id }) => account_id },
         { title: 'vendor', right: true, cell: ({ vendorid }) => vendorid },
-        { title: 'since', drop: 2, cell: ({ since }) => age(context.clock, since) },
-        { title: 'attempts', right: true, drop: 1, cell: ({ attempts }) => attempts },
+        { title: 'since', dropOrder: 2, cell: ({ since }) => age(context.clock, since) },
+        { title: 'attempts', right: true, dropOrder: 1, cell: ({ attempts }) => attempts },
         { title: 'error', cell: ({ last_error }) => last_error },
       ],
       parked,

@@ -1,13 +1,13 @@
 /** `notify retry`: what was given up is sent again, and targets whose receiver was gone work again. */
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { targetReports } from '../../store/outbox/outbox-report.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
 import { print, printJson } from '../terminal/print.ts';
 
-export const notifyRetry: Run = async (call) => {
+export const notifyRetry: CommandHandler = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const [wanted] = call.args;

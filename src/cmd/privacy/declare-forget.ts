@@ -1,10 +1,10 @@
 /** The command that makes the mirror forget. */
 import { Option, type Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { wholeFrom } from '../options/option-values.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
-export function declareForget(program: Command, does: Does): void {
+export function declareForget(program: Command, lazy: LazyAction): void {
   program
     .command('forget')
     .summary('remove fields or a vendor from the mirror and its history')
@@ -25,5 +25,5 @@ export function declareForget(program: Command, does: Does): void {
       'after',
       examples(['vendor-mirror forget --field phone note'], ['vendor-mirror forget --vendor 1042 --account 6BApk']),
     )
-    .action(does(async () => (await import('./forget.ts')).forget));
+    .action(lazy(async () => (await import('./forget.ts')).forget));
 }

@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/parse.ts';
 import { Forgetter } from '../../store/privacy/forgetter.ts';
 import { olderCopies } from '../../store/privacy/older-copies.ts';
 import { vendorDetails } from '../../store/reports/vendor-detail.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { oneAccount } from '../setup/one-account.ts';
 import { changeMirror, queryMirror } from '../setup/open-mirror.ts';
@@ -24,7 +24,7 @@ interface ForgetFlags {
 
 const list = new Intl.ListFormat('en');
 
-export const forget: Run<ForgetFlags> = async (call) => {
+export const forget: CommandHandler<ForgetFlags> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const { field, vendor, undo, yes } = options;

@@ -23,12 +23,12 @@ export interface Call<Options extends object = object> {
 }
 
 /**
- * Does the work of a command.
+ * LazyAction the work of a command.
  * @throws MirrorError for whatever keeps it from answering; the program prints it and exits with its status.
  */
-export type Run<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;
+export type CommandHandler<Options extends object = object> = (call: Call<Options>) => Promise<ExitStatus>;
 
 /** Makes the action of a declared command from the function that loads it. */
-export type Does = <Options extends object>(
-  load: () => Promise<Run<Options>>,
+export type LazyAction = <Options extends object>(
+  load: () => Promise<CommandHandler<Options>>,
 ) => (...given: unknown[]) => Promise<void>;

@@ -10,21 +10,21 @@ export interface Hangups {
 }
 
 /** Hears SIGHUP for as long as the process lives. What nohup or a supervisor started has no terminal to lose. */
-export function hearHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
+export function watchHangups({ stdin }: Pick<ProcessContext, 'stdin'>, readAgain: () => void): Hangups {
   const fromTerminal = stdin.isTTY === true;
   const terminal = new AbortController();
-  const hear = (): void => {
+  const onHangup = (): void => {
     if (terminal.signal.aborted) return;
     if (fromTerminal && !hasTerminal()) terminal.abort();
     else readAgain();
   };
-  process.on('SIGHUP', hear);
+  process.on('SIGHUP', onHangup);
   return {
     gone: terminal.signal,
     reRaise() {
       if (!terminal.signal.aborted) return;
       // Node cannot exit in any other way: it would set a terminal back that is not there, and abort.
-      process.off('SIGHUP', hear);
+      process.off('SIGHUP', onHangup);
       process.kill(process.pid, 'SIGHUP');
     },
   };

@@ -6,8 +6,8 @@ import type { ProcessContext } from './process-context.ts';
 /** Longer than a program takes that sends one datagram, in milliseconds. */
 const notifyTimeout = 5_000;
 
-/** Does not wait: the daemon works whether or not systemd gets the message. */
-export function tellSupervisor(
+/** LazyAction not wait: the daemon works whether or not systemd gets the message. */
+export function notifySystemd(
   state: 'READY=1' | 'STOPPING=1' | 'WATCHDOG=1',
   { env }: Pick<ProcessContext, 'env'>,
   log: Log,
@@ -33,7 +33,7 @@ export function feedWatchdog(
   const microseconds = Number(env['WATCHDOG_USEC']);
   if (!env['NOTIFY_SOCKET'] || !(microseconds > 0)) return () => undefined;
   const feed = (): void => {
-    if (alive()) tellSupervisor('WATCHDOG=1', { env }, log);
+    if (alive()) notifySystemd('WATCHDOG=1', { env }, log);
     cancel = clock.timer(microseconds / 2_000, feed);
   };
   let cancel = clock.timer(microseconds / 2_000, feed);

@@ -1,32 +1,32 @@
 /** The commands that run: the daemon, and single walks over the source. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { wholeFrom } from '../options/option-values.ts';
 
-export function declareRuns(program: Command, does: Does): void {
-  declareServe(program, does);
-  declareSync(program, does);
-  declareReconcile(program, does);
-  declareVerify(program, does);
+export function declareRuns(program: Command, lazy: LazyAction): void {
+  declareServe(program, lazy);
+  declareSync(program, lazy);
+  declareReconcile(program, lazy);
+  declareVerify(program, lazy);
 }
 
-function declareServe(program: Command, does: Does): void {
+function declareServe(program: Command, lazy: LazyAction): void {
   program
     .command('serve')
     .summary('run the daemon: webhooks, schedules, dashboard')
     .description(
       paragraphs(
         'Keeps the mirror fresh until it is stopped: receives webhooks, reads the vendors that they name, and sweeps on its schedules.',
-        'SIGTERM or Ctrl-C stops it in good order, a second one at once. Only one daemon can use a database.',
+        'SIGTERM or Ctrl-C stops it cleanly, a second one at once. Only one daemon can use a database.',
       ),
     )
     .option('--unregister', 'delete the callbacks that this installation registered, then exit')
     .addHelpText('after', examples(['vendor-mirror serve -c mirror.yaml']))
-    .action(does(async () => (await import('./serve.ts')).serve));
+    .action(lazy(async () => (await import('./serve.ts')).serve));
 }
 
-function declareSync(program: Command, does: Does): void {
+function declareSync(program: Command, lazy: LazyAction): void {
   program
     .command('sync')
     .summary('mirror all vendors and gateways once')
@@ -40,10 +40,10 @@ function declareSync(program: Command, does: Does): void {
       'after',
       examples(['vendor-mirror sync -c mirror.yaml'], ['vendor-mirror sync --account 6BApk --json']),
     )
-    .action(does(async () => (await import('./sync.ts')).sync));
+    .action(lazy(async () => (await import('./sync.ts')).sync));
 }
 
-function declareReconcile(program: Command, does: Does): void {
+function declareReconcile(program: Command, lazy: LazyAction): void {
   program
     .command('reconcile')
     .summary('mirror all vendors and record every difference')
@@ -58,10 +58,10 @@ function declareReconcile(program: Command, does: Does): void {
       'after',
       examples(['vendor-mirror reconcile'], ['vendor-mirror reconcile --account 6BApk --approve-absences 40']),
     )
-    .action(does(async () => (await import('./sync.ts')).reconcile));
+    .action(lazy(async () => (await import('./sync.ts')).reconcile));
 }
 
-function declareVerify(program: Command, does: Does): void {
+function declareVerify(program: Command, lazy: LazyAction): void {
   program
     .command('verify')
     .summary('compare the mirror with the service, field by field')
@@ -72,5 +72,5 @@ function declareVerify(program: Command, does: Does): void {
       ),
     )
     .addHelpText('after', examples(['vendor-mirror verify && echo equal'], ['vendor-mirror verify --json']))
-    .action(does(async () => (await import('./verify.ts')).verify));
+    .action(lazy(async () => (await import('./verify.ts')).verify));
 }

@@ -9,7 +9,7 @@ import { LiveBlock } from '../terminal/live-block.ts';
 import { asOfText, summaryLines, type SummaryPlace } from './summary-lines.ts';
 
 /** From here on (pino's `warn`) an entry of the log is written above the summary, and stays; others are shown until later ones come. */
-const stays = 40;
+const keptLevel = 40;
 const entriesShown = 5;
 
 /** Milliseconds between two looks, and how many times as long as a look took. */
@@ -36,7 +36,7 @@ export class LiveSummary {
 
   /** Takes an entry of the log, and all of it as text with a line break at its end. */
   entry({ level, time, msg, account }: ReadableEntry, text: string): void {
-    if (level >= stays) this.#block.above(text);
+    if (level >= keptLevel) this.#block.above(text);
     else {
       const whose = account !== undefined && (this.#last?.accounts.length ?? 0) > 1 ? `${account}: ` : '';
       this.#entries.push(`${time.slice(11, 19)} ${whose}${msg}`);
@@ -47,7 +47,7 @@ export class LiveSummary {
   /** Shows what there is to see from now on, until `end`. */
   watch(source: HealthSource, place: SummaryPlace): void {
     this.#state = 'watching';
-    void this.#look(source, place);
+    void this.#refresh(source, place);
   }
 
   /** Says that the end has begun. */
@@ -66,7 +66,7 @@ export class LiveSummary {
     if (isGood) this.#block.above(`Stopped. ${asOfText(this.#last)}\n`);
   }
 
-  async #look(source: HealthSource, place: SummaryPlace): Promise<void> {
+  async #refresh(source: HealthSource, place: SummaryPlace): Promise<void> {
     const { clock } = this.#context;
     const begun = clock.monotonic();
     const lines = await this.#lines(source, place).catch((error: unknown) => [
@@ -75,7 +75,7 @@ export class LiveSummary {
     if (this.#state !== 'watching') return;
     this.#block.show(lines);
     const rest = Math.max(shortest, restFactor * (clock.monotonic() - begun));
-    this.#cancel = clock.timer(rest, () => void this.#look(source, place));
+    this.#cancel = clock.timer(rest, () => void this.#refresh(source, place));
   }
 
   async #lines(source: HealthSource, place: SummaryPlace): Promise<string[]> {

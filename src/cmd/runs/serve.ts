@@ -6,18 +6,18 @@ import { openDaemon, type Daemon, type DaemonDependencies } from '../../app/daem
 import { asMirrorError, exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import type { Log } from '../../domain/log.ts';
 import { lockProcess } from '../../store/files/process-lock.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { packageVersion } from '../process/package-version.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { serviceOf, type Service } from '../sandbox/embedded-service.ts';
 import { printFirstQuery } from '../mirror/first-query.ts';
-import { hearHangups } from '../process/hangup.ts';
+import { watchHangups } from '../process/hangup.ts';
 import { logOf } from '../setup/command-log.ts';
 import { LiveSummary, wantsSummary } from './live-summary.ts';
 import { print } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { reload } from './reload.ts';
-import { feedWatchdog, tellSupervisor } from '../process/systemd.ts';
+import { feedWatchdog, notifySystemd } from '../process/systemd.ts';
 
 /** Milliseconds between two measurements of the event loop; each wakes an idle daemon. */
 const lagInterval = 500;
@@ -27,11 +27,11 @@ export interface ServeOptions {
   readonly unregister?: boolean;
 }
 
-export const serve: Run<ServeOptions> = async (call) => {
+export const serve: CommandHandler<ServeOptions> = async (call) => {
   const { context, options } = call;
   const summary = !options.unregister && wantsSummary(context, options) ? new LiveSummary(context) : undefined;
   const log = await logOf(call, 'info', summary && ((entry, text) => summary.entry(entry, text)));
-  return withLastWord({ log, summary }, async () => {
+  return withFinalRecord({ log, summary }, async () => {
     const started = loadSettings(call);
     const service = await serviceOf(reachable(started), context, { stays: options.unregister !== true });
     try {
@@ -50,23 +50,23 @@ interface Watched {
   readonly summary: LiveSummary | undefined;
 }
 
-/** Does the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
-async function withLastWord({ log, summary }: Watched, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
-  const lastWord = (thrown: unknown): void => {
+/** LazyAction the work of a daemon. Whatever ends it but a signal is the last record of its log, with its code and exit status. */
+async function withFinalRecord({ log, summary }: Watched, work: () => Promise<ExitStatus>): Promise<ExitStatus> {
+  const finalRecord = (thrown: unknown): void => {
     summary?.end(false);
     const error = asMirrorError(thrown);
     log.fatal({ code: error.code, exit: error.exit, err: error }, 'ended by an error');
   };
-  process.on('uncaughtExceptionMonitor', lastWord);
+  process.on('uncaughtExceptionMonitor', finalRecord);
   try {
     const status = await work();
     summary?.end(true);
     return status;
   } catch (error) {
-    lastWord(error);
+    finalRecord(error);
     throw error;
   } finally {
-    process.off('uncaughtExceptionMonitor', lastWord);
+    process.off('uncaughtExceptionMonitor', finalRecord);
   }
 }
 
@@ -88,7 +88,7 @@ async function run(
   const dependencies = dependenciesOf(context, log, (error) => fatal.abort(error));
   const onRun = settings.sandbox && !summary ? welcome(settings, context) : dependencies.onRun;
   const daemon = await openDaemon(settings, { ...dependencies, serviceName, onRun, ...(onAccount && { onAccount }) });
-  const hangups = hearHangups(context, () => {
+  const hangups = watchHangups(context, () => {
     if (!end.aborted) void reload(call, { daemon, started, inUse: settings, log });
   });
   const end = AbortSignal.any([context.interrupted, hangups.gone, fatal.signal]);
@@ -119,13 +119,13 @@ async function serveUntil(
     const dashboard = settings.admin.publicUrl ?? admin;
     log.info({ listener, dashboard, database, accounts }, 'serving');
     summary?.watch(daemon.health, { dashboard, database, maxStaleness: settings.admin.maxStaleness });
-    tellSupervisor('READY=1', context, log);
+    notifySystemd('READY=1', context, log);
     const stopFeeding = feedWatchdog(context, () => daemon.listening, log);
     await aborted(end);
     stopFeeding();
     log.info('stopping');
     summary?.stopping();
-    tellSupervisor('STOPPING=1', context, log);
+    notifySystemd('STOPPING=1', context, log);
     fatal.throwIfAborted();
   } catch (error) {
     // Why it ends is said last, whatever else goes wrong on the way out.

@@ -78,18 +78,18 @@ const columns: readonly Column<AccountSync>[] = [
   { title: 'account', cell: ({ run }) => run.account },
   { title: 'outcome', cell: ({ run }) => run.outcome },
   { title: 'seen', right: true, cell: ({ run }) => run.seen },
-  { title: 'created', right: true, drop: 7, cell: ({ run }) => run.created },
-  { title: 'updated', right: true, drop: 6, cell: ({ run }) => run.updated },
-  { title: 'unchanged', right: true, drop: 3, cell: ({ run }) => run.unchanged },
-  { title: 'suspects', right: true, drop: 5, cell: ({ run }) => run.suspects },
+  { title: 'created', right: true, dropOrder: 7, cell: ({ run }) => run.created },
+  { title: 'updated', right: true, dropOrder: 6, cell: ({ run }) => run.updated },
+  { title: 'unchanged', right: true, dropOrder: 3, cell: ({ run }) => run.unchanged },
+  { title: 'suspects', right: true, dropOrder: 5, cell: ({ run }) => run.suspects },
   {
     title: 'gateways',
     right: true,
-    drop: 2,
+    dropOrder: 2,
     cell: ({ gateways }) => (gateways?.error ? null : (gateways?.seen ?? null)),
   },
-  { title: 'requests', right: true, drop: 1, cell: ({ run }) => run.requests },
-  { title: 'took', right: true, drop: 4, cell: ({ run }) => seconds(run.seconds) },
+  { title: 'requests', right: true, dropOrder: 1, cell: ({ run }) => run.requests },
+  { title: 'took', right: true, dropOrder: 4, cell: ({ run }) => seconds(run.seconds) },
 ];
 
 /** A line for each account, what went wrong, and, where a sync was whole, where to go from here. */

@@ -1,10 +1,10 @@
 /** `sync` and `reconcile`: every account walked once, its vendors and its gateways. */
 import { exitStatus, type ExitStatus } from '../../domain/errors.ts';
 import type { Installation, RunSummary } from '../../app/installation.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { progressOf } from '../terminal/progress.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { unpaused } from '../setup/unpaused.ts';
+import { withoutPaused } from '../setup/unpaused.ts';
 import { errorsOf, printDocument, printSummary, type AccountSync } from './sync-summary.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -14,9 +14,9 @@ interface ReconcileOptions {
   readonly approveAbsences?: number;
 }
 
-export const sync: Run = (call) => walkAll(call, { kind: 'pull' });
+export const sync: CommandHandler = (call) => walkAll(call, { kind: 'pull' });
 
-export const reconcile: Run<ReconcileOptions> = (call) =>
+export const reconcile: CommandHandler<ReconcileOptions> = (call) =>
   walkAll(call, { kind: 'reconcile', approved: call.options.approveAbsences ?? 0 });
 
 interface Walk {
@@ -26,7 +26,7 @@ interface Walk {
 
 async function walkAll(call: Call, walk: Walk): Promise<ExitStatus> {
   const { context, options } = call;
-  const settings = unpaused(context, loadSettings(call));
+  const settings = withoutPaused(context, loadSettings(call));
   const synced = await withInstallation(call, settings, async (installation) => {
     const ended: AccountSync[] = [];
     for (const account of installation.accounts) {

@@ -1,13 +1,13 @@
 /** `verify`: the source walked and compared with the mirror, field by field; no vendor is written. */
 import { exitStatus, MirrorError, type ExitStatus } from '../../domain/errors.ts';
 import type { VendorDifference, VerifyReport } from '../../sync/run/compare.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { progressOf } from '../terminal/progress.ts';
 import { printError, errorReport, print, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { unpaused } from '../setup/unpaused.ts';
+import { withoutPaused } from '../setup/unpaused.ts';
 import { table } from '../terminal/table.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 import { highestExit } from '../process/highest-exit.ts';
@@ -16,10 +16,10 @@ interface AccountVerify extends VerifyReport {
   readonly account: string;
 }
 
-export const verify: Run = async (call) => {
+export const verify: CommandHandler = async (call) => {
   const { context, options } = call;
   const signal = context.interrupted;
-  const settings = unpaused(context, loadSettings(call));
+  const settings = withoutPaused(context, loadSettings(call));
   const reports = await withInstallation(call, settings, async (installation) => {
     const ended: AccountVerify[] = [];
     for (const account of installation.accounts) {
@@ -65,8 +65,13 @@ async function printText(context: ProcessContext, reports: readonly AccountVerif
       [
         { title: 'account', cell: ({ account }) => account },
         { title: 'outcome', cell: ({ outcome }) => outcome },
-        { title: 'in source', right: true, drop: 1, cell: ({ sourceTotal }) => sourceTotal },
-        { title: 'in mirror', right: true, drop: 2, cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal) },
+        { title: 'in source', right: true, dropOrder: 1, cell: ({ sourceTotal }) => sourceTotal },
+        {
+          title: 'in mirror',
+          right: true,
+          dropOrder: 2,
+          cell: ({ mirrorTotal, error }) => (error ? null : mirrorTotal),
+        },
         { title: 'differ', right: true, cell: ({ differences, error }) => (error ? null : differences.length) },
       ],
       reports,

@@ -30,7 +30,7 @@ interface Address {
 }
 
 /** How often a command looks whether the world is free, when it says that it waits, and when it gives up, in milliseconds. */
-const [pollEvery, noticeAfter, givenUpAfter] = [50, 2_000, 60_000];
+const [pollEvery, noticeAfter, timeoutAfter] = [50, 2_000, 60_000];
 
 /**
  * The service of these settings: the real one, or the sandbox, which is started here where it does not stay open elsewhere.
@@ -52,7 +52,7 @@ export async function serviceOf(
     const address = readAddress(world);
     if (address) return { ...reached(settings, address), stop: () => Promise.resolve() };
     const waited = context.clock.monotonic() - begun;
-    if (waited > givenUpAfter)
+    if (waited > timeoutAfter)
       throw new MirrorError('database_locked', `Another command uses the sandbox of ${settings.database}.`);
     if (waited > noticeAfter && !noticed) {
       noticed = true;

@@ -1,6 +1,6 @@
 /** The commands that carry the secrets of an installation to another place. */
 import type { Command } from 'commander';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 
 const passphraseFile = [
@@ -8,7 +8,7 @@ const passphraseFile = [
   'read the passphrase from this file; asked for at the terminal unless told',
 ] as const;
 
-export function declareSecrets(program: Command, does: Does): void {
+export function declareSecrets(program: Command, lazy: LazyAction): void {
   const secrets = program
     .command('secrets')
     .summary('the secrets, as a backup under a passphrase: export, import')
@@ -28,7 +28,7 @@ export function declareSecrets(program: Command, does: Does): void {
       'after',
       examples(['vendor-mirror secrets export secrets.sealed', 'vendor-mirror export vendors-copy.db']),
     )
-    .action(does(async () => (await import('./secrets-export.ts')).secretsExport));
+    .action(lazy(async () => (await import('./secrets-export.ts')).secretsExport));
   secrets
     .command('import')
     .argument('<file>', 'what `secrets export` wrote')
@@ -42,5 +42,5 @@ export function declareSecrets(program: Command, does: Does): void {
     .option(...passphraseFile)
     .option('--yes', 'replace secrets that are there, without asking')
     .addHelpText('after', examples(['vendor-mirror secrets import secrets.sealed']))
-    .action(does(async () => (await import('./secrets-import.ts')).secretsImport));
+    .action(lazy(async () => (await import('./secrets-import.ts')).secretsImport));
 }

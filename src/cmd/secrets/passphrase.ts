@@ -3,7 +3,7 @@ import { MirrorError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 import { readSecretFile, reasonOf } from '../../settings/file.ts';
 import type { ProcessContext } from '../process/process-context.ts';
-import { isAnybodyThere, prompt } from '../terminal/prompt.ts';
+import { isInteractive, prompt } from '../terminal/prompt.ts';
 
 export interface PassphraseOptions {
   readonly passphraseFile?: string;
@@ -27,7 +27,7 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
 /** The passphrase of a backup. @throws MirrorError `usage` if there is none, and no terminal to ask on. */
 export async function knownPassphrase(context: ProcessContext, { passphraseFile }: PassphraseOptions): Promise<Secret> {
   if (passphraseFile !== undefined) return fromFile(passphraseFile);
-  if (!isAnybodyThere(context))
+  if (!isInteractive(context))
     throw new MirrorError('usage', 'There is no terminal to ask for the passphrase: use --passphrase-file FILE.');
   return notEmpty(await prompt(context, 'The passphrase:', { hidden: true }));
 }

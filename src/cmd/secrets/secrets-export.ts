@@ -1,13 +1,13 @@
 /** `secrets export FILE`: a backup of the secrets that only a passphrase opens. */
 import { exitStatus } from '../../domain/errors.ts';
 import { exportSecrets } from '../../store/sealed-secrets/write-sealed.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
 import { printJson, printNotice } from '../terminal/print.ts';
 import { newPassphrase, type PassphraseOptions } from './passphrase.ts';
 
-export const secretsExport: Run<PassphraseOptions> = async (call) => {
+export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
   const settings = settingsOfFile(call);

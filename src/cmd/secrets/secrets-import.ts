@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { readSealedFile, reasonOf } from '../../settings/file.ts';
 import { importSecrets } from '../../store/sealed-secrets/restore-sealed.ts';
-import type { Run } from '../process/command.ts';
+import type { CommandHandler } from '../process/command.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
 import { print, printJson, printNotice } from '../terminal/print.ts';
@@ -15,7 +15,7 @@ interface ImportOptions extends PassphraseOptions {
   readonly yes?: boolean;
 }
 
-export const secretsImport: Run<ImportOptions> = async (call) => {
+export const secretsImport: CommandHandler<ImportOptions> = async (call) => {
   const { context, options } = call;
   const [file = ''] = call.args;
   const { secrets, database } = settingsOfFile(call);

@@ -5,7 +5,7 @@ import type { ProcessContext } from '../process/process-context.ts';
 import { printNotice } from '../terminal/print.ts';
 
 /** The settings without the accounts that are paused, which a notice names. @throws MirrorError `usage` where `--account` names such a one. */
-export function unpaused(context: ProcessContext, settings: Settings): Settings {
+export function withoutPaused(context: ProcessContext, settings: Settings): Settings {
   const { accounts, paused, isRestricted } = settings;
   const left = accounts.filter((account) => paused.has(account));
   const [first] = left;

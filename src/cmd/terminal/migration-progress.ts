@@ -13,16 +13,16 @@ export function migrationProgress(context: MigrationContext): (progress: { reado
 type Show = ReturnType<typeof migrationProgress>;
 
 function lines(context: MigrationContext): Show {
-  let told = -10;
+  let reported = -10;
   return ({ percent }) => {
-    if (percent < told + 10) return;
-    told = percent - (percent % 10);
-    printNotice(context, `Bringing the mirror up to date: ${percent} %`);
+    if (percent < reported + 10) return;
+    reported = percent - (percent % 10);
+    printNotice(context, `Migrating the mirror: ${percent} %`);
   };
 }
 
 function bar(context: MigrationContext): Show {
-  const single = barOn(context.stderr, 'Bringing the mirror up to date {bar} {percentage} %');
+  const single = barOn(context.stderr, 'Migrating the mirror {bar} {percentage} %');
   return ({ percent }) => {
     if (!single.isActive) single.start(100, percent);
     single.update(percent);

@@ -10,7 +10,7 @@ import { textOf } from './utf8.ts';
 type PromptContext = Pick<ProcessContext, 'stdin' | 'stderr' | 'interrupted'>;
 
 /** Whether there is a terminal to ask on. */
-export function isAnybodyThere({ stdin, stderr }: PromptContext): boolean {
+export function isInteractive({ stdin, stderr }: PromptContext): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
@@ -64,7 +64,7 @@ export async function isConfirmed(
   yes: boolean | undefined,
 ): Promise<boolean> {
   if (yes) return true;
-  if (!isAnybodyThere(context))
+  if (!isInteractive(context))
     throw new MirrorError('usage', 'This needs a confirmation, and there is no terminal to ask on: use --yes.');
   return /^y(es)?$/i.test((await prompt(context, `${await question()} [y/N]`, { hidden: false })).trim());
 }

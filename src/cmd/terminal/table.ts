@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** For numbers: aligned to the right, and never wrapped. */
   readonly right?: boolean;
   /** Left out if the terminal is too narrow: the lowest number first. A column without a number stays. */
-  readonly drop?: number;
+  readonly dropOrder?: number;
   readonly cell: (row: Row) => string | number | null;
 }
 
@@ -97,7 +97,7 @@ export class Table<Row> {
     const needed = this.#widths.map((width, at) => Math.max(leasts[at] ?? 0, Math.min(width, longText)));
     const stay = needed.map(() => true);
     const dropped = this.#columns
-      .flatMap(({ drop }, at) => (drop === undefined ? [] : [{ drop, at }]))
+      .flatMap(({ dropOrder: drop }, at) => (drop === undefined ? [] : [{ drop, at }]))
       .sort((one, other) => one.drop - other.drop);
     for (const { at } of dropped) {
       if (widthOf(needed.filter((_, index) => stay[index])) <= space) break;

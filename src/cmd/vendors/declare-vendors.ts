@@ -1,12 +1,12 @@
 /** The commands about vendors: two read the mirror, five write to the service. */
 import { Option, type Command } from 'commander';
 import type { VendorOrder } from '../../store/reports/vendor-list.ts';
-import type { Does } from '../process/command.ts';
+import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
 import { dryRun } from '../options/common-options.ts';
 import { collected, idNumber, wholeFrom } from '../options/option-values.ts';
 
-export function declareVendors(program: Command, does: Does): void {
+export function declareVendors(program: Command, lazy: LazyAction): void {
   const vendors = program
     .command('vendors')
     .summary('list, show, create, edit, delete, archive, restore vendors')
@@ -15,14 +15,14 @@ export function declareVendors(program: Command, does: Does): void {
         'The commands list and show read the mirror. The others write to the service and apply its answer to the mirror at once.',
       ),
     );
-  declareReading(vendors, does);
-  declareFields(vendors, does);
-  declareStates(vendors, does);
+  declareReading(vendors, lazy);
+  declareFields(vendors, lazy);
+  declareStates(vendors, lazy);
 }
 
 const vendorOrders: readonly VendorOrder[] = ['number', 'name', 'country', 'changed', 'outstanding', 'overdue'];
 
-function declareReading(vendors: Command, does: Does): void {
+function declareReading(vendors: Command, lazy: LazyAction): void {
   vendors
     .command('list')
     .summary('list vendors of the mirror')
@@ -62,7 +62,7 @@ function declareReading(vendors: Command, does: Does): void {
         ['vendor-mirror vendors list --state deleted --json'],
       ),
     )
-    .action(does(async () => (await import('./vendors-list.ts')).vendorsList));
+    .action(lazy(async () => (await import('./vendors-list.ts')).vendorsList));
   vendors
     .command('show')
     .summary('show one vendor with its timeline')
@@ -71,7 +71,7 @@ function declareReading(vendors: Command, does: Does): void {
       'Shows every field of a vendor, its balances and tax defaults, and a timeline of its changes with old and new values.',
     )
     .addHelpText('after', examples(['vendor-mirror vendors show 1562']))
-    .action(does(async () => (await import('./vendors-show.ts')).vendorsShow));
+    .action(lazy(async () => (await import('./vendors-show.ts')).vendorsShow));
 }
 
 /** The options that say what fields shall be. */
@@ -82,7 +82,7 @@ function withFields(command: Command): Command {
     .option(...dryRun);
 }
 
-function declareFields(vendors: Command, does: Does): void {
+function declareFields(vendors: Command, lazy: LazyAction): void {
   withFields(vendors.command('create'))
     .summary('create a vendor in the service')
     .description(
@@ -101,19 +101,19 @@ function declareFields(vendors: Command, does: Does): void {
         ['… --set \'tax_defaults=[{"system_taxid": 36859, "enabled": true}]\'', 'as JSON'],
       ),
     )
-    .action(does(async () => (await import('./vendors-write.ts')).vendorsCreate));
+    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsCreate));
   withFields(vendors.command('edit').argument('<vendorid>', "the vendor's number", idNumber))
     .summary('change fields of a vendor in the service')
     .description('Changes fields of a vendor in the service. Other fields stay as they are.')
     .option(...again)
     .addHelpText('after', examples(['vendor-mirror vendors edit 1562 --set city=Boise --set is_1099=true']))
-    .action(does(async () => (await import('./vendors-write.ts')).vendorsEdit));
+    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsEdit));
 }
 
 /** Of commands that change a vendor. */
 const again = ['--again', 'send it without first checking an earlier edit whose outcome is unknown'] as const;
 
-function declareStates(vendors: Command, does: Does): void {
+function declareStates(vendors: Command, lazy: LazyAction): void {
   vendors
     .command('delete')
     .summary('delete a vendor in the service')
@@ -123,7 +123,7 @@ function declareStates(vendors: Command, does: Does): void {
     .option(...again)
     .option(...dryRun)
     .addHelpText('after', examples(['vendor-mirror vendors delete 1562 --yes']))
-    .action(does(async () => (await import('./vendors-write.ts')).vendorsDelete));
+    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsDelete));
   vendors
     .command('archive')
     .summary('archive a vendor in the service')
@@ -131,7 +131,7 @@ function declareStates(vendors: Command, does: Does): void {
     .description('Archives a vendor in the service (vis_state 2).')
     .option(...again)
     .option(...dryRun)
-    .action(does(async () => (await import('./vendors-write.ts')).vendorsArchive));
+    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsArchive));
   vendors
     .command('restore')
     .summary('make a deleted or archived vendor active again')
@@ -139,5 +139,5 @@ function declareStates(vendors: Command, does: Does): void {
     .description('Makes a deleted or archived vendor active again in the service (vis_state 0).')
     .option(...again)
     .option(...dryRun)
-    .action(does(async () => (await import('./vendors-write.ts')).vendorsRestore));
+    .action(lazy(async () => (await import('./vendors-write.ts')).vendorsRestore));
 }

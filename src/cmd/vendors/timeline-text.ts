@@ -13,9 +13,9 @@ export async function timelineText(
   { history, fields }: Pick<VendorDetail, 'history' | 'fields'>,
 ): Promise<string> {
   const changes = history.map(async ({ seq, at, kind, source }) => {
-    const own = fields.filter((field) => field.seq === seq);
-    const widest = Math.max(0, ...own.map(({ field }) => visible(field).length));
-    const lines = own.map(({ field, old, new: fresh }) =>
+    const changedFields = fields.filter((field) => field.seq === seq);
+    const widest = Math.max(0, ...changedFields.map(({ field }) => visible(field).length));
+    const lines = changedFields.map(({ field, old, new: fresh }) =>
       paragraph(context, `    ${visible(field).padEnd(widest)}  `, `${valueText(old)} → ${valueText(fresh)}`),
     );
     const when = `${at.slice(0, 19)} UTC (${age(context.clock, at)})`;

@@ -16,7 +16,7 @@ import type { Reader } from '../../store/open/reader.ts';
 import type { Presence } from '../../store/tables/vendor-tables.ts';
 import type { VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
-import type { CommonOptions, Run } from '../process/command.ts';
+import type { CommonOptions, CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { noticeNothingMirrored, openMirror } from '../setup/open-mirror.ts';
 import { amounts } from '../terminal/money.ts';
@@ -39,7 +39,7 @@ const screenful = 100;
 /** How many are read, and shown, at once where they are many. */
 const batch = 5_000;
 
-export const vendorsList: Run<ListOptions> = async (call) => {
+export const vendorsList: CommandHandler<ListOptions> = async (call) => {
   const { context, options } = call;
   const mirror = openMirror(context, loadSettings(call));
   if (!mirror) {
@@ -122,11 +122,11 @@ export function vendorColumns(
     ...unless(oneAccount, { title: 'account', cell: (vendor) => vendor.account_id }),
     { title: 'vendorid', right: true, cell: (vendor) => vendor.vendorid },
     { title: 'name', cell: (vendor) => vendor.vendor_name },
-    ...unless(allActive, { title: 'state', drop: 5, cell: (vendor) => stateName(vendor.vis_state) }),
-    ...unless(allPresent, { title: 'presence', drop: 6, cell: (vendor) => vendor.presence }),
-    { title: 'country', drop: 2, cell: (vendor) => vendor.country },
-    { title: 'outstanding', drop: 4, right: true, cell: (vendor) => amounts(vendor.outstanding) },
-    { title: 'overdue', drop: 3, right: true, cell: (vendor) => amounts(vendor.overdue) },
-    { title: 'changed', drop: 1, cell: (vendor) => age(clock, vendor.changed_at) },
+    ...unless(allActive, { title: 'state', dropOrder: 5, cell: (vendor) => stateName(vendor.vis_state) }),
+    ...unless(allPresent, { title: 'presence', dropOrder: 6, cell: (vendor) => vendor.presence }),
+    { title: 'country', dropOrder: 2, cell: (vendor) => vendor.country },
+    { title: 'outstanding', dropOrder: 4, right: true, cell: (vendor) => amounts(vendor.outstanding) },
+    { title: 'overdue', dropOrder: 3, right: true, cell: (vendor) => amounts(vendor.overdue) },
+    { title: 'changed', dropOrder: 1, cell: (vendor) => age(clock, vendor.changed_at) },
   ];
 }

@@ -3,7 +3,7 @@ import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { vendorDetails, type VendorDetail } from '../../store/reports/vendor-detail.ts';
 import type { TaxDefault, VisState } from '../../domain/vendor.ts';
 import { age } from '../../domain/age.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { heading } from '../terminal/heading.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
@@ -17,7 +17,7 @@ import { vendorDocument, vendorRecord } from '../../store/reports/vendor-documen
 import { timelineText } from './timeline-text.ts';
 import { stateName } from './vendors-list.ts';
 
-export const vendorsShow: Run = async (call) => {
+export const vendorsShow: CommandHandler = async (call) => {
   const { context, options } = call;
   const vendorid = Number(call.args[0]);
   const found = await queryMirror(context, loadSettings(call), (snapshot) =>

@@ -8,7 +8,7 @@ import { createVendor } from '../../sync/write/create.ts';
 import { editVendor } from '../../sync/write/edit.ts';
 import type { WriteOptions } from '../../sync/write/write-options.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
-import type { Call, Run } from '../process/command.ts';
+import type { Call, CommandHandler } from '../process/command.ts';
 import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { queryMirror } from '../setup/open-mirror.ts';
 import { oneAccount } from '../setup/one-account.ts';
@@ -31,7 +31,7 @@ interface DeleteOptions extends WriteFlags {
   readonly yes?: boolean;
 }
 
-export const vendorsCreate: Run<SetOptions> = async (call) => {
+export const vendorsCreate: CommandHandler<SetOptions> = async (call) => {
   const settings = loadSettings(call);
   const fields = newVendor(await givenFields(call.context, call.options, settings.vendors.exclude));
   return write(
@@ -42,12 +42,12 @@ export const vendorsCreate: Run<SetOptions> = async (call) => {
   );
 };
 
-export const vendorsEdit: Run<SetOptions> = async (call) => {
+export const vendorsEdit: CommandHandler<SetOptions> = async (call) => {
   const settings = loadSettings(call);
   return edit(call, settings, await givenFields(call.context, call.options, settings.vendors.exclude));
 };
 
-export const vendorsDelete: Run<DeleteOptions> = async (call) => {
+export const vendorsDelete: CommandHandler<DeleteOptions> = async (call) => {
   const { context, options } = call;
   const settings = loadSettings(call);
   const isAgreed = options.dryRun ?? (await isConfirmed(context, () => deleteQuestion(call, settings), options.yes));
@@ -56,9 +56,9 @@ export const vendorsDelete: Run<DeleteOptions> = async (call) => {
   return exitStatus.notWhole;
 };
 
-export const vendorsArchive: Run<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 2 });
+export const vendorsArchive: CommandHandler<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 2 });
 
-export const vendorsRestore: Run<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 0 });
+export const vendorsRestore: CommandHandler<WriteFlags> = (call) => edit(call, loadSettings(call), { vis_state: 0 });
 
 function edit(call: Call<WriteFlags>, settings: Settings, fields: VendorEdit): Promise<ExitStatus> {
   const vendorid = idOf(call);
@@ -98,9 +98,11 @@ async function write(
   const { context, options } = call;
   const account = oneAccount(settings);
   if (options.dryRun) return showRequest(call, settings, requestOf(account));
-  const { vendorid, notTaken, notes } = await withInstallation(call, settings, (installation) =>
-    work(installation.account(account)),
-  );
+  const {
+    vendorid,
+    notTaken: notTaken,
+    notes,
+  } = await withInstallation(call, settings, (installation) => work(installation.account(account)));
   for (const note of notes) printNotice(context, note);
   const found = await queryMirror(context, settings, (snapshot) => vendorDetails(snapshot, vendorid, account));
   const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;

@@ -1,4 +1,4 @@
-/** A daemon on a mirror that may be damaged: when it looks through it, and what goes on meanwhile. */
+/** A daemon on a mirror that may be damaged: when it checks the integrity of the file, and what it does meanwhile. */
 import Driver from 'better-sqlite3';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ async function until(at: Testbed<'daemon'>, isSo: () => boolean): Promise<void> 
 }
 
 describe('K50 a daemon on a mirror that', () => {
-  it('is new or was closed in good order does not look through it', async () => {
+  it('is new, or was closed cleanly, does not check it', async () => {
     const at = await testbed({ level: 'daemon' });
     await at.reopen();
     await at.start();
@@ -51,7 +51,7 @@ describe('K50 a daemon on a mirror that', () => {
     expect([looked(at), at.fatal]).toEqual([[], []]);
   });
 
-  it('was left by a daemon that was killed looks through it beside its open ports, once', async () => {
+  it('was left by a killed daemon checks it once, with its ports open', async () => {
     const at = await testbed({ level: 'daemon' });
     await at.stop();
     forgetStop(at.settings.database);
@@ -67,7 +67,7 @@ describe('K50 a daemon on a mirror that', () => {
     expect(looked(at)).toHaveLength(2);
   });
 
-  it('was left so, and is stopped before it was looked through, is looked through by the next', async () => {
+  it('was left by a killed daemon, and stops before the check has ended, leaves the check to the next daemon', async () => {
     const at = await testbed({ level: 'daemon' });
     await at.stop();
     forgetStop(at.settings.database);
@@ -78,7 +78,7 @@ describe('K50 a daemon on a mirror that', () => {
     expect(looked(at)).toEqual(['checking the integrity of the mirror', 'the mirror passed the integrity check']);
   });
 
-  it('is being looked through is let go at once where it stops', async () => {
+  it('is being checked stops at once', async () => {
     const at = await testbed({ level: 'daemon' });
     const stop = new AbortController();
     const looking = checkWholeFile(at.settings.database, stop.signal);

@@ -28,7 +28,10 @@ it(`F10 killed ${kills} times on its way, is as before each time, and then ends`
     const child = at.start('sync', '--json');
     const exited = once(child, 'exit');
     // The first percents and the last ones too; after the last, the commit is under way.
-    await saying(child.stderr!, `up to date: ${Math.round((nth * 100) / Math.max(1, kills - 1) / 10) * 10} %`);
+    await saying(
+      child.stderr!,
+      `Migrating the mirror: ${Math.round((nth * 100) / Math.max(1, kills - 1) / 10) * 10} %`,
+    );
     child.kill('SIGKILL');
     await exited;
     const sqlite = new Driver(at.database);
@@ -42,7 +45,7 @@ it(`F10 killed ${kills} times on its way, is as before each time, and then ends`
   }
   const { status, stderr } = await at.run('sync', '--json');
   expect(status, stderr).toBe(0);
-  expect(stderr).toContain('Bringing the mirror up to date: 100 %');
+  expect(stderr).toContain('Migrating the mirror: 100 %');
   expect(
     ask(at.database, everyVersion.replace('FROM vendor_versions', "FROM vendor_versions WHERE account_id = 'older'")),
   ).toEqual(before);

@@ -59,7 +59,7 @@ it(
 );
 
 it(
-  `J1 asked to stop ${stops} times under load, it ends in good order and loses nothing`,
+  `J1 asked to stop ${stops} times under load, it ends cleanly and loses nothing`,
   async () => {
     const world = await troubled();
     const at = await testbed({ level: 'program', service: world, listens: true, settings });

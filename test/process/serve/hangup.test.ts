@@ -51,7 +51,7 @@ function inTerminal(at: Testbed<'program'>, words = ''): Terminal {
 }
 
 describe('SIGHUP', () => {
-  it('ends a daemon whose terminal is closed, in good order', async () => {
+  it('ends a daemon cleanly when its terminal is closed', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
     const terminal = inTerminal(at);
     await until(() => terminal.stderr().includes('"msg":"reconcile complete"'));

@@ -6,7 +6,7 @@ import { testbed } from '../../support/testbed.ts';
 
 const settings = 'shutdownTimeout: 4s';
 
-it('K2 a stop while the rate limit makes requests wait for an hour ends the process at once, in good order', async () => {
+it('K2 a stop while the rate limit makes requests wait for an hour ends the process at once and cleanly', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100 });
   const at = await testbed({ level: 'program', service: world, listens: true, settings, rate: '3/1h' });
   const daemon = await at.serve();

@@ -27,7 +27,7 @@ export function open(at: ListenerTestbed): Socket {
 
 export const pathOf = (at: ListenerTestbed): string => new URL(at.address).pathname;
 
-/** A delivery in good order, but for these lines at the end of its head, and for its body. */
+/** A valid delivery, except for these lines at the end of its head, and its body. */
 export function request(at: ListenerTestbed, lines: readonly string[], body = ''): string {
   const { headers } = signed(delivery);
   const signature = `x-service-hmac-sha256: ${headers['x-service-hmac-sha256'] ?? ''}`;

@@ -1,4 +1,4 @@
-/** A delivery in good order, signed with a verifier that testbeds know from the start. */
+/** A valid delivery, signed with a verifier that testbeds know from the start. */
 import { createHmac } from 'node:crypto';
 import { Secret } from '../../../src/domain/log.ts';
 import { account } from '../names.ts';

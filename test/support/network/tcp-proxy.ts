@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 export interface NetworkFaults {
   /** After so many bytes of answers on a connection it ends; undefined where it does not. */
   cutAfter?: number | undefined;
-  /** How a connection ends: in good order, or by a reset. */
+  /** How a connection ends: normally, or by a reset. */
   ending?: 'end' | 'reset';
   /** Bytes that travel together. */
   slice?: number;

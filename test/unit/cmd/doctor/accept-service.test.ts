@@ -34,7 +34,7 @@ describe('a mirror', () => {
     for (const command of commands) {
       const { status, stderr } = await line.run(...command, ...account);
       expect(status, command.join(' ')).toBe(78);
-      expect(stderr).toContain(`${line.database} mirrors ${one.baseUrl}, and this is ${other.baseUrl}.`);
+      expect(stderr).toContain(`${line.database} mirrors ${one.baseUrl}, but the settings name ${other.baseUrl}.`);
       expect(stderr).toContain('`vendor-mirror doctor --accept-service`');
     }
     expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 30 });
@@ -56,7 +56,7 @@ describe('a mirror', () => {
       },
     });
     const { status, stderr } = await line.run('sync', ...account);
-    expect(stderr).toContain(`mirrors https://first.example, and this is ${late.baseUrl}.`);
+    expect(stderr).toContain(`mirrors https://first.example, but the settings name ${late.baseUrl}.`);
     expect([status, heldBy(line)]).toEqual([78, { service: 'https://first.example', vendors: 0 }]);
   });
 

@@ -465,7 +465,7 @@ const faults: readonly Fault[] = [
     plant: async () => change(await installed(), '127.0.0.1:', 'localhost:'),
     check: 'opening',
     exit: 78,
-    says: /mirrors http:\/\/127\.0\.0\.1:\d+, and this is http:\/\/localhost:\d+/,
+    says: /mirrors http:\/\/127\.0\.0\.1:\d+, but the settings name http:\/\/localhost:\d+/,
     remedy: '`vendor-mirror doctor --accept-service`',
   },
   {

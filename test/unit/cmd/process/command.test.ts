@@ -64,7 +64,7 @@ describe('the process', () => {
     expect([child.exitCode, await stderr]).toEqual([0, '']);
   });
 
-  it('J1 ends in good order at the first signal, with what it has read', async () => {
+  it('J1 ends cleanly at the first signal, and keeps what it has read', async () => {
     const { line, asked } = await hangingService();
     const child = start(['sync', '--account', '6BApk'], line);
     await Promise.race([asked, once(child, 'close')]);

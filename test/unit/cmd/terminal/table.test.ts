@@ -46,9 +46,9 @@ describe('table', () => {
   it('leaves out columns that are told to give way, the lowest first, and cuts no word', async () => {
     const wide: Column<string>[] = [
       { title: 'name', cell: (name) => name },
-      { title: 'country', drop: 2, cell: () => 'United Kingdom' },
-      { title: 'owed', right: true, drop: 3, cell: () => '1,234.50 GBP' },
-      { title: 'changed', drop: 1, cell: () => '3 min ago' },
+      { title: 'country', dropOrder: 2, cell: () => 'United Kingdom' },
+      { title: 'owed', right: true, dropOrder: 3, cell: () => '1,234.50 GBP' },
+      { title: 'changed', dropOrder: 1, cell: () => '3 min ago' },
     ];
     const titles = async (width: number): Promise<string> => {
       const context = { stdout: collector(width).stream, env: { NO_COLOR: '1' } };
@@ -100,7 +100,7 @@ describe('table', () => {
     const places: Column<[string, string, number]>[] = [
       { title: 'name', cell: ([name]) => name },
       { title: 'city', cell: ([, city]) => city },
-      { title: 'count', right: true, drop: 1, cell: ([, , count]) => count },
+      { title: 'count', right: true, dropOrder: 1, cell: ([, , count]) => count },
     ];
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: 26, max: 60 }), async (list, width) => {

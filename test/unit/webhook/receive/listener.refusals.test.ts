@@ -29,7 +29,7 @@ const framed =
 /** A delivery in chunks like these. */
 const inChunks = (text: string) => framed([chunked], text);
 
-/** A delivery in good order, but for its first line. */
+/** A valid delivery, except for its first line. */
 const firstLine = (change: (path: string) => string) => (place: Testbed<'listener'>) => {
   const [, ...rest] = request(place, [length], body).split('\r\n');
   return [change(pathOf(place)), ...rest].join('\r\n');
