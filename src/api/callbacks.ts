@@ -2,9 +2,10 @@
 import { isMatchedBy } from '../domain/events.ts';
 import { Secret } from '../domain/log.ts';
 import type { Callback } from '../domain/vendor.ts';
-import type { Call, Caller, Service } from './call/call.ts';
+import type { ApiSettings, Call, Caller } from './call/call.ts';
 import { wholeList } from './call/whole-list.ts';
-import type { Stoppable } from './vendors.ts';
+import type { CallOptions } from './vendors.ts';
+import { callbacksPath } from './requests.ts';
 import { readCallback, readCallbacks, readRemoval } from './wire/resources.ts';
 
 export interface CallbackFilter {
@@ -16,18 +17,18 @@ export interface CallbackFilter {
 
 export interface CallbacksApi {
   /** Registers an unverified callback for an event. The service may refuse a duplicate with `rejected`, or create a second one. */
-  register(event: string, uri: string, options?: Stoppable): Promise<Callback>;
+  register(event: string, uri: string, options?: CallOptions): Promise<Callback>;
   /** Sends a verification code. It was right only if the answer has `verified` true. */
-  verify(callbackid: number, verifier: Secret, options?: Stoppable): Promise<Callback>;
+  verify(callbackid: number, verifier: Secret, options?: CallOptions): Promise<Callback>;
   /** Requests a new code; until it is verified, the service delivers nothing. */
-  resend(callbackid: number, options?: Stoppable): Promise<Callback>;
+  resend(callbackid: number, options?: CallOptions): Promise<Callback>;
   /** All callbacks that match the filter, even where the service ignores it. */
-  list(filter?: CallbackFilter, options?: Stoppable): Promise<Callback[]>;
-  remove(callbackid: number, options?: Stoppable): Promise<void>;
+  list(filter?: CallbackFilter, options?: CallOptions): Promise<Callback[]>;
+  remove(callbackid: number, options?: CallOptions): Promise<void>;
 }
 
-export function callbacksApi(call: Caller, account: string, paging: Service['paging']): CallbacksApi {
-  const base = `/events/account/${account}/events/callbacks`;
+export function callbacksApi(call: Caller, accountId: string, paging: ApiSettings['paging']): CallbacksApi {
+  const base = callbacksPath(accountId);
   const family = 'callbacks';
 
   const put = (callbackid: number, callback: object, more: Pick<Call, 'secret' | 'signal'>): Promise<Callback> =>
@@ -64,14 +65,14 @@ export function callbacksApi(call: Caller, account: string, paging: Service['pag
           ),
         ({ callbackid }) => callbackid,
       );
-      return all.filter((callback) => obeys(callback, filter));
+      return all.filter((callback) => matches(callback, filter));
     },
     remove: (callbackid, { signal } = {}) =>
       call({ family, method: 'DELETE', path: `${base}/${callbackid}`, signal }, readRemoval),
   };
 }
 
-function obeys(callback: Callback, { event, uri, verified }: CallbackFilter): boolean {
+function matches(callback: Callback, { event, uri, verified }: CallbackFilter): boolean {
   return (
     (event === undefined || isMatchedBy(event, callback.event)) &&
     (uri === undefined || callback.uri === uri) &&

@@ -1,10 +1,10 @@
 /** The client of the accounting service, for one account. */
 import type { Rate } from '../settings/parse.ts';
-import type { ApiDependencies, Service } from './call/call.ts';
+import type { ApiDependencies, ApiSettings } from './call/call.ts';
 import { caller } from './call/caller.ts';
 import { callbacksApi, type CallbacksApi } from './callbacks.ts';
 import { gatewaysApi, type GatewaysApi } from './gateways.ts';
-import { RateGate } from './http/rate-limiter.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
 import { vendorsApi, type VendorsApi } from './vendors.ts';
 
 export interface ServiceClient {
@@ -13,23 +13,22 @@ export interface ServiceClient {
   readonly callbacks: CallbacksApi;
 }
 
-/** A tenth of the rate is reserved for prompt calls, so that deliveries and people do not wait for sweeps. */
-function keptForPrompt({ requests }: Rate): number {
+/** How many requests of the rate are reserved for prompt calls, so that deliveries and people do not wait for sweeps. */
+function reservedForPrompt({ requests }: Rate): number {
   return Math.floor(requests / 10);
 }
 
 /**
- * The API of one account. Its rate gates belong to the client, one for vendors and gateways and one for callbacks, so create one client for
+ * The API of one account. Its rate limiters belong to the client, one for vendors and gateways and one for callbacks, so create one client for
  * each account.
  */
-export function connect(service: Service, accountId: string, dependencies: ApiDependencies): ServiceClient {
-  const account = encodeURIComponent(accountId);
-  const accounting = new RateGate(
+export function connect(service: ApiSettings, accountId: string, dependencies: ApiDependencies): ServiceClient {
+  const accounting = new RateLimiter(
     service.rateLimit.vendors,
     dependencies.clock,
-    keptForPrompt(service.rateLimit.vendors),
+    reservedForPrompt(service.rateLimit.vendors),
   );
-  const events = new RateGate(service.rateLimit.callbacks, dependencies.clock);
+  const events = new RateLimiter(service.rateLimit.callbacks, dependencies.clock);
   const call = caller(
     accountId,
     service,
@@ -39,6 +38,6 @@ export function connect(service: Service, accountId: string, dependencies: ApiDe
   return {
     vendors: vendorsApi(call, accountId, service),
     gateways: gatewaysApi(call, accountId, service.paging),
-    callbacks: callbacksApi(call, account, service.paging),
+    callbacks: callbacksApi(call, accountId, service.paging),
   };
 }

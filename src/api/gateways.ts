@@ -1,19 +1,19 @@
 /** The service's API of payment gateways. */
 import type { Gateway } from '../domain/vendor.ts';
-import type { Caller, Service } from './call/call.ts';
+import type { ApiSettings, Caller } from './call/call.ts';
 import { wholeList } from './call/whole-list.ts';
 import { gatewayRemoval, gatewaysPath } from './requests.ts';
-import type { Stoppable } from './vendors.ts';
+import type { CallOptions } from './vendors.ts';
 import { readGateways, readRemoval } from './wire/resources.ts';
 
 export interface GatewaysApi {
   /** All enabled gateways. @throws MirrorError `paging_ignored` and what any call throws. */
-  list(options?: Stoppable): Promise<Gateway[]>;
+  list(options?: CallOptions): Promise<Gateway[]>;
   /** Removes a gateway. It can be enabled again only in the service's own user interface. */
-  remove(sgid: number, options?: Stoppable): Promise<void>;
+  remove(sgid: number, options?: CallOptions): Promise<void>;
 }
 
-export function gatewaysApi(call: Caller, accountId: string, paging: Service['paging']): GatewaysApi {
+export function gatewaysApi(call: Caller, accountId: string, paging: ApiSettings['paging']): GatewaysApi {
   const base = gatewaysPath(accountId);
   const family = 'gateways';
 
@@ -26,7 +26,7 @@ export function gatewaysApi(call: Caller, accountId: string, paging: Service['pa
               family,
               method: 'GET',
               path: base,
-              priority: 'patient',
+              priority: 'background',
               query: { [paging.pageParam]: String(page), [paging.perPageParam]: String(paging.perPage) },
               signal,
             },

@@ -38,6 +38,11 @@ export function gatewaysPath(accountId: string): string {
   return `/accounting/account/${encodeURIComponent(accountId)}/systems/gateways`;
 }
 
+/** The path of an account's callbacks, below the base URL. */
+export function callbacksPath(accountId: string): string {
+  return `/events/account/${encodeURIComponent(accountId)}/events/callbacks`;
+}
+
 export function creation(accountId: string, fields: NewVendor): Request {
   return { family: 'vendors', method: 'POST', path: vendorsPath(accountId), body: { bill_vendor: fields } };
 }

@@ -1,21 +1,21 @@
 /** The service's API of bill vendors. */
 import { MirrorError } from '../domain/errors.ts';
 import type { KnownPage, VendorPage, VendorReading } from '../domain/reading.ts';
-import type { Caller, Service } from './call/call.ts';
+import type { ApiSettings, Caller } from './call/call.ts';
 import type { Priority } from './http/rate-limiter.ts';
 import { creation, edit, vendorsPath, type NewVendor, type VendorEdit } from './requests.ts';
 import type { Answered } from './wire/document.ts';
 import { readVendor, readVendorPage } from './wire/vendor-pages.ts';
 
-export interface Stoppable {
+export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReadOptions extends Stoppable {
+export interface ReadOptions extends CallOptions {
   readonly priority?: Priority | undefined;
 }
 
-export interface ListOptions extends Stoppable {
+export interface ListOptions extends CallOptions {
   /** Only vendors of this state. The service may ignore it: check the rows. */
   readonly visState?: 1 | 2 | undefined;
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
@@ -31,19 +31,19 @@ export interface VendorsApi {
   pages(options?: ListOptions): AsyncGenerator<VendorPage>;
   /** Reads one vendor. @throws MirrorError `not_found` for an unknown id, `not_supported` where the service has no read by id. */
   read(vendorid: number, options?: ReadOptions): Promise<VendorReading>;
-  create(fields: NewVendor, options?: Stoppable): Promise<VendorReading>;
+  create(fields: NewVendor, options?: CallOptions): Promise<VendorReading>;
   /**
    * Changes a vendor.
    * @throws MirrorError `usage` for no fields, or for a state together with fields; with `mayBeDone` where it may have been carried out.
    */
-  edit(vendorid: number, fields: VendorEdit, options?: Stoppable): Promise<VendorReading>;
+  edit(vendorid: number, fields: VendorEdit, options?: CallOptions): Promise<VendorReading>;
 }
 
 /** `exclude`: fields to remove from every answer. */
 export function vendorsApi(
   call: Caller,
   accountId: string,
-  { paging, exclude }: Pick<Service, 'paging' | 'exclude'>,
+  { paging, exclude }: Pick<ApiSettings, 'paging' | 'exclude'>,
 ): VendorsApi {
   const base = vendorsPath(accountId);
   const excluded = new Set(exclude);
@@ -58,7 +58,7 @@ export function vendorsApi(
       [paging.perPageParam]: String(size),
       ...(visState !== undefined && { 'search[vis_state]': String(visState) }),
     };
-    return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'patient', signal }, (answered) =>
+    return call({ family: 'vendors', method: 'GET', path: base, query, priority: 'background', signal }, (answered) =>
       readVendorPage(answered, number, { excluded, known }),
     );
   };
@@ -75,16 +75,16 @@ export function vendorsApi(
     read: (vendorid, { priority, signal } = {}) =>
       call(
         { family: 'vendors', method: 'GET', path: `${base}/${vendorid}`, ...(priority && { priority }), signal },
-        (answered) => about(vendorid, readOne(answered)),
+        (answered) => assertAbout(vendorid, readOne(answered)),
       ),
     create: (fields, { signal } = {}) => call({ ...creation(accountId, fields), signal }, readOne),
     edit: async (vendorid, fields, { signal } = {}) =>
-      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => about(vendorid, readOne(answered))),
+      call({ ...edit(accountId, vendorid, fields), signal }, (answered) => assertAbout(vendorid, readOne(answered))),
   };
 }
 
-/** Another vendor's answer would be stored under this vendor's id. */
-function about(vendorid: number, reading: VendorReading): VendorReading {
+/** The reading. @throws MirrorError where it is of another vendor, which would be stored under this vendor's id. */
+function assertAbout(vendorid: number, reading: VendorReading): VendorReading {
   if (reading.row.vendorid === vendorid) return reading;
   throw new MirrorError(
     'answer_unreadable',

@@ -37,7 +37,7 @@ describe('the certificate of the service', () => {
     ['has expired', 'expired', trusting, 'has expired (or the clock of this machine is wrong)'],
     ['is not valid yet', 'early', trusting, 'is not valid yet (or the clock of this machine is wrong)'],
     ['is for another name', 'elsewhere', trusting, 'is for another name'],
-    ['is signed by itself', 'self-signed', trusting, 'is signed by itself'],
+    ['is self-signed', 'self-signed', trusting, 'is self-signed'],
     ['is signed by a stranger', 'valid', hurried, 'is signed by an unknown authority'],
   ];
 
@@ -83,7 +83,7 @@ describe('the certificate of a receiver of webhooks', () => {
       expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({
         type: expect.stringMatching(/^vendor\./) as string,
       });
-    await until(() => daemon.stderr().includes('certificate is signed by itself'));
+    await until(() => daemon.stderr().includes('certificate is self-signed'));
     expect(own.received).toEqual([]);
     expect(await daemon.end(), daemon.stderr()).toBe(0);
   });

@@ -94,21 +94,21 @@ function outputOf(command: TokenCommand, { clock, timeout }: CommandDependencies
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
     const chunks: Buffer[] = [];
     let length = 0;
-    const give = (why: string): void => {
+    const fail = (why: string): void => {
       cancel();
       endGroup(child.pid);
       child.stdout.destroy();
       reject(new MirrorError('unauthenticated', `The command of accessTokenCommand ${why}.`));
     };
-    const cancel = clock.timer(timeout, () => give(`did not end within ${timeout / 1_000} s (service.timeout)`));
+    const cancel = clock.timer(timeout, () => fail(`did not end within ${timeout / 1_000} s (service.timeout)`));
     child.stdout.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > mostOutput) give(`printed more than ${mostOutput} bytes`);
+      if (length > mostOutput) fail(`printed more than ${mostOutput} bytes`);
       else chunks.push(chunk);
     });
-    child.on('error', (error) => give(`could not be run (${'code' in error ? String(error.code) : 'unknown'})`));
+    child.on('error', (error) => fail(`could not be run (${'code' in error ? String(error.code) : 'unknown'})`));
     child.on('close', (status, signal) => {
-      if (status !== 0) give(status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`);
+      if (status !== 0) fail(status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`);
       cancel();
       resolve(Buffer.concat(chunks).toString('utf8'));
     });

@@ -32,7 +32,7 @@ export class OAuthTokens implements TokenSource {
   readonly #renewal = new SingleFlight<TokenPair>();
   #pair: TokenPair | undefined;
   /** A new pair that could not be saved: its refresh token is the only one that still works. */
-  #unkept: TokenPair | undefined;
+  #unsaved: TokenPair | undefined;
   /** Refused refresh tokens, which are not tried again. */
   readonly #refused = new Set<string>();
 
@@ -67,9 +67,9 @@ export class OAuthTokens implements TokenSource {
   #replace(unwanted: Secret | undefined): Promise<TokenPair> {
     return this.#store.exclusively(async (pair, save) => {
       if (pair && this.#isFresh(pair) && pair.access.reveal() !== unwanted?.reveal()) return pair;
-      const next = (this.#unkept ??= await this.#grant(pair));
+      const next = (this.#unsaved ??= await this.#grant(pair));
       await save(next);
-      this.#unkept = undefined;
+      this.#unsaved = undefined;
       return next;
     });
   }
@@ -89,10 +89,10 @@ export class OAuthTokens implements TokenSource {
         if (newer && newer.refresh.reveal() !== pair?.refresh.reveal() && this.#isFresh(newer)) return newer;
       }
     }
-    throw failure ?? this.#nothingToOffer();
+    throw failure ?? this.#noRefreshToken();
   }
 
-  #nothingToOffer(): MirrorError {
+  #noRefreshToken(): MirrorError {
     return new MirrorError(
       'token_refresh_failed',
       this.#refused.size === 0

@@ -10,7 +10,7 @@ import type { Fetch } from '../http/request.ts';
 import type { TokenSource } from '../auth/token-source.ts';
 import type { Answered } from '../wire/document.ts';
 
-/** Groups of paths. Vendors and gateways of an account share one rate gate, callbacks have their own. */
+/** Groups of paths. Vendors and gateways of an account share one rate limiter, callbacks have their own. */
 export type Family = 'vendors' | 'gateways' | 'callbacks';
 
 /** One attempt after it ended, for metrics. `status` is 'error' where no answer came. */
@@ -38,7 +38,7 @@ export interface ApiDependencies {
   readonly retryLimits?: RetryLimits;
 }
 
-export type Service = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & {
+export type ApiSettings = Pick<ServiceSettings, 'apiVersion' | 'paging' | 'timeout' | 'rateLimit'> & {
   readonly baseUrl: string;
   /** Vendor fields to remove from every answer. */
   readonly exclude?: readonly string[];

@@ -3,30 +3,30 @@ import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import { unlessAborted } from '../../domain/lifecycle.ts';
 import type { Secret } from '../../domain/log.ts';
 import { sendOnce } from './send-once.ts';
-import type { ApiDependencies, Caller, Family, Service } from './call.ts';
-import { neverLeft } from '../http/network-errors.ts';
+import type { ApiDependencies, ApiSettings, Caller, Family } from './call.ts';
+import { neverArrived } from '../http/network-errors.ts';
 import { defaultRetryLimits } from '../../domain/retry/request-policy.ts';
 import { retried } from '../http/retry.ts';
-import type { RateGate } from '../http/rate-limiter.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
 
 export function caller(
   accountId: string,
-  service: Service,
-  gates: Readonly<Record<Family, RateGate>>,
+  service: ApiSettings,
+  limiters: Readonly<Record<Family, RateLimiter>>,
   dependencies: ApiDependencies,
 ): Caller {
   return async (call, read) => {
-    const gate = gates[call.family];
-    let left = false;
+    const limiter = limiters[call.family];
+    let wasSent = false;
     let renewed = false;
 
     const attempt = async (number: number): Promise<ReturnType<typeof read>> => {
       const send = (token: Secret): Promise<ReturnType<typeof read>> =>
         sendOnce(
-          { accountId, call, token, service, gate, dependencies, again: number > 1, onLeave: () => (left = true) },
+          { accountId, call, token, service, limiter, dependencies, again: number > 1, onSend: () => (wasSent = true) },
           read,
         );
-      left = false;
+      wasSent = false;
       const token = await unlessAborted(dependencies.tokens.current(), call.signal);
       try {
         return await send(token);
@@ -40,7 +40,7 @@ export function caller(
     };
 
     const isOnce = call.method === 'POST' || call.once === true;
-    const mayBeDone = (error: MirrorError): boolean => isOnce && left && mayHaveArrived(error);
+    const mayBeDone = (error: MirrorError): boolean => isOnce && wasSent && mayHaveArrived(error);
 
     try {
       const answered = await retried(attempt, {
@@ -63,7 +63,7 @@ export function caller(
       return answered;
     } catch (error) {
       if (isMirrorError(error) && error.retry && !call.signal?.aborted) dependencies.onFailure?.(accountId, error);
-      throw isMirrorError(error) && mayBeDone(error) ? doubtful(error) : error;
+      throw isMirrorError(error) && mayBeDone(error) ? withDoubt(error) : error;
     }
   };
 }
@@ -76,7 +76,7 @@ function isMirrorError(error: unknown, code?: MirrorError['code']): error is Mir
 const noticeable = 2_000;
 
 /** Failures after which the request may have been carried out. */
-const openEnds: ReadonlySet<ErrorCode> = new Set([
+const openOutcomes: ReadonlySet<ErrorCode> = new Set([
   'service_unreachable',
   'service_timeout',
   'service_unavailable',
@@ -87,12 +87,12 @@ const openEnds: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 function mayHaveArrived(error: MirrorError): boolean {
-  if (!openEnds.has(error.code)) return false;
+  if (!openOutcomes.has(error.code)) return false;
   const turnedAway = error.status === 503 && error.retryAfter !== undefined;
-  return !turnedAway && !neverLeft(error);
+  return !turnedAway && !neverArrived(error);
 }
 
-function doubtful(error: MirrorError): MirrorError {
+function withDoubt(error: MirrorError): MirrorError {
   const { code, status, errno, cause } = error;
   return new MirrorError(code, `${error.message} It may have been carried out all the same.`, {
     ...(status !== undefined && { status }),

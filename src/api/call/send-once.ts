@@ -5,9 +5,9 @@ import type { Secret } from '../../domain/log.ts';
 import { refusal } from '../wire/error-forms.ts';
 import type { Reservation } from '../../domain/rate-reservation.ts';
 import { addressOf } from './call-address.ts';
-import type { ApiDependencies, Call, Service } from './call.ts';
+import type { ApiDependencies, ApiSettings, Call } from './call.ts';
 import { withMessage } from '../../domain/with-message.ts';
-import type { RateGate } from '../http/rate-limiter.ts';
+import type { RateLimiter } from '../http/rate-limiter.ts';
 import { exchange, type Answer, type Exchange } from '../http/request.ts';
 import { retryAfter } from '../http/retry-after.ts';
 import { parseDocument, type Answered } from '../wire/document.ts';
@@ -16,26 +16,26 @@ export interface Attempt {
   readonly accountId: string;
   readonly call: Call;
   readonly token: Secret;
-  readonly service: Service;
-  readonly gate: RateGate;
+  readonly service: ApiSettings;
+  readonly limiter: RateLimiter;
   readonly dependencies: ApiDependencies;
   /** Whether this is a repetition: a removal that finds nothing then succeeded before. */
   readonly again: boolean;
   /** Called when the request is sent: from then on it may reach the service. */
-  readonly onLeave: () => void;
+  readonly onSend: () => void;
 }
 
 /** Sends the call once and reads its answer. @throws MirrorError whose message contains neither the token nor the call's secret. */
 export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) => T): Promise<T> {
-  const { call, gate, dependencies, token } = attempt;
+  const { call, limiter, dependencies, token } = attempt;
   try {
-    const { answer, stamp } = await gate.through(
+    const { answer, stamp } = await limiter.run(
       async () => {
         const reserved = await reservation(attempt);
         // An aborted request may still reach the service.
         let late = attempt.service.timeout;
         try {
-          const answer = await leave(attempt);
+          const answer = await send(attempt);
           late = 0;
           return { stamp: reserved.stamp, answer };
         } finally {
@@ -45,7 +45,7 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
       call.priority,
       call.signal,
     );
-    slowDown(answer, gate, dependencies.clock);
+    slowDown(answer, limiter, dependencies.clock);
     const removed = call.method === 'DELETE' && attempt.again && answer.status === 404;
     const bytes = removed ? new Uint8Array() : accepted(answer, dependencies.clock);
     return read({ bytes, stamp, servedAt: parseInstant(answer.headers.get('date') ?? '') });
@@ -55,12 +55,12 @@ export async function sendOnce<T>(attempt: Attempt, read: (answered: Answered) =
 }
 
 /** Waits for a place in the rate limit that all processes share. */
-async function reservation({ accountId, call, gate, dependencies, service }: Attempt): Promise<Reservation> {
+async function reservation({ accountId, call, limiter, dependencies, service }: Attempt): Promise<Reservation> {
   const demand = {
     accountId,
     family: call.family === 'callbacks' ? 'events' : 'accounting',
-    requests: gate.limitOf(call.priority),
-    per: gate.rate.per,
+    requests: limiter.limitOf(call.priority),
+    per: limiter.rate.per,
     // One timeout to the headers, and one to the end of the body.
     longest: 2 * service.timeout,
   } as const;
@@ -71,12 +71,12 @@ async function reservation({ accountId, call, gate, dependencies, service }: Att
   }
 }
 
-async function leave(attempt: Attempt): Promise<Answer> {
+async function send(attempt: Attempt): Promise<Answer> {
   const { call, dependencies, service } = attempt;
   const begun = dependencies.clock.monotonic();
   let status: number | 'error' = 'error';
   try {
-    attempt.onLeave();
+    attempt.onSend();
     const answer = await exchange(exchangeOf(attempt), { ...dependencies, timeout: service.timeout });
     status = answer.status;
     return answer;
@@ -132,10 +132,10 @@ function withRetryAfter(error: MirrorError, wait: number | undefined): MirrorErr
   return wait === undefined ? error : withMessage(error, error.message, wait);
 }
 
-/** When the service reports that the limit is used up, all calls of the gate wait. */
-function slowDown({ status, headers }: Answer, gate: RateGate, clock: Clock): void {
+/** When the service reports that the limit is used up, all calls of the limiter wait. */
+function slowDown({ status, headers }: Answer, limiter: RateLimiter, clock: Clock): void {
   if (status === 429 && headers.get('x-ratelimit-remaining') === '0')
-    gate.hold(retryAfter(headers, clock.now()) ?? Infinity);
+    limiter.pause(retryAfter(headers, clock.now()) ?? Infinity);
 }
 
 function withoutSecrets(error: MirrorError, secrets: readonly (Secret | undefined)[]): MirrorError {

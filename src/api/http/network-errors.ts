@@ -2,23 +2,23 @@
 import { MirrorError } from '../../domain/errors.ts';
 
 /** Errors before a connection existed: the service has seen nothing of the request. */
-const before: Readonly<Record<string, string>> = {
+const beforeConnection: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'its name is unknown to the name server',
   EAI_AGAIN: 'the name server does not answer',
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no network',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
   CERT_HAS_EXPIRED: 'its TLS certificate has expired (or the clock of this machine is wrong)',
   CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet (or the clock of this machine is wrong)',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is signed by itself',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is signed by an unknown authority',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate is signed by an unknown authority',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate is signed by an unknown authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
 };
 
-const under: Readonly<Record<string, string>> = {
+const onConnection: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
   ETIMEDOUT: 'the connection timed out',
@@ -29,7 +29,7 @@ const under: Readonly<Record<string, string>> = {
 /** A `service_unreachable` for whatever fetch threw. The original error is not kept, because it may contain headers. */
 export function unreachable(host: string, error: unknown): MirrorError {
   const code = networkCode(error);
-  const words = before[code] ?? under[code] ?? `the connection failed${code && ` (${code})`}`;
+  const words = beforeConnection[code] ?? onConnection[code] ?? `the connection failed${code && ` (${code})`}`;
   return new MirrorError('service_unreachable', `Could not reach ${host}: ${words}.`, {
     cause: new NetworkFault(code),
   });
@@ -47,8 +47,8 @@ class NetworkFault extends Error {
 }
 
 /** Whether the failed request certainly did not reach the service, so that even a creation may be retried. */
-export function neverLeft(error: MirrorError): boolean {
-  return error.cause instanceof NetworkFault && error.cause.code in before;
+export function neverArrived(error: MirrorError): boolean {
+  return error.cause instanceof NetworkFault && error.cause.code in beforeConnection;
 }
 
 /** The code of the innermost cause. fetch wraps its errors, and several addresses give an AggregateError. */

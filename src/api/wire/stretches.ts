@@ -32,14 +32,14 @@ export class StretchFinder implements KnownRecords {
   at(start: number): Stretch | undefined {
     for (let index = this.#next; index < this.#stretches.length; index += 1) {
       const stretch = this.#stretches[index];
-      if (!stretch || !this.#stands(stretch, start)) continue;
+      if (!stretch || !this.#isAt(stretch, start)) continue;
       this.#next = index + 1;
       return stretch;
     }
     return undefined;
   }
 
-  #stands({ length, digest }: Stretch, start: number): boolean {
+  #isAt({ length, digest }: Stretch, start: number): boolean {
     const end = start + length;
     const after = this.#bytes[end];
     // Most that stand elsewhere are told apart without a digest.
@@ -49,7 +49,7 @@ export class StretchFinder implements KnownRecords {
   }
 }
 
-/** The records of a stretch, which are taken apart when the first of them is wanted. */
+/** The records of a stretch, which are found when the first of them is needed. */
 export class StretchRecords {
   readonly #bytes: Uint8Array;
   #records: Uint8Array[] | undefined;
@@ -59,14 +59,14 @@ export class StretchRecords {
   }
 
   at(index: number): Uint8Array {
-    this.#records ??= takenApart(this.#bytes);
+    this.#records ??= splitRecords(this.#bytes);
     const record = this.#records[index];
     if (!record) throw new Error(`A stretch of ${this.#records.length} records has no record ${index}.`);
     return record;
   }
 }
 
-function takenApart(bytes: Uint8Array): Uint8Array[] {
+function splitRecords(bytes: Uint8Array): Uint8Array[] {
   const list = Buffer.concat([Buffer.from('['), bytes, Buffer.from(']')]);
   const cursor = new JsonCursor(list, 0);
   const records: Uint8Array[] = [];

@@ -18,9 +18,9 @@ export function vendorOf(vendorid: number, raw: string): Vendor {
   for (const name of Object.keys(record)) {
     if (name === 'vendorid') continue;
     const value = readers.get(name)?.(literal[name]);
-    const once = uniqueIn(name, value);
-    if (once !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
-    if (value !== undefined) vendor[name] = once;
+    const unique = uniqueIn(name, value);
+    if (unique !== value) ((vendor['repeated'] as string[] | undefined) ?? (vendor['repeated'] = [])).push(name);
+    if (value !== undefined) vendor[name] = unique;
     else unknown.set(name.replaceAll('\0', ''), canonical(record[name]));
   }
   return vendor as Vendor;
@@ -54,7 +54,7 @@ const states = new Map<unknown, VisState>([
   ['2', 2],
 ]);
 
-/** Observed as `[{amount: {amount, code}}]`, documented as `{amount, code}`. Each currency occurs once, so they are sorted by it. */
+/** Observed as `[{amount: {amount, code}}]`, documented as `{amount, code}`. Each currency occurs unique, so they are sorted by it. */
 function balances(value: unknown): Balance[] | undefined {
   const read = (value === null ? [] : (list(value) ?? [value])).map(balance);
   return read.every((one) => one !== undefined)
@@ -77,16 +77,16 @@ function taxDefaults(value: unknown): TaxDefault[] | undefined {
 function taxDefault(value: unknown): TaxDefault | undefined {
   const taxid = identifier(member(value, 'taxid'));
   if (taxid === undefined) return undefined;
-  const words = (name: string): string | null => text(member(value, name)) ?? null;
+  const textOf = (name: string): string | null => text(member(value, name)) ?? null;
   return {
     taxid,
     system_taxid: identifier(member(value, 'system_taxid')) ?? null,
     enabled: truth(member(value, 'enabled')) ?? null,
-    name: words('name'),
-    amount: words('amount'),
-    tax_authorityid: words('tax_authorityid'),
-    created_at: words('created_at'),
-    updated_at: words('updated_at'),
+    name: textOf('name'),
+    amount: textOf('amount'),
+    tax_authorityid: textOf('tax_authorityid'),
+    created_at: textOf('created_at'),
+    updated_at: textOf('updated_at'),
   };
 }
 

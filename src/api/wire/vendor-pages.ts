@@ -21,7 +21,7 @@ class SlicedRow implements VendorRow {
   readonly vendorid: number;
   readonly excluded: ReadonlySet<string>;
   readonly #record: RecordBytes;
-  #left: Uint8Array | undefined;
+  #kept: Uint8Array | undefined;
   #raw: string | undefined;
 
   constructor(vendorid: number, record: RecordBytes, excluded: ReadonlySet<string>) {
@@ -37,8 +37,8 @@ class SlicedRow implements VendorRow {
   }
 
   get bytes(): Uint8Array {
-    this.#left ??= this.#cut(this.#record instanceof Uint8Array ? this.#record : this.#record());
-    return this.#left;
+    this.#kept ??= this.#cut(this.#record instanceof Uint8Array ? this.#record : this.#record());
+    return this.#kept;
   }
 
   vendor(): Vendor {
@@ -50,7 +50,7 @@ class SlicedRow implements VendorRow {
   }
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noFields: ReadonlySet<string> = new Set();
 
 export interface PageOptions {
   /** Fields that are cut out of every record. */
@@ -67,7 +67,7 @@ export interface PageOptions {
 export function readVendorPage(
   { bytes, stamp, servedAt }: Answered,
   requested: number,
-  { excluded = nothing, known }: PageOptions = {},
+  { excluded = noFields, known }: PageOptions = {},
 ): VendorPage {
   const from = startOfText(bytes);
   const isDigested = known !== undefined && excluded.size === 0;
@@ -119,7 +119,7 @@ function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: Kno
 }
 
 /** Reads the answer to a read, create or edit of one vendor. @throws MirrorError as `readVendorPage`, and `row_unusable`. */
-export function readVendor({ bytes, stamp }: Answered, excluded = nothing): VendorReading {
+export function readVendor({ bytes, stamp }: Answered, excluded = noFields): VendorReading {
   parseSuccess(bytes);
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
   const [slice] = slices?.records ?? [];

@@ -19,8 +19,8 @@ export type ReadResult =
 export interface ReadOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  /** Patient reads leave a part of the rate to prompt ones, the default. */
-  readonly priority?: 'patient';
+  /** Background reads leave a part of the rate to prompt ones, the default. */
+  readonly priority?: 'background';
   readonly onRequest?: () => void;
 }
 

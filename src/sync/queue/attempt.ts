@@ -13,7 +13,7 @@ import type { ReadingContext, SweepContext } from '../../store/records/reading-r
 export interface AttemptOptions {
   readonly context: ReadingContext;
   readonly signal: AbortSignal;
-  readonly priority?: 'patient';
+  readonly priority?: 'background';
   readonly onRequest?: () => void;
   readonly onVerdict?: (verdict: Verdict) => void;
 }
@@ -24,12 +24,12 @@ export interface SweepAttemptOptions extends AttemptOptions {
   readonly onVerdict: (verdict: Verdict) => void;
 }
 
-/** The options for reads by id within a run: patient, and counted for the run. */
+/** The options for reads by id within a run: in the background, and counted for the run. */
 export function attemptOptionsOf({ context, counter, signal }: ObservationOptions): SweepAttemptOptions {
   return {
     context,
     signal,
-    priority: 'patient',
+    priority: 'background',
     onRequest: () => counter.addRequest(),
     onVerdict: (verdict) => counter.addVerdict(verdict),
   };

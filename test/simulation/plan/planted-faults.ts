@@ -423,7 +423,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'no rate is kept',
     promise: 'P8',
     seed: 11,
-    replacements: [replacing('api/http/rate-limiter.ts', 'RateGate.limitOf', () => () => Infinity)],
+    replacements: [replacing('api/http/rate-limiter.ts', 'RateLimiter.limitOf', () => () => Infinity)],
   },
   {
     name: 'no rate is kept over restarts',

@@ -1,5 +1,5 @@
 /** A client of a service, without a mirror beside it that counts its requests. */
-import type { ApiDependencies, Service } from '../../../src/api/call/call.ts';
+import type { ApiDependencies, ApiSettings } from '../../../src/api/call/call.ts';
 import { connect, type ServiceClient } from '../../../src/api/client.ts';
 import { fixedToken } from '../../../src/api/auth/token-source.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
@@ -19,7 +19,7 @@ export interface Connection {
 /** By default waits neither for its rate nor between attempts. */
 export function connectTo(
   { baseUrl, account, token }: Connection,
-  changes: Partial<ApiDependencies & Service> = {},
+  changes: Partial<ApiDependencies & ApiSettings> = {},
 ): ServiceClient {
   const rate = { requests: 100_000, per: 1_000 };
   const { clock = systemClock } = changes;

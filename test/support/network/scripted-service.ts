@@ -1,5 +1,5 @@
 /** A service whose answers are written down beforehand, and a client that talks to it with a clock and random numbers of the test. */
-import type { ApiDependencies, AttemptFacts, Service } from '../../../src/api/call/call.ts';
+import type { ApiDependencies, ApiSettings, AttemptFacts } from '../../../src/api/call/call.ts';
 import type { ServiceClient } from '../../../src/api/client.ts';
 import { constantRandom } from '../random.ts';
 import { virtualClock, type VirtualClock } from '../virtual-clock.ts';
@@ -23,7 +23,7 @@ export interface ScriptedService {
 /** A client whose n-th request gets the n-th answer; the last one stays. */
 export function scriptedService(
   answers: readonly Scripted[],
-  changes: Partial<ApiDependencies & Service> = {},
+  changes: Partial<ApiDependencies & ApiSettings> = {},
   account = '6BApk',
 ): ScriptedService {
   const clock = virtualClock({ auto: true, deadline: 600_000 });

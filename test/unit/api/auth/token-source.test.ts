@@ -79,14 +79,14 @@ describe('a token in a file', () => {
       tokenSource({ accessTokenFile: '/dev/zero' }, tokenStore, dependencies).current(),
     ).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'Cannot read the file of accessTokenFile (no regular file of at most 64 kB).',
+      message: 'The file of accessTokenFile cannot be read: it is not a regular file of at most 64 kB.',
     });
   });
 
   it('that is missing or unusable is named', async () => {
     await expect(source.current()).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'Cannot read the file of accessTokenFile (ENOENT).',
+      message: 'The file of accessTokenFile cannot be read: ENOENT.',
     });
     await write('two words');
     await expect(source.current()).rejects.toThrow(`The file ${path} holds no usable access token`);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RateGate } from '../../../../src/api/http/rate-limiter.ts';
+import { RateLimiter } from '../../../../src/api/http/rate-limiter.ts';
 import { sleep } from '../../../../src/domain/clock.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
-describe('the rate gate', () => {
+describe('the rate limiter', () => {
   it('lets as many through as the rate says, the rest a period later, first come, first served', async () => {
     const clock = virtualClock({ auto: true });
-    const gate = new RateGate({ requests: 3, per: 1_000 }, clock);
+    const limiter = new RateLimiter({ requests: 3, per: 1_000 }, clock);
     const left: [number, number][] = [];
     await Promise.all(
       [1, 2, 3, 4, 5, 6, 7].map((name) =>
-        gate.through(() => {
+        limiter.run(() => {
           left.push([name, clock.monotonic()]);
           return Promise.resolve();
         }),
@@ -43,7 +43,7 @@ describe('the rate gate', () => {
         fc.array(call, { minLength: 1, maxLength: 25 }),
         async (requests, per, calls) => {
           const clock = virtualClock({ auto: true });
-          const gate = new RateGate({ requests, per }, clock);
+          const limiter = new RateLimiter({ requests, per }, clock);
           const arrived: number[] = [];
           const running: Promise<unknown>[] = [];
           for (const { pause, before, after, fails, abort } of calls) {
@@ -56,7 +56,7 @@ describe('the rate gate', () => {
               await sleep(clock, after);
               if (fails) throw new Error('reset');
             };
-            running.push(gate.through(send, 'prompt', controller.signal).catch(() => undefined));
+            running.push(limiter.run(send, 'prompt', controller.signal).catch(() => undefined));
           }
           await Promise.all(running);
           arrived.sort((a, b) => a - b);
@@ -70,65 +70,65 @@ describe('the rate gate', () => {
 
   it('an aborted caller leaves the queue with its reason and takes no place', async () => {
     const clock = virtualClock();
-    const gate = new RateGate({ requests: 1, per: 1_000 }, clock);
-    await gate.through(() => Promise.resolve());
+    const limiter = new RateLimiter({ requests: 1, per: 1_000 }, clock);
+    await limiter.run(() => Promise.resolve());
     const controller = new AbortController();
     const reason = new Error('stop');
-    const waiting = gate.through(() => Promise.resolve('never'), 'prompt', controller.signal);
-    const next = gate.through(() => Promise.resolve('next'));
+    const waiting = limiter.run(() => Promise.resolve('never'), 'prompt', controller.signal);
+    const next = limiter.run(() => Promise.resolve('next'));
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     await clock.advance(1_000);
     await expect(next).resolves.toBe('next');
-    await expect(gate.through(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
+    await expect(limiter.run(() => Promise.resolve(), 'prompt', controller.signal)).rejects.toBe(reason);
   });
 
   it('holds everybody back when told, but not for longer than a period', async () => {
     const clock = virtualClock({ auto: true });
-    const gate = new RateGate({ requests: 5, per: 1_000 }, clock);
-    gate.hold(300);
-    await gate.through(() => Promise.resolve());
+    const limiter = new RateLimiter({ requests: 5, per: 1_000 }, clock);
+    limiter.pause(300);
+    await limiter.run(() => Promise.resolve());
     expect(clock.monotonic()).toBe(300);
-    gate.hold(Infinity);
-    await gate.through(() => Promise.resolve());
+    limiter.pause(Infinity);
+    await limiter.run(() => Promise.resolve());
     expect(clock.monotonic()).toBe(1_300);
   });
 
   it('leaves no timer behind when nobody waits', async () => {
     const clock = virtualClock();
-    const gate = new RateGate({ requests: 2, per: 1_000 }, clock);
-    await gate.through(() => Promise.resolve());
+    const limiter = new RateLimiter({ requests: 2, per: 1_000 }, clock);
+    await limiter.run(() => Promise.resolve());
     expect(clock.pending()).toEqual([]);
   });
 
-  it('K13 keeps a part of the rate for what is prompt, and lets it pass what is patient', async () => {
+  it('K13 keeps a part of the rate for what is prompt, and sends it before background requests', async () => {
     const clock = virtualClock({ auto: true });
-    const gate = new RateGate({ requests: 4, per: 1_000 }, clock, 1);
+    const limiter = new RateLimiter({ requests: 4, per: 1_000 }, clock, 1);
     const left: [string, number][] = [];
     const send = (name: string) => () => {
       left.push([name, clock.monotonic()]);
       return Promise.resolve();
     };
-    const patient = [1, 2, 3, 4, 5].map((nth) => gate.through(send(`patient ${nth}`), 'patient'));
-    const prompt = [1, 2].map((nth) => gate.through(send(`prompt ${nth}`)));
-    await Promise.all([...patient, ...prompt]);
+    const background = [1, 2, 3, 4, 5].map((nth) => limiter.run(send(`background ${nth}`), 'background'));
+    const prompt = [1, 2].map((nth) => limiter.run(send(`prompt ${nth}`)));
+    await Promise.all([...background, ...prompt]);
     expect(left).toEqual([
-      ['patient 1', 0],
-      ['patient 2', 0],
-      ['patient 3', 0],
+      ['background 1', 0],
+      ['background 2', 0],
+      ['background 3', 0],
       ['prompt 1', 0],
       ['prompt 2', 1_000],
-      ['patient 4', 1_000],
-      ['patient 5', 1_000],
+      ['background 4', 1_000],
+      ['background 5', 1_000],
     ]);
   });
 
   it('K2 leaves no timer behind when all who waited were aborted', async () => {
     const clock = virtualClock();
-    const gate = new RateGate({ requests: 1, per: 60_000 }, clock);
-    await gate.through(() => Promise.resolve());
+    const limiter = new RateLimiter({ requests: 1, per: 60_000 }, clock);
+    await limiter.run(() => Promise.resolve());
     const controller = new AbortController();
-    const waiting = [1, 2].map(() => gate.through(() => Promise.resolve(), 'prompt', controller.signal));
+    const waiting = [1, 2].map(() => limiter.run(() => Promise.resolve(), 'prompt', controller.signal));
     expect(clock.pending()).toHaveLength(1);
     controller.abort(new Error('stop'));
     expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -175,7 +175,7 @@ const faults: readonly Fault[] = [
     plant: async () => change(await installed(), 'accessToken: sandbox-token', 'accessTokenFile: no-such-token'),
     check: 'access',
     exit: 77,
-    says: 'Cannot read the file of accessTokenFile (ENOENT).',
+    says: 'The file of accessTokenFile cannot be read: ENOENT.',
     remedy: 'no-such-token, as one line that this user may read',
   },
   {
@@ -198,11 +198,11 @@ const faults: readonly Fault[] = [
     remedy: 'Check the path in service.baseUrl',
   },
   {
-    title: 'the certificate of the service is signed by itself',
+    title: 'the certificate of the service is self-signed',
     plant: () => testbed({ level: 'command', settings: ports, ...failing('DEPTH_ZERO_SELF_SIGNED_CERT') }),
     check: 'access',
     exit: 69,
-    says: 'is signed by itself',
+    says: 'is self-signed',
     remedy: 'NODE_EXTRA_CA_CERTS',
   },
   {
