@@ -17,20 +17,37 @@ const isThere = (command: string, ...argv: string[]): boolean => spawnSync(comma
 const printed = (command: string, argv: readonly string[], input = ''): string =>
   execFileSync(command, argv, { encoding: 'utf8', input, maxBuffer: 2 ** 28 });
 
+/** The first of `commands` that runs with these arguments. */
+const firstOf = (commands: readonly string[], ...argv: string[]): string | undefined =>
+  commands.find((command) => isThere(command, ...argv));
+
+/** Debian's pandas belongs to Debian's own Python. */
+const pythonWithPandas = firstOf(['python3', '/usr/bin/python3'], '-c', 'import pandas');
+const nodeWithSqlite = firstOf([process.execPath, 'node22'], '--input-type=module', '-e', "import 'node:sqlite'");
+
 /** Why a program cannot be asked here; undefined where it can. */
 const missing = {
   shell: isThere('sqlite3', '--version') ? undefined : 'no sqlite3',
   python: isThere('python3', '-c', 'import sqlite3') ? undefined : 'no Python with sqlite3',
+  pandas: pythonWithPandas === undefined ? 'no Python with pandas (python3-pandas)' : undefined,
+  node: nodeWithSqlite === undefined ? 'no Node.js with node:sqlite (version 22, as node22)' : undefined,
   odbc:
     isThere('isql', '--version') && isThere('odbcinst', '-q', '-d', '-n', 'SQLite3')
       ? undefined
       : "no isql (unixodbc) with SQLite's driver (libsqliteodbc)",
 } as const;
 
-/** All rows of a table or view, by the sqlite3 shell. */
-function byShell(database: string, name: string): Rows {
-  const rows = printed('sqlite3', ['-readonly', '-cmd', '.timeout 1000', '-json', database, `SELECT * FROM "${name}"`]);
-  return JSON.parse(rows || '[]') as Rows;
+/** Rows by the names of tables and views: a program is started once for all of them. */
+type RowsByName = Readonly<Record<string, Rows>>;
+
+function byShell(database: string, { names }: Dictionary): RowsByName {
+  return Object.fromEntries(
+    names.map((name) => {
+      const query = `SELECT * FROM "${name}"`;
+      const rows = printed('sqlite3', ['-readonly', '-cmd', '.timeout 1000', '-json', database, query]);
+      return [name, JSON.parse(rows || '[]') as Rows];
+    }),
+  );
 }
 
 /** Times are made by the declared types of columns. A text with a zone stays as it is. */
@@ -40,12 +57,47 @@ sqlite3.register_converter('TIMESTAMP', lambda text: datetime.datetime.fromisofo
 sqlite3.register_converter('BOOLEAN', lambda text: text != b'0')
 connection = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True, timeout=5, detect_types=sqlite3.PARSE_DECLTYPES)
 connection.row_factory = sqlite3.Row
-rows = [dict(row) for row in connection.execute(f'select * from "{sys.argv[2]}"')]
+read = lambda name: [dict(row) for row in connection.execute(f'select * from "{name}"')]
+rows = {name: read(name) for name in sys.argv[2:]}
 print(json.dumps(rows, default=lambda time: {'time': time.isoformat(' ', 'milliseconds')}))`;
 
-/** The same by Python, with a time as `{time}`. */
-function byPython(database: string, name: string): Rows {
-  return JSON.parse(printed('python3', ['-c', python, database, name])) as Rows;
+/** By Python, with a time as `{time}`. */
+function byPython(database: string, { names }: Dictionary): RowsByName {
+  return JSON.parse(printed('python3', ['-c', python, database, ...names])) as RowsByName;
+}
+
+const pandas = `
+import json, pandas, sqlite3, sys
+connection = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro', uri=True, timeout=5)
+def cell(value):
+    if pandas.isna(value): return None
+    if isinstance(value, pandas.Timestamp): return {'time': value.isoformat(' ', 'milliseconds')}
+    return value.item() if hasattr(value, 'item') else value
+def read(name, times):
+    frame = pandas.read_sql_query(f'select * from "{name}"', connection, parse_dates=times)
+    return [{column: cell(row[column]) for column in frame.columns} for _, row in frame.iterrows()]
+print(json.dumps({name: read(name, times) for name, times in json.loads(sys.argv[2]).items()}))`;
+
+/** By pandas, which is told the columns that are times. */
+function byPandas(database: string, { names, types }: Dictionary): RowsByName {
+  const timesOf = (name: string): string[] =>
+    [...types].flatMap(([key, type]) =>
+      type === 'TIMESTAMP' && key.startsWith(`${name}.`) ? [key.slice(name.length + 1)] : [],
+    );
+  const times = JSON.stringify(Object.fromEntries(names.map((name) => [name, timesOf(name)])));
+  return JSON.parse(printed(pythonWithPandas!, ['-c', pandas, database, times])) as RowsByName;
+}
+
+const nodeSqlite = `
+import { DatabaseSync } from 'node:sqlite';
+const [path, ...names] = process.argv.slice(1);
+const database = new DatabaseSync(path, { readOnly: true });
+const read = (name) => database.prepare('SELECT * FROM "' + name + '"').all();
+console.log(JSON.stringify(Object.fromEntries(names.map((name) => [name, read(name)]))));`;
+
+function byNode(database: string, { names }: Dictionary): RowsByName {
+  const argv = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', nodeSqlite, database, ...names];
+  return JSON.parse(printed(nodeWithSqlite!, argv)) as RowsByName;
 }
 
 /** By ODBC: rows of a query, a cell of text each. */
@@ -183,46 +235,46 @@ function lines({ types }: Dictionary, name: string, rows: Rows): string[] {
 const title = (of: string, why: string | undefined): string =>
   `${of}${why === undefined ? '' : ` (not asked: ${why})`}`;
 
+/** Holds what a program read against the file. */
+function expectSame({ at, dictionary }: Awaited<ReturnType<typeof mirror>>, read: RowsByName): void {
+  for (const name of dictionary.names)
+    expect(lines(dictionary, name, read[name] ?? []), name).toEqual(
+      lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
+    );
+}
+
 describe('every table and view, as it is read', () => {
   it.skipIf(isMissing(missing.shell))(title('by the sqlite3 shell', missing.shell), async () => {
     const { at, dictionary } = await mirror();
-    for (const name of dictionary.names)
-      expect(lines(dictionary, name, byShell(at.database, name)), name).toEqual(
-        lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
-      );
+    expectSame({ at, dictionary }, byShell(at.database, dictionary));
   });
 
   it.skipIf(isMissing(missing.python))(
     title('by Python, with times as times and truth values as truth values', missing.python),
     async () => {
       const { at, dictionary } = await mirror();
-      for (const name of dictionary.names) {
-        const rows = byPython(at.database, name);
-        expect(lines(dictionary, name, rows), name).toEqual(
-          lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
-        );
-        for (const [column, cell] of rows.flatMap((row) => Object.entries(row)).filter(([, value]) => value !== null)) {
-          const type = dictionary.types.get(`${name}.${column}`);
-          expect([`${name}.${column}`, kindOf(cell)]).toEqual([`${name}.${column}`, pythonKinds[type ?? ''] ?? 'text']);
-        }
-      }
+      const read = byPython(at.database, dictionary);
+      expectSame({ at, dictionary }, read);
+      for (const name of dictionary.names)
+        for (const [column, cell] of read[name]!.flatMap((row) => Object.entries(row)))
+          if (cell !== null) {
+            const type = dictionary.types.get(`${name}.${column}`);
+            expect([`${name}.${column}`, kindOf(cell)]).toEqual([
+              `${name}.${column}`,
+              pythonKinds[type ?? ''] ?? 'text',
+            ]);
+          }
     },
   );
 
-  const hasNodeSqlite = process.versions.node.split('.').map(Number)[0]! >= 22;
-  it.runIf(hasNodeSqlite)(title('by node:sqlite', hasNodeSqlite ? undefined : 'needs Node 22'), async () => {
+  it.skipIf(isMissing(missing.pandas))(title('by pandas, with times as times', missing.pandas), async () => {
     const { at, dictionary } = await mirror();
-    // Older versions of Node, and so its types here, do not have it.
-    const driver = 'node:sqlite';
-    const { DatabaseSync } = (await import(driver)) as {
-      DatabaseSync: new (path: string, options: object) => { prepare(sql: string): { all(): Rows }; close(): void };
-    };
-    const database = new DatabaseSync(at.database, { readOnly: true });
-    for (const name of dictionary.names)
-      expect(lines(dictionary, name, database.prepare(`SELECT * FROM "${name}"`).all()), name).toEqual(
-        lines(dictionary, name, at.query(`SELECT * FROM "${name}"`)),
-      );
-    database.close();
+    expectSame({ at, dictionary }, byPandas(at.database, dictionary));
+  });
+
+  it.skipIf(isMissing(missing.node))(title('by node:sqlite', missing.node), async () => {
+    const { at, dictionary } = await mirror();
+    expectSame({ at, dictionary }, byNode(at.database, dictionary));
   });
 
   it('by DuckDB: the definitions of views parse, and say the same', async () => {
