@@ -38,7 +38,7 @@ export const vendorsCreate: CommandHandler<SetOptions> = async (call) => {
     call,
     settings,
     (account) => creation(account, fields),
-    (syncAccount) => createVendor(syncAccount, fields, writeOptions(call)),
+    (syncAccount, tell) => createVendor(syncAccount, fields, writeOptions(call, tell)),
   );
 };
 
@@ -66,14 +66,14 @@ function edit(call: Call<WriteFlags>, settings: Settings, fields: VendorEdit): P
     call,
     settings,
     (account) => editRequest(account, vendorid, fields),
-    (syncAccount) => editVendor(syncAccount, vendorid, fields, writeOptions(call)),
+    (syncAccount, tell) => editVendor(syncAccount, vendorid, fields, writeOptions(call, tell)),
   );
 }
 
-function writeOptions({ context, options }: Call<WriteFlags>): WriteOptions {
+function writeOptions({ context, options }: Call<WriteFlags>, tell: WriteOptions['tell']): WriteOptions {
   const { SUDO_USER, USER, LOGNAME, USERNAME } = context.env;
   const by = SUDO_USER ?? USER ?? LOGNAME ?? USERNAME ?? null;
-  return { signal: context.interrupted, again: options.again ?? false, by };
+  return { signal: context.interrupted, again: options.again ?? false, by, tell };
 }
 
 function idOf({ args }: Pick<Call, 'args'>): number {
@@ -93,16 +93,25 @@ async function write(
   call: Call<WriteFlags>,
   settings: Settings,
   requestOf: (account: string) => Request,
-  work: (syncAccount: SyncAccount) => Promise<WriteReport>,
+  work: (syncAccount: SyncAccount, tell: WriteOptions['tell']) => Promise<void>,
 ): Promise<ExitStatus> {
-  const { context, options } = call;
   const account = oneAccount(settings);
-  if (options.dryRun) return showRequest(call, settings, requestOf(account));
-  const {
-    vendorid,
-    notTaken: notTaken,
-    notes,
-  } = await withInstallation(call, settings, (installation) => work(installation.account(account)));
+  if (call.options.dryRun) return showRequest(call, settings, requestOf(account));
+  let exit: ExitStatus = exitStatus.done;
+  const tell = async (report: WriteReport): Promise<void> => {
+    exit = await showReport(call, settings, account, report);
+  };
+  await withInstallation(call, settings, (installation) => work(installation.account(account), tell));
+  return exit;
+}
+
+async function showReport(
+  call: Call<WriteFlags>,
+  settings: Settings,
+  account: string,
+  { vendorid, notTaken, notes }: WriteReport,
+): Promise<ExitStatus> {
+  const { context } = call;
   for (const note of notes) printNotice(context, note);
   const found = await queryMirror(context, settings, (snapshot) => vendorDetails(snapshot, vendorid, account));
   const error = notTaken.length > 0 ? refusedFields(vendorid, notTaken) : undefined;

@@ -15,32 +15,37 @@ import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenCreation } from '../../store/records/write-record.ts';
 
 /**
- * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded.
+ * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded, and tells.
  * @throws MirrorError, with `mayBeDone` where it may have been created.
  */
 export async function createVendor(
   account: SyncAccount,
   fields: NewVendor,
-  { signal, again, by }: WriteOptions,
-): Promise<WriteReport> {
+  { signal, again, by, tell }: WriteOptions,
+): Promise<void> {
   const { mirror, accountId, vendors } = account;
   const { vendor_name } = fields;
+  const close = async (report: WriteReport): Promise<void> => {
+    await tell(report);
+    await mirror.writes.endCreation(accountId, vendor_name);
+  };
+  // What differs from the request may be somebody else's: the creation stays open.
+  const closeFound = (found: WriteReport): Promise<void> | void =>
+    found.notTaken.length === 0 ? close(found) : tell(found);
   const earlier = again ? undefined : await mirror.writes.openCreation(accountId, vendor_name);
   const found = earlier && (await searchFirst(account, fields, earlier, signal));
-  if (found) return found;
+  if (found) return closeFound(found);
   await mirror.writes.beginCreation(accountId, vendor_name, by);
   let answer: VendorReading;
   try {
     answer = await vendors.create(fields, { signal });
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    if (error.mayBeDone) return await searchAfter(account, fields, error, signal);
+    if (error.mayBeDone) return closeFound(await searchAfter(account, fields, error, signal));
     await mirror.writes.endCreation(accountId, vendor_name);
     throw error;
   }
-  const report = await applyAnswer(account, fields, answer, signal);
-  await mirror.writes.endCreation(accountId, vendor_name);
-  return report;
+  await close(await applyAnswer(account, fields, answer, signal));
 }
 
 const retryAdvice =
@@ -97,11 +102,12 @@ async function search(
   signal: AbortSignal,
 ): Promise<WriteReport | undefined> {
   const { mirror, accountId, clock, sync } = account;
-  const { vendor_name } = fields;
   // Lists may be made from copies that are older than the creation.
   await sleep(clock, sync.lag, signal);
   const failure = await sweepNow(account, signal).then(() => undefined, asMirrorError);
-  const candidates = (await mirror.writes.vendorsNamed(accountId, vendor_name)).filter((id) => !known.includes(id));
+  const candidates = (await mirror.writes.vendorsNamed(accountId, fields.vendor_name)).filter(
+    (id) => !known.includes(id),
+  );
   let best: WriteReport | undefined;
   for (const vendorid of candidates) {
     const missing = await missingFrom(account, fields, vendorid, signal);
@@ -111,7 +117,6 @@ async function search(
     if (failure) throw failure;
     return undefined;
   }
-  if (best.notTaken.length === 0) await mirror.writes.endCreation(accountId, vendor_name);
   const { vendorid } = best;
   const note = `The service shows vendor ${vendorid} of that name, which the mirror did not hold before: it is taken for the one that was created. Nothing was sent since; --again creates another.`;
   return { ...best, notes: [note] };

@@ -15,10 +15,18 @@ import type { OpenEdit } from '../../store/records/write-record.ts';
 
 export const retryAdvice = 'The next edit of the vendor looks at it first; --again sends without a look.';
 
-interface EarlierEdits {
-  /** The vendor already shows what is requested: nothing is sent. */
-  readonly done?: WriteReport;
+type EarlierEdits = NotDone | Done;
+
+interface NotDone {
+  readonly done?: undefined;
   readonly notes: readonly string[];
+}
+
+/** The vendor already shows what is requested: nothing is sent. */
+interface Done {
+  readonly done: WriteReport;
+  /** Ids of the edits of which the outcome is now known. */
+  readonly answered: readonly number[];
 }
 
 /**
@@ -46,11 +54,9 @@ export async function resolveEarlier(
   const changed = await changedSince(account, vendorid, before, shown);
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
-    await mirror.writes.endEdits(
-      idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name)))),
-    );
+    const answered = idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name))));
     const note = `${sent} The service shows vendor ${vendorid} as it is asked for; nothing was sent.`;
-    return { done: { vendorid, notTaken: [], notes: [note] }, notes: [] };
+    return { done: { vendorid, notTaken: [], notes: [note] }, answered };
   }
   if (changed === undefined) {
     await mirror.writes.endEdits(idsOf(earlier));

@@ -18,23 +18,26 @@ import type { WriteOptions } from './write-options.ts';
 /** How often one edit is sent at most. */
 const maxAttempts = 3;
 
-/** Changes a vendor at the service and in the mirror. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
+/** Changes a vendor at the service and in the mirror, and tells. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
 export async function editVendor(
   account: SyncAccount,
   vendorid: number,
   fields: VendorEdit,
   options: WriteOptions,
-): Promise<WriteReport> {
+): Promise<void> {
   const { mirror, accountId, sync } = account;
+  const close = async (ids: readonly number[], report: WriteReport): Promise<void> => {
+    await options.tell(report);
+    await mirror.writes.endEdits(ids);
+  };
   const earlier = await resolveEarlier(account, vendorid, fields, options);
-  if (earlier.done) return earlier.done;
+  if (earlier.done) return close(earlier.answered, earlier.done);
   const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const edit = { vendorid, fields: Object.keys(fields), by: options.by, delay: sync.secondLook };
   const id = await mirror.writes.beginEdit(accountId, edit);
   const sent = await sendUntilKnown(account, { id, vendorid, fields, before }, options.signal);
   const report = 'row' in sent ? await applyAnswer(account, fields, sent, options.signal) : sent;
-  await mirror.writes.endEdits([id]);
-  return { ...report, notes: [...earlier.notes, ...report.notes] };
+  await close([id], { ...report, notes: [...earlier.notes, ...report.notes] });
 }
 
 interface OpenEdit {

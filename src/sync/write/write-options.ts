@@ -1,4 +1,5 @@
 /** Options of writes to the service. */
+import type { WriteReport } from './answer.ts';
 
 export interface WriteOptions {
   readonly signal: AbortSignal;
@@ -6,6 +7,11 @@ export interface WriteOptions {
   readonly again: boolean;
   /** The user's name on this machine, where known. */
   readonly by: string | null;
+  /**
+   * Called with the report before the write is closed. If the process dies in between, whoever asked may not have been told: the write
+   * stays open, and the next command looks before it sends.
+   */
+  readonly tell: (report: WriteReport) => Promise<void> | void;
 }
 
 /** When an earlier write was sent, and by whom, as text. */

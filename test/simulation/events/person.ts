@@ -6,6 +6,7 @@ import type { NewVendor, VendorEdit } from '../../../src/api/requests.ts';
 import { seededRandom, seedOf, type SeededRandom } from '../../../src/sandbox/core/random.ts';
 import type { VendorService } from '../../../src/sandbox/vendors/vendor-service.ts';
 import { createVendor } from '../../../src/sync/write/create.ts';
+import type { WriteReport } from '../../../src/sync/write/answer.ts';
 import { editVendor } from '../../../src/sync/write/edit.ts';
 import type { Daemon } from '../machine/process.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -31,6 +32,7 @@ const againRate = 0.5;
 /** One command under way. */
 interface Attempt {
   readonly daemon: Daemon;
+  readonly vendorid: number | undefined;
   readonly abort: AbortController;
   outcome: 'under way' | 'done' | 'failed';
 }
@@ -76,6 +78,7 @@ export class Person {
       calls: [],
       looks: [],
       told: [],
+      refused: [],
     };
     this.intents.push(intent);
     this.#try(intent, 1);
@@ -94,6 +97,11 @@ export class Person {
     const pause = 20_000 + this.#random.below(2 * minute);
     const again = times === mostTries && this.#random.happens(againRate);
     if (this.#isOver) return;
+    // Each command is a process of its own, which leaves what others have under way alone. Here they share one, so they take turns.
+    if (daemon && this.#isUnderWay(daemon, intent.vendorid)) {
+      timeline.timer(pause, () => this.#try(intent, times));
+      return;
+    }
     const what = [intent.vendorid ?? 'new', JSON.stringify(intent.fields)];
     trace.write('person', intent.account, ...what, times, ...(again ? ['again'] : []));
     const attempt = daemon && this.#carryOut(daemon, intent, again);
@@ -105,12 +113,29 @@ export class Person {
     timeline.timer(pause, later);
   }
 
+  #isUnderWay(daemon: Daemon, vendorid: number | undefined): boolean {
+    return [...this.#attempts].some(
+      (one) => one.daemon === daemon && one.vendorid === vendorid && vendorid !== undefined,
+    );
+  }
+
   #carryOut(daemon: Daemon, intent: Intent, again: boolean): Attempt {
     const { timeline, trace } = this.#options;
-    const attempt: Attempt = { daemon, abort: new AbortController(), outcome: 'under way' };
+    const attempt: Attempt = {
+      daemon,
+      vendorid: intent.vendorid,
+      abort: new AbortController(),
+      outcome: 'under way',
+    };
     const account = daemon.installation.account(intent.account);
     const recording = recordingAccount(account, intent, { daemon: daemon.number, again, now: () => timeline.now });
-    const options = { signal: attempt.abort.signal, again, by: 'anna' };
+    const tell = ({ notTaken, vendorid: written }: WriteReport): void => {
+      attempt.outcome = notTaken.length === 0 ? 'done' : 'failed';
+      if (notTaken.length === 0) intent.told.push({ at: timeline.now, vendorid: written });
+      else intent.refused.push(timeline.now);
+      trace.write('person was told', attempt.outcome, ...notTaken);
+    };
+    const options = { signal: attempt.abort.signal, again, by: 'anna', tell };
     this.#attempts.add(attempt);
     const { vendorid, fields } = intent;
     const work =
@@ -118,18 +143,11 @@ export class Person {
         ? createVendor(recording, fields as NewVendor, options)
         : editVendor(recording, vendorid, fields, options);
     work
-      .then(
-        ({ notTaken, vendorid: written }) => {
-          attempt.outcome = notTaken.length === 0 ? 'done' : 'failed';
-          if (notTaken.length === 0) intent.told.push({ at: timeline.now, vendorid: written });
-          trace.write('person was told', attempt.outcome, ...notTaken);
-        },
-        (error: unknown) => {
-          attempt.outcome = 'failed';
-          const words = error instanceof Error ? error.message : String(error);
-          trace.write('person was told', words.replaceAll(/\S*simulation-\S*/g, '…'));
-        },
-      )
+      .catch((error: unknown) => {
+        if (attempt.outcome === 'under way') attempt.outcome = 'failed';
+        const words = error instanceof Error ? error.message : String(error);
+        trace.write('person was told', words.replaceAll(/\S*simulation-\S*/g, '…'));
+      })
       .finally(() => this.#attempts.delete(attempt));
     return attempt;
   }

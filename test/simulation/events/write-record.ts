@@ -14,6 +14,8 @@ export interface Intent {
   readonly looks: number[];
   /** When the person was told that it is done, and of which vendor. */
   readonly told: { readonly at: number; readonly vendorid: number }[];
+  /** When the person was told that the service shows other values. */
+  readonly refused: number[];
 }
 
 export interface WriteCall {
@@ -21,7 +23,7 @@ export interface WriteCall {
   readonly from: number;
   /** Whether the command said `--again`. */
   readonly again: boolean;
-  /** Whether the program read the service's answer: it may then have ended the matter before anybody was told. */
+  /** Whether the program read the service's answer. */
   isAnswered: boolean;
 }
 

@@ -80,8 +80,8 @@ function repeated(intent: Intent, sent: readonly Sent[], observer: WriteEvidence
     if (done.some((earlier) => earlier.call === call)) return [`${who} was sent twice at once, at ${arrival.at}`];
     if (intent.calls[call]!.again) return [];
     const closed = closedAt(intent, from, observer.intents);
-    // The same request again, after its answer was read or after it was closed, is a new write.
-    const [first] = done.filter((earlier) => !intent.calls[earlier.call]!.isAnswered && fromOf(earlier) > closed);
+    // The same request again, after the person was told what came of it, is a new write.
+    const [first] = done.filter((earlier) => fromOf(earlier) > closed);
     if (!first) return [];
     const look = intent.looks.findLast((at) => at < from) ?? -Infinity;
     // What was still on its way while the vendor was read could not be seen.
@@ -96,10 +96,15 @@ function repeated(intent: Intent, sent: readonly Sent[], observer: WriteEvidence
 }
 
 /**
- * When the matter was last closed by another command on the vendor: one that asked for the same fields, and perhaps for more, was told that
- * it is done, or one that shares a field said `--again`.
+ * When the matter was last closed: the person was told what came of it; or by another command on the vendor: one that asked for the same
+ * fields, and perhaps for more, was told that it is done, or one that shares a field said `--again`.
  */
-function closedAt({ vendorid, fields }: Intent, before: number, intents: readonly Intent[]): number {
+function closedAt(intent: Intent, before: number, intents: readonly Intent[]): number {
+  const own = [...intent.told.map(({ at }) => at), ...intent.refused].filter((at) => at <= before);
+  return Math.max(-Infinity, ...own, closedByAnother(intent, before, intents));
+}
+
+function closedByAnother({ vendorid, fields }: Intent, before: number, intents: readonly Intent[]): number {
   if (vendorid === undefined) return -Infinity;
   const names = Object.keys(fields);
   const moments = intents.flatMap((other) => {

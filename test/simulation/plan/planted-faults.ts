@@ -5,6 +5,7 @@ import { replacing, type PlantedFault } from '../../support/source/planted-fault
 import { ofVendor } from '../../../src/store/rows/stored-vendor.ts';
 import { keptSeeds } from './kept-seeds.ts';
 import { accounts } from './accounts.ts';
+import type { WriteReport } from '../../../src/sync/write/answer.ts';
 import type { SweepContext } from '../../../src/store/records/reading-record.ts';
 
 /** Which promise must find it: another one that breaks besides proves nothing. */
@@ -514,6 +515,19 @@ export const plantedFaults: readonly SimulatedFault[] = [
             return held?.vendor ?? shown;
           },
       ),
+    ],
+  },
+  {
+    name: 'a write is closed before anybody is told',
+    promise: 'P9',
+    seed: 1,
+    knobs: 'writes=3 latency=800 crashes=4',
+    replacements: [
+      replacing('sync/write/edit.ts', 'editVendor', (editVendor) => async (account, vendorid, fields, options) => {
+        const reports: WriteReport[] = [];
+        await editVendor(account, vendorid, fields, { ...options, tell: (report) => void reports.push(report) });
+        for (const report of reports) await options.tell(report);
+      }),
     ],
   },
   {

@@ -30,6 +30,7 @@ import type * as walk from '../../../src/sync/sweep/walk.ts';
 import type * as windowChain from '../../../src/sync/sweep/window-chain.ts';
 import type * as sweepWindow from '../../../src/sync/sweep/window.ts';
 import type * as createVendor from '../../../src/sync/write/create.ts';
+import type * as editVendor from '../../../src/sync/write/edit.ts';
 import type * as earlierEdits from '../../../src/sync/write/earlier-edits.ts';
 import type * as currentVendor from '../../../src/sync/write/current-vendor.ts';
 import type * as address from '../../../src/webhook/address.ts';
@@ -68,6 +69,7 @@ interface Modules {
   'sync/sweep/window-chain.ts': typeof windowChain;
   'sync/sweep/window.ts': typeof sweepWindow;
   'sync/write/create.ts': typeof createVendor;
+  'sync/write/edit.ts': typeof editVendor;
   'sync/write/earlier-edits.ts': typeof earlierEdits;
   'sync/write/current-vendor.ts': typeof currentVendor;
   'webhook/address.ts': typeof address;
