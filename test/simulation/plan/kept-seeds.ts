@@ -110,6 +110,12 @@ export const keptSeeds: readonly KeptSeed[] = [
       'perPage=ignored pastEnd=last visStateFilter=ignored readOne=405 readDeleted=404 editState=all balances=object required=name_language_currency createStatus=201 gatewayScope=read errorForm=in200 deleteEvent=both restoreEvent=none keyOrder=sorted escaping=utf8 attempts=2 disableAfter=3 handshakeForm=json handshakeWhen=before resentCode=same duplicate=second callbackKeys=callbackid fault:429=0.1 fault:500=0.02 fault:503=0.1 fault:redirect=0.02 fault:empty_list=0.02 accounts=2 vendors=3 rows=100 extraWalks=never latency=800 minutes=22 changes=1 bursts=30 writes=3 mass=delete_many downtime=60 suspends=1 busy=3 lose=1 late=0.2 repeat=0.3',
     taught: 'what the mirror holds of a vendor is no answer to the look after a lost write',
   },
+  {
+    seed: 2619,
+    knobs:
+      'visStateFilter=ignored readLag=4 fault:403=0.1 fault:429_date=0.1 fault:truncated=0.1 fault:empty_list=0.02 accounts=2 vendors=0 rows=15 concurrency=1 latency=800 minutes=10 changes=6 hot=again writes=1 crashes=4 downtime=60 jumps=2 busy=3 lose=0.2',
+    taught: 'whoever asked is told what came of a write before it is closed: the process may die in between',
+  },
 ];
 
 /** So many seeds, from 1 on, are simulated in each run of the tests. */

@@ -1,8 +1,9 @@
 /** Edits of which nobody knows what became of them: the next command on the vendor looks before it sends anything. */
 import Driver from 'better-sqlite3';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EmbeddedSandbox } from '../../../../src/sandbox/embedded.ts';
 import type { Wire } from '../../../../src/sandbox/core/vendor-record.ts';
+import { SqliteWrites } from '../../../../src/store/transactions/sqlite-writes.ts';
 import { testbed, type Testbed } from '../../../support/testbed.ts';
 
 const account = ['--account', '6BApk'];
@@ -121,6 +122,18 @@ describe('an edit whose outcome is open', () => {
     expect([status, sent, edits()]).toEqual([0, ['GET'], []]);
     expect(stderr).toMatch(/An edit \(city\) was sent at .* UTC by anna\. Nobody knows whether that was carried out\./);
     expect(stderr).toContain(`The service shows vendor ${vendorid} as it is asked for; nothing was sent.`);
+  });
+
+  it('K45 P9 is told of before it is closed: whoever may not have been told has the next one looked at', async () => {
+    const ends = vi.spyOn(SqliteWrites.prototype, 'endEdits').mockRejectedValueOnce(new Error('It ended here.'));
+    const first = await edit('city=Oz');
+    expect([first.stdout, first.status]).toEqual([expect.stringContaining('Oz'), 70]);
+    ends.mockRestore();
+    ofService().edit(vendorid, { city: 'Rome' });
+    sent = [];
+    const { status, stderr } = await edit('city=Oz');
+    expect([status, sent, truth()?.['city']]).toEqual([1, ['GET'], 'Rome']);
+    expect(stderr).toContain('without what is asked for (city): somebody may have changed it since.');
   });
 
   it('K45 P9 that was not carried out is sent after the look', async () => {
