@@ -64,6 +64,30 @@ it('K20 a wait for a living process is said once, after two seconds', async () =
   await other.tokenStore.exclusively(() => Promise.resolve());
   expect(other.told.map((at) => Math.round(at - begun))).toEqual([2_000]);
   expect(clock.monotonic() - begun).toBeGreaterThanOrEqual(5_000);
+  expect(clock.monotonic() - begun).toBeLessThan(5_200);
+});
+
+it('K20 a living process whose replacement failed holds nothing up', async () => {
+  const path = file();
+  const [one, other] = [await open(path, 'one'), await open(path, 'other')];
+  await expect(one.tokenStore.exclusively(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  const begun = clock.monotonic();
+  await other.tokenStore.exclusively(() => Promise.resolve());
+  expect([clock.monotonic() - begun, other.told]).toEqual([0, []]);
+});
+
+it('K20 a living process that never ends is waited for three minutes, and frees nothing of others when it ends late', async () => {
+  const path = file();
+  const [one, other, third] = [await open(path, 'one'), await open(path, 'other'), await open(path, 'third')];
+  const begun = clock.monotonic();
+  const endOne = await hold(one.tokenStore);
+  const endOther = await hold(other.tokenStore);
+  expect(Math.round((clock.monotonic() - begun) / 1_000)).toBe(180);
+  endOne();
+  clock.timer(5_000, endOther);
+  const waited = clock.monotonic();
+  await third.tokenStore.exclusively(() => Promise.resolve());
+  expect(clock.monotonic() - waited).toBeGreaterThanOrEqual(5_000);
 });
 
 it('K20 closing refuses who waits, and keeps a new pair that is on its way', async () => {
