@@ -370,6 +370,29 @@ describe('a creation', () => {
     expect([(await create()).status, posts(), acmes().length, open()]).toEqual([0, 2, 1, []]);
   });
 
+  it('K21 P9 closes no creation of another account, and knows nothing of its vendors', async () => {
+    const others = sandbox.sandbox.vendors('other');
+    others.create({ vendor_name: 'Acme', language: 'en', currency_code: 'USD' });
+    await line.run('sync', '--account', 'other');
+    onAnswer = lost;
+    noReading(1);
+    expect((await create()).status).toBe(69);
+    const fields = ['--set', 'vendor_name=Acme', '--set', 'language=en', '--set', 'currency_code=USD'];
+    const there = await line.run('vendors', 'create', ...fields, '--account', 'other');
+    expect([there.status, others.all().filter((vendor) => vendor['vendor_name'] === 'Acme').length]).toEqual([0, 2]);
+    expect([(await create()).status, acmes().length, open()]).toEqual([0, 1, []]);
+  });
+
+  it('K21 P9 that was interrupted under way is searched for by the next one', async () => {
+    onAnswer = () => {
+      line.interruption.abort(new MirrorError('interrupted', 'Interrupted by SIGINT.'));
+      return lost();
+    };
+    const { status, stderr } = await create();
+    expect([status, sent, open().length]).toEqual([1, ['POST'], 1]);
+    expect(stderr).toContain('It may have been carried out all the same. If you run the same command again');
+  });
+
   it('K21 shows one of the name that is not as it was asked for, and creates no other by itself', async () => {
     isSwallowed = true;
     onAnswer = () => {
