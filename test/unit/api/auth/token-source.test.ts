@@ -1,4 +1,4 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -80,6 +80,15 @@ describe('a token in a file', () => {
     ).rejects.toMatchObject({
       code: 'unauthenticated',
       message: 'The file of accessTokenFile cannot be read: it is not a regular file of at most 64 kB.',
+    });
+  });
+
+  it('K49 that is larger than any token is not read', async () => {
+    await write('abc');
+    await truncate(path, 2 ** 41);
+    await expect(source.current()).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringContaining('at most 64 kB') as string,
     });
   });
 
