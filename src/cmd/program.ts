@@ -72,7 +72,7 @@ function rootCommand(context: ProcessContext): Command {
 
 function usageError({ message }: CommanderError): MirrorError {
   const plain = message
-    .replace(/^error: /, '')
+    .replace(/^error: (command-argument value)?/, (_, value) => (value ? 'the value' : ''))
     .replace(/\n/g, ' ')
     .replace(/\.$/, '');
   return new MirrorError('usage', `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`);

@@ -58,7 +58,7 @@ export function readSettingsYaml(text: string): SettingsYaml {
     deep === undefined
       ? [...document.errors, ...document.warnings].map(({ code, pos }) => `${at(pos[0])}: ${sentences[code]}`)
       : [`line ${deep}: ${sentences.RESOURCE_EXHAUSTION}`];
-  if (problems.length > 0 && /[:[,]\s*\*/.test(text)) problems.push('A value that begins with * needs quotes.');
+  if (problems.length > 0 && /[:[,]\s*\*/.test(text)) problems.push('a value that begins with * needs quotes');
   if (problems.length === 0) problems.push(...aliasProblems(document, at));
   if (problems.length > 0) return { value: undefined, problems, lineOf };
   try {

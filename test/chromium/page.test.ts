@@ -49,7 +49,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       for (const width of [360, 1280])
         for (const scheme of ['light', 'dark'] as const) {
           const { page, troubles } = await opened(url, { width, scheme });
-          await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+          await page.getByRole('heading', { name: 'Your mirror is correct' }).waitFor();
           await page.getByText(vendors === 0 ? 'Nothing is owed' : 'Owed to active vendors').waitFor();
           if (vendors > 0) await page.locator('.plot canvas').nth(3).waitFor();
           expect([width, scheme, await scrollsSideways(page)]).toEqual([width, scheme, false]);
@@ -70,7 +70,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     );
     const { page, troubles } = await opened(url);
     const verdict = page.locator('#verdict');
-    await verdict.getByText('Your mirror is right').waitFor();
+    await verdict.getByText('Your mirror is correct').waitFor();
     expect(await verdict.innerText()).toMatch(/right as of \d\d:\d\d:\d\d UTC, \d+ (s|min) ago\.\s/);
     const euros = page.getByRole('row', { name: /^EUR/ });
     await euros.waitFor();
@@ -135,7 +135,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(troubles).toEqual([]);
 
     const { page: bare } = await opened((await showMirror(path)).url);
-    await bare.getByText('There are no actions without a token').waitFor();
+    await bare.getByText('Actions need a token').waitFor();
     expect(await bare.getByRole('button').count()).toBe(0);
   });
 
@@ -150,12 +150,12 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       const { page, troubles } = await opened(url, { width });
       const targets = page.locator('#targets');
       await targets.getByText('ledger.example', { exact: true }).waitFor();
-      expect(await page.locator('#verdict').innerText()).toContain('Your mirror is right');
+      expect(await page.locator('#verdict').innerText()).toContain('Your mirror is correct');
       await change(`
         UPDATE _notify_targets SET failing_since = '${began}', last_error = 'crm.example answered 503.' WHERE target = 'crm.example';
         INSERT INTO _notify_queue (target, account_id, vendorid, after_seq, since, attempts, last_error)
           VALUES ('ledger.example', '6BApk', 1, 0, '${began}', 12, 'ledger.example answered 422.')`);
-      await page.getByRole('heading', { name: 'Something needs you, but your mirror is right' }).waitFor();
+      await page.getByRole('heading', { name: 'Something needs your attention, but your mirror is correct' }).waitFor();
       const verdict = await page.locator('#verdict').innerText();
       expect(verdict).toContain('crm.example answered 503. Check the receiver');
       expect(verdict).toContain(
@@ -165,7 +165,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
       await picture(page, `targets-${width}`);
       expect([await scrollsSideways(page), await broken(page), troubles]).toEqual([false, [], []]);
       await change(`DELETE FROM _notify_queue; UPDATE _notify_targets SET failing_since = NULL, last_error = NULL`);
-      await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+      await page.getByRole('heading', { name: 'Your mirror is correct' }).waitFor();
     }
   });
 
@@ -173,7 +173,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const path = await fillMirror(10);
     const first = await showMirror(path);
     const { page } = await opened(first.url);
-    await page.getByRole('heading', { name: 'Your mirror is right' }).waitFor();
+    await page.getByRole('heading', { name: 'Your mirror is correct' }).waitFor();
     const before = await page.locator('#verdict time').first().textContent();
     await first.stop();
     await page.getByRole('alert').getByText('The daemon does not answer').waitFor();

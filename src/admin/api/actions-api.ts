@@ -44,7 +44,7 @@ export function actionRoutes(
 
 /** Why there are no actions, and what to do. */
 export const withoutToken =
-  'There are no actions without a token: whoever reaches this page could use them. Set admin.token, or admin.tokenFile, in the settings, and start the daemon anew.';
+  'Actions need a token, because anybody who can open this page could use them. Set admin.token or admin.tokenFile in the settings, and restart the daemon.';
 
 const refuse: ApiHandle = () => Promise.resolve(jsonAnswer({ error: 'no_token', message: withoutToken }, 403));
 
@@ -59,11 +59,11 @@ const messages: Readonly<
 > = {
   sync(actions, account) {
     actions.run(account, 'pull');
-    return 'A full pull was asked for. It begins when the run under way has ended.';
+    return 'A full pull was requested. It begins as soon as no other run is under way.';
   },
   reconcile(actions, account) {
     actions.run(account, 'reconcile');
-    return 'A reconciliation was asked for. It begins when the run under way has ended.';
+    return 'A reconciliation was requested. It begins as soon as no other run is under way.';
   },
   async retry(actions, account) {
     const marked = await actions.retry(account);
@@ -72,7 +72,7 @@ const messages: Readonly<
   },
   approve(actions, account, absences) {
     actions.run(account, 'reconcile', absences);
-    return `A reconciliation was asked for that believes up to ${absences} absences.`;
+    return `A reconciliation was requested that may mark up to ${absences} vendors gone.`;
   },
 };
 

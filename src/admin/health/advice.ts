@@ -69,7 +69,8 @@ const stale =
     const staleness = listed === null ? Infinity : now - (parseInstant(listed) ?? now);
     if (staleness <= maxStaleness) return undefined;
     const isUnknown = listed === null && freshness.last_complete_sweep !== null;
-    if (isUnknown) return `${account}: the clock was set back; how old the mirror is, the next sweep tells.`;
+    if (isUnknown)
+      return `${account}: the clock was set back, so the age of the mirror is unknown until the next complete sweep.`;
     const what = listed === null ? never(account) : `${account} may lack changes of the last ${inWords(staleness)}`;
     // Where the run says itself what to do, another run alone would only fail again.
     if (lastError(runs)) return `${what}.`;
@@ -90,7 +91,7 @@ const parked: Rule = ({ account, queue }) => {
 
 const unverified: Rule = ({ account, freshness }) =>
   freshness.callback_verified === 0
-    ? `${account}: no callback is verified, so that nothing is delivered: run \`vendor-mirror doctor\`.`
+    ? `${account}: no callback is verified, so nothing is delivered: run \`vendor-mirror doctor\`.`
     : undefined;
 
 /** Whether only a person can end what the last run met: nothing that is tried again will help. */

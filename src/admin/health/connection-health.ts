@@ -42,7 +42,7 @@ export function connectionAdvice(facts: ConnectionFacts, now: number): string | 
   const { connection, accounts, failing } = facts;
   if (!failing || !isAccessRefused(failing.code as ErrorCode)) return undefined;
   const whose = accounts === 1 ? 'its account' : `its ${accounts} accounts`;
-  return `The connection ${connection} gives no access to ${whose}, and has not for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message} ${connectionRemedy(facts) ?? ''}`.trimEnd();
+  return `The connection ${connection} has given no access to ${whose} for ${took({ now: () => now }, failing.first_at, null)}: ${failing.message} ${connectionRemedy(facts) ?? ''}`.trimEnd();
 }
 
 /** As JSON shows it. */

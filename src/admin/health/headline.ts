@@ -25,7 +25,7 @@ export function headline(account: AccountHealth, installation: Installation): He
     const found = rule(account, installation);
     if (found) return found;
   }
-  return { tone: 'good', words: 'Your mirror is right', since: null, details: [] };
+  return { tone: 'good', words: 'Your mirror is correct', since: null, details: [] };
 }
 
 type Rule = (account: AccountHealth, installation: Installation) => Headline | undefined;
@@ -54,7 +54,7 @@ const unreachable: Rule = ({ ready, facts: { failing } }) => {
   const hint = failing.code in catalogue ? catalogue[failing.code as ErrorCode].hint : '';
   return {
     tone: ready ? 'fair' : 'bad',
-    words: 'The service does not answer as it should',
+    words: 'The service does not answer correctly',
     since: failing.first_at,
     details: [failing.message, hint].filter((words) => words !== ''),
   };
@@ -68,7 +68,7 @@ const unfinished: Rule = ({ staleness, facts, error }) => {
       tone: 'busy',
       words: 'The first pull is under way',
       since: running.started_at,
-      details: [progressWords(facts.progress), 'What is already here is right, but not complete.'],
+      details: [progressWords(facts.progress), 'What has been read so far is correct, but not complete.'],
     };
   const details = error
     ? [error.run.error ?? 'The last run was cut off.', error.hint]
@@ -85,11 +85,15 @@ const troubled: Rule = ({ facts, error }, { receivers }) => {
   const breaker = facts.findings.some(({ kind }) => kind === 'breaker') && error?.code !== 'breaker_tripped';
   const details = [
     ...remedy(error),
-    breaker ? `Many vendors seem to be gone, and nothing was believed yet. ${catalogue.breaker_tripped.hint}` : null,
+    breaker
+      ? `Many vendors are missing from the list, and none of them was marked gone yet. ${catalogue.breaker_tripped.hint}`
+      : null,
     facts.freshness.callback_verified === 0
       ? 'No callback is verified, so nothing is delivered: run `vendor-mirror doctor`.'
       : null,
-    facts.watchdog === 'silent' ? 'Changes are found that no delivery announced: the callback is being renewed.' : null,
+    facts.watchdog === 'silent'
+      ? 'Sweeps find changes that no delivery announced: the callback is being renewed.'
+      : null,
     facts.queue.parked > 0
       ? `${facts.queue.parked === 1 ? 'One changed vendor' : `${facts.queue.parked} changed vendors`} could not be read; the next reconciliation tries again.`
       : null,
@@ -97,7 +101,7 @@ const troubled: Rule = ({ facts, error }, { receivers }) => {
   ].filter((words) => words !== null);
   return details.length === 0
     ? undefined
-    : { tone: 'fair', words: 'Something needs you, but your mirror is right', since: null, details };
+    : { tone: 'fair', words: 'Something needs your attention, but your mirror is correct', since: null, details };
 };
 
 function remedy(error: AccountHealth['error']): string[] {
@@ -113,7 +117,7 @@ const numbers = new Intl.NumberFormat('en');
 
 /** How far a sweep has come: `Page 120 of 1,000, walk 1.` */
 export function progressWords(progress: SweepProgressFacts | null): string {
-  if (progress === null) return 'It waits for the service’s first answer.';
+  if (progress === null) return 'Waiting for the first answer of the service.';
   const { page, pages, pass, seen, total } = progress;
   const vendors = total > 0 ? `; ${numbers.format(seen)} of ${numbers.format(total)} vendors` : '';
   return `Page ${numbers.format(page)} of ${numbers.format(pages)}, walk ${numbers.format(pass)}${vendors}.`;

@@ -89,7 +89,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
     staleness === null
       ? last_complete_sweep === null
         ? 'No sweep was complete yet.'
-        : 'The clock was set back; how old the mirror is, the next sweep tells.'
+        : 'The clock was set back, so the age of the mirror is unknown until the next complete sweep.'
       : staleness > maxStaleness
         ? `Changes of the last ${inWords(staleness)} may be missing; admin.maxStaleness allows ${inWords(maxStaleness)}.`
         : null;
@@ -113,7 +113,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
 
 /** Why nothing is read about an account, and how that ends. */
 function pausedWords(account: string, since: string): string {
-  return `Paused since ${since.slice(0, 19)} UTC: nothing is asked of the service, and what it delivers is kept. \`vendor-mirror accounts resume ${account}\` ends that.`;
+  return `Paused since ${since.slice(0, 19)} UTC: nothing is requested from the service, and deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`;
 }
 
 /** The accounts in most need of a person first, those that are paused last. */

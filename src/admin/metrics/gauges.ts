@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { parseInstant } from '../../domain/clock.ts';
 import { bySeverity, type AccountHealth, type Health } from '../health/readiness.ts';
 
-/** Labels of more accounts would swamp the one who collects them; the worst are named, and the totals speak for all. */
+/** More labels would overload what collects them: the accounts that most need attention have labels, the totals cover all. */
 const mostLabels = 50;
 
 interface AccountGauge {
@@ -26,7 +26,7 @@ const accountGauges: readonly AccountGauge[] = [
   },
   {
     name: 'stale',
-    help: 'Whether it is older than admin.maxStaleness, or not to be called fresh: 1 or 0.',
+    help: 'Whether the mirror is older than admin.maxStaleness, or its freshness is in doubt: 1 or 0.',
     of: ({ stale }) => Number(stale),
   },
   {
@@ -51,7 +51,7 @@ const accountGauges: readonly AccountGauge[] = [
   },
   {
     name: 'open_suspects',
-    help: 'Vendors that a complete sweep did not show, and that await a second proof.',
+    help: 'Vendors that a complete sweep did not show, waiting for a second proof.',
     of: ({ facts }) => facts.freshness.open_suspects,
   },
   {
@@ -61,18 +61,18 @@ const accountGauges: readonly AccountGauge[] = [
   },
   {
     name: 'watchdog_silent',
-    help: 'Whether changes are found while no delivery comes: 1 or 0.',
+    help: 'Whether sweeps find changes while no delivery arrives: 1 or 0.',
     of: ({ facts }) => Number(facts.watchdog === 'silent'),
   },
   {
     name: 'last_delivery_age_seconds',
-    help: 'Time since the last delivery with a true signature.',
+    help: 'Time since the last delivery with a valid signature.',
     of: ({ facts }, now) => since(facts.lastDelivery, now),
   },
 ];
 
-/** Those that are not paused. */
-const awake = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isPaused }) => !isPaused);
+/** Accounts that are not paused. */
+const notPaused = (accounts: readonly AccountHealth[]): AccountHealth[] => accounts.filter(({ isPaused }) => !isPaused);
 
 interface TotalGauge {
   readonly name: string;
@@ -86,34 +86,34 @@ const most = (numbers: readonly number[]): number => numbers.reduce((largest, nu
 const totalGauges: readonly TotalGauge[] = [
   {
     name: 'accounts',
-    help: 'Accounts that are served, and those that are paused.',
+    help: 'Accounts, including paused ones.',
     of: ({ accounts }) => accounts.length,
   },
   {
     name: 'accounts_paused',
-    help: 'Accounts that a person has rest: they count in no other number but vendor_mirror_accounts.',
+    help: 'Paused accounts. Besides this one, only vendor_mirror_accounts counts them.',
     of: ({ accounts }) => accounts.filter(({ isPaused }) => isPaused).length,
   },
   {
     name: 'accounts_stale',
-    help: 'Accounts whose part of the mirror is older than admin.maxStaleness, or not to be called fresh.',
+    help: 'Accounts whose part of the mirror is older than admin.maxStaleness, or whose freshness is in doubt.',
     of: ({ accounts }) => accounts.filter(({ stale }) => stale).length,
   },
   {
     name: 'staleness_max_seconds',
-    help: 'How far what the lists show may lag behind the service, at most; an account that was never swept whole counts from the start of the process.',
+    help: 'The longest time by which what the lists show may lag behind the service; for an account without a complete sweep, the time since the process started.',
     of: ({ accounts, facts, now }) =>
-      most(awake(accounts).map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
+      most(notPaused(accounts).map(({ staleness }) => staleness ?? Math.max(0, now - facts.startedAt))) / 1_000,
   },
   {
     name: 'queue_oldest_seconds',
     help: 'Age of the oldest open mark of all accounts; 0 where the queue is empty.',
-    of: ({ accounts, now }) => most(awake(accounts).map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
+    of: ({ accounts, now }) => most(notPaused(accounts).map(({ facts }) => since(facts.oldestMark, now) ?? 0)),
   },
   {
     name: 'parked',
     help: 'Marked vendors of all accounts that could not be read, until the next reconciliation.',
-    of: ({ accounts }) => awake(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
+    of: ({ accounts }) => notPaused(accounts).reduce((total, { facts }) => total + facts.queue.parked, 0),
   },
   {
     name: 'disk_free_bytes',
@@ -122,12 +122,12 @@ const totalGauges: readonly TotalGauge[] = [
   },
   {
     name: 'process_ready',
-    help: 'Whether the process can take and keep deliveries: 1 or 0.',
+    help: 'Whether the process can accept and store deliveries: 1 or 0.',
     of: ({ process }) => Number(process.ready),
   },
   {
     name: 'start_time_seconds',
-    help: 'When the process began, seconds since 1970.',
+    help: 'When the process started, seconds since 1970.',
     of: ({ facts }) => facts.startedAt / 1_000,
   },
   { name: 'database_bytes', help: 'Size of the mirror file.', of: ({ facts }) => facts.files.databaseBytes },
@@ -135,7 +135,7 @@ const totalGauges: readonly TotalGauge[] = [
   { name: 'resident_memory_bytes', help: 'Memory of the process.', of: ({ facts }) => facts.process.rssBytes },
   {
     name: 'event_loop_lag_seconds',
-    help: 'How late the event loop runs what is due.',
+    help: 'Delay of the event loop.',
     of: ({ facts }) => facts.process.eventLoopLagSeconds,
   },
 ];
@@ -159,32 +159,32 @@ export function createGauges(registry: Registry): (health: Health) => void {
   });
   const lastRunFailed = new Gauge({
     name: 'vendor_mirror_last_run_failed',
-    help: 'Always 1, for an account whose last run was not complete; why stands in the code.',
+    help: 'Always 1, for an account whose last run was not complete; the label code says why.',
     labelNames: ['account', 'code'],
     registers,
   });
   const requestsFailing = new Gauge({
     name: 'vendor_mirror_requests_failing_seconds',
-    help: 'How long the requests of an account have failed, one after the other; why stands in the code.',
+    help: 'How long all requests of an account have failed; the label code says why.',
     labelNames: ['account', 'code'],
     registers,
   });
   const connectionsFailing = new Gauge({
     name: 'vendor_mirror_connection_failing_seconds',
-    help: 'How long a connection has given no access; why stands in the code.',
+    help: 'How long a connection has given no access; the label code says why.',
     labelNames: ['connection', 'code'],
     registers,
   });
   const version = new Gauge({
     name: 'vendor_mirror_info',
-    help: 'Always 1; the version stands in the label.',
+    help: 'Always 1; the label has the version.',
     labelNames: ['version'],
     registers,
   });
   return (health) => {
     version.set({ version: health.facts.version }, 1);
     for (const set of totals) set(health);
-    const labelled = bySeverity(awake(health.accounts)).slice(0, mostLabels);
+    const labelled = bySeverity(notPaused(health.accounts)).slice(0, mostLabels);
     for (const set of ofAccounts) set(labelled, health.now);
     connectionsFailing.reset();
     for (const { connection, failing } of health.facts.connections)

@@ -1,4 +1,4 @@
-/** Numbers for Prometheus. Labels are words from short lists; an account's id is one only where there are few accounts. */
+/** Metrics for Prometheus. Labels have few values each; account ids are labels of the first fifty accounts only. */
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptFacts } from '../../api/call/call.ts';
 import type { FindingKind, RunKind } from '../../store/tables/mirror-tables.ts';
@@ -37,7 +37,7 @@ export class Metrics {
     const registers = [this.#registry];
     this.#deliveries = new Counter({
       name: 'vendor_mirror_deliveries_total',
-      help: 'Requests to the listener, by what became of them.',
+      help: 'Requests to the listener, by outcome.',
       labelNames: ['outcome'],
       registers,
     });
@@ -50,13 +50,13 @@ export class Metrics {
     });
     this.#requests = new Counter({
       name: 'vendor_mirror_requests_total',
-      help: 'Attempts to call the service, by the status of the answer; "error" where none came.',
+      help: 'Attempts to call the service, by the status of the answer; "error" if there was none.',
       labelNames: ['family', 'method', 'status'],
       registers,
     });
     this.#requestTimes = new Histogram({
       name: 'vendor_mirror_request_duration_seconds',
-      help: 'Time that attempts to call the service took.',
+      help: 'Duration of attempts to call the service.',
       labelNames: ['family'],
       buckets: requestBuckets,
       registers,
@@ -69,7 +69,7 @@ export class Metrics {
     });
     this.#runTimes = new Histogram({
       name: 'vendor_mirror_run_duration_seconds',
-      help: 'Time that runs took.',
+      help: 'Duration of runs.',
       labelNames: ['kind'],
       buckets: runBuckets,
       registers,
@@ -82,7 +82,7 @@ export class Metrics {
     });
     this.#findings = new Counter({
       name: 'vendor_mirror_findings_total',
-      help: 'Differences that sweeps met.',
+      help: 'Differences found by sweeps.',
       labelNames: ['kind'],
       registers,
     });

@@ -6,14 +6,14 @@ import type { Health } from '../health/readiness.ts';
 const gauges: readonly { name: string; help: string; of: (target: TargetReport, now: number) => number }[] = [
   {
     name: 'lag_seconds',
-    help: 'How long the oldest change that a target has not received has waited; what was given up does not count.',
+    help: 'How long the oldest change that a target has not received has waited, without those that were given up.',
     of: (target, now) => lagOf(target, now) / 1_000,
   },
   { name: 'waiting', help: 'Vendors with changes that a target has not received.', of: ({ waiting }) => waiting },
   { name: 'parked', help: 'Vendors whose changes were given up for a target.', of: ({ parked }) => parked },
   {
     name: 'disabled',
-    help: 'Whether the receiver answered 410, and gets nothing more: 1 or 0.',
+    help: 'Whether the target is disabled because its receiver answered 410: 1 or 0.',
     of: ({ disabled_at }) => Number(disabled_at !== null),
   },
 ];

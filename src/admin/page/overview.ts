@@ -52,9 +52,9 @@ export function overview(health: Health, options: OverviewOptions): Page {
 }
 
 const titles: Readonly<Record<Headline['tone'], string>> = {
-  good: 'Right',
-  fair: 'Right, needs you',
-  bad: 'Not right',
+  good: 'Correct',
+  fair: 'Correct, needs attention',
+  bad: 'Needs attention',
   busy: 'First pull',
 };
 

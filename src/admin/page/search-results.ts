@@ -65,7 +65,7 @@ function numbered(query: Query, vendorid: number, accounts: readonly string[]): 
 
 /** What stands below the search box. */
 export function searchResults({ hits, more }: Found, root: string): Html {
-  if (hits.length === 0) return html`<p>No vendor is called so, bears that number or has that address.</p>`;
+  if (hits.length === 0) return html`<p>No vendor has this name, number or e-mail address.</p>`;
   return html`<p>${counted(hits.length, 'vendor')}${more ? ', and there are more: type more letters' : ''}</p>
     <ul class="hits">
       ${hits.map((hit) => html`<li>${link(hit, root)}</li>`)}

@@ -74,7 +74,7 @@ export const accountsPause: CommandHandler = async (call) => {
   if (options.json) printJson(context, { ok: true, account, changed, daemon_running });
   else {
     const text = changed
-      ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` ends that.`
+      ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`
       : `${account} is already paused.`;
     print(context, withSettings(context, text));
   }

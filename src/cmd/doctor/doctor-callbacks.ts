@@ -70,7 +70,7 @@ export async function callbackIdCheckup({ mirror }: Installation, accountId: str
     named &&
     warning(
       'deliveries',
-      `The object_id of ${named.deliveries} deliveries was the id of a callback of ours, the last at ${named.last} UTC: their changes are found by a sweep, not at once.`,
+      `The object_id of ${named.deliveries} deliveries was the id of one of our callbacks, the last at ${named.last} UTC: their changes are found by a sweep, not at once.`,
       'Nothing to do: such deliveries request a sweep, at most one a minute. If the service sends the id of the callback instead of the id of the vendor, ask it to send that.',
     )
   );

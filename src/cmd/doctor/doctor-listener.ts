@@ -29,8 +29,8 @@ export async function* listenerCheckups(
   if (settings.listener.publicUrl !== null && tokens === undefined) {
     yield warning(
       check,
-      'It cannot be tried while the files of this installation cannot be opened.',
-      'Do first what is said about them above.',
+      'The public address cannot be checked while the files of this installation cannot be opened.',
+      'Solve the problems with these files first; they are listed above.',
     );
     return;
   }

@@ -1,4 +1,4 @@
-/** `doctor` on one account of the service: whether it lets us in, and behaves as the mirror needs it. */
+/** `doctor` on one account of the service: whether it gives access, and behaves as the mirror needs it. */
 import { counted } from '../terminal/counted.ts';
 import { asMirrorError, MirrorError, type ErrorCode } from '../../domain/errors.ts';
 import type { Installation, ServedAccount } from '../../app/installation.ts';
@@ -16,7 +16,7 @@ export async function* serviceCheckups(
   installation: Installation,
   accountId: string,
 ): AsyncGenerator<Checkup> {
-  /** What is the same for all accounts is said of one. */
+  /** What is the same for all accounts is reported for the first one. */
   const isFirst = installation.accounts[0] === accountId;
   const account = installation.account(accountId);
   const signal = context.interrupted;
@@ -54,7 +54,7 @@ async function attempt(check: string, examine: () => Promise<Checkup>): Promise<
   }
 }
 
-/** Clocks that differ by more than this mislead the ledger about what was announced when; in milliseconds. */
+/** If the clocks differ by more than this, findings may be wrong about which change was announced when; in milliseconds. */
 const muchSkew = 5_000;
 
 function clock(skew: number | undefined): Checkup {

@@ -1,6 +1,6 @@
 /**
- * What `doctor` finds out about the points that the service's documents leave open: one line each, of the first account of a connection. Nothing
- * is wrong with any of them, and the mirror is right with each; they are what a person asks when something looks odd.
+ * What `doctor` reports about the points that the service's documentation leaves open, one line each, for the first account. The mirror is correct
+ * with every answer; they help a person to understand what looks odd.
  */
 import { inWords } from '../../domain/duration.ts';
 import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
@@ -44,8 +44,8 @@ async function pageSize({ client }: ServedAccount, first: VendorPage, signal: Ab
   return fine(
     'page size',
     taken
-      ? 'The service sends pages of the size that is asked for.'
-      : `The service chooses the size of a page itself: ${rows.length} rows where ${size} were asked for.`,
+      ? 'The service sends pages of the size that is requested.'
+      : `The service chooses the size of a page itself: ${rows.length} rows where ${size} were requested.`,
   );
 }
 
@@ -68,12 +68,12 @@ async function deletedVendors({ client }: ServedAccount, first: VendorPage, sign
   const shown = states(first.rows).includes(1)
     ? 'Lists show deleted vendors.'
     : 'The first page shows no deleted vendor.';
-  if (!deleted) return fine(check, `${shown} Asked for them, the service lists none.`);
+  if (!deleted) return fine(check, `${shown} When asked for deleted vendors, the service lists none.`);
   const read = await client.vendors.read(deleted.vendorid, { signal }).then(
-    () => 'and can be read by its number',
-    (error: unknown) => `and is not read by its number (${asMirrorError(error).code})`,
+    () => 'can be read by its number',
+    (error: unknown) => `cannot be read by its number (${asMirrorError(error).code})`,
   );
-  return fine(check, `${shown} Vendor ${deleted.vendorid} is a deleted one ${read}.`);
+  return fine(check, `${shown} Vendor ${deleted.vendorid}, which is deleted, ${read}.`);
 }
 
 async function order({ client }: ServedAccount, first: VendorPage, signal: AbortSignal): Promise<Checkup> {
@@ -83,7 +83,7 @@ async function order({ client }: ServedAccount, first: VendorPage, signal: Abort
   if (before !== after && first.total === again.total)
     return warning(
       check,
-      'The first page was another one when it was asked for again.',
+      'The first page changed when it was requested again.',
       'Nothing to do: sweeps walk such a list several times. If no vendor changed just now, ask the service for a stable order.',
     );
   const found = [
@@ -106,38 +106,38 @@ async function pastTheEnd({ client }: ServedAccount, { pages }: VendorPage, sign
     return fine(
       check,
       rows.length === 0
-        ? 'It is answered with an empty page.'
-        : `It is answered with ${counted(rows.length, 'row')}: sweeps never ask for it.`,
+        ? 'The service answers with an empty page.'
+        : `The service answers with ${counted(rows.length, 'row')}; sweeps never request such a page.`,
     );
   } catch (error) {
     const { code } = asMirrorError(error);
     if (code !== 'not_found' && code !== 'rejected' && code !== 'not_supported') throw error;
-    return fine(check, `It is refused (${code}): sweeps never ask for it.`);
+    return fine(check, `The service refuses it (${code}); sweeps never request such a page.`);
   }
 }
 
 function total(_: ServedAccount, { total: counts, pages, rows }: VendorPage): Checkup {
   const check = 'total';
-  if (pages > 1) return fine(check, `It counts ${counted(counts, 'vendor')} on ${counted(pages, 'page')}.`);
-  const differs = counts === rows.length ? 'as many as are shown' : `and ${rows.length} are shown`;
-  return fine(check, `It counts ${counted(counts, 'vendor')}, ${differs}.`);
+  if (pages > 1) return fine(check, `The service counts ${counted(counts, 'vendor')} on ${counted(pages, 'page')}.`);
+  const shown = counts === rows.length ? 'as many as it shows' : `but shows ${rows.length}`;
+  return fine(check, `The service counts ${counted(counts, 'vendor')}, ${shown}.`);
 }
 
 function stamps(_: ServedAccount, { rows, servedAt }: VendorPage): Checkup {
   const check = 'time stamps';
   const newest = Math.max(...rows.map((row) => changed(row)));
   if (servedAt === undefined)
-    return fine(check, 'The service does not tell its time, so its stamps cannot be compared with it.');
+    return fine(check, 'The service does not send its time, so timestamps cannot be compared with it.');
   if (!Number.isFinite(newest)) return fine(check, 'No vendor of the first page says when it was changed.');
   const ahead = newest - servedAt;
   if (ahead <= stampTolerance)
     return fine(
       check,
-      `The newest of the first page is ${inWords(-Math.min(ahead, 0))} old by the service's own clock.`,
+      `The newest one on the first page is ${inWords(-Math.min(ahead, 0))} old by the service's own clock.`,
     );
   return warning(
     check,
-    `The newest of the first page is ${inWords(ahead)} ahead of the service's own clock: they may be in a local time.`,
+    `The newest one on the first page is ${inWords(ahead)} ahead of the service's own clock: timestamps may be in local time.`,
     'Nothing to do: the order of readings never depends on them.',
   );
 }

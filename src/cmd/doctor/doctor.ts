@@ -49,7 +49,7 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
   await report(
     fine(
       'settings',
-      `They name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
+      `The settings name ${settings.accounts.length === 1 ? 'one account' : `${settings.accounts.length} accounts`}.`,
     ),
   );
   if (options.acceptService)

@@ -1,4 +1,4 @@
-/** The commands that get, keep and forget the service's consent. */
+/** The commands that get access to the service, and delete it. */
 import type { Command } from 'commander';
 import type { LazyAction } from '../process/command.ts';
 import { examples, paragraphs } from '../terminal/help-text.ts';
@@ -27,7 +27,8 @@ export function declareLogin(program: Command, lazy: LazyAction): void {
     .addHelpText(
       'after',
       examples(
-        ['vendor-mirror login -c mirror.yaml', 'vendor-mirror login main'],
+        ['vendor-mirror login -c mirror.yaml'],
+        ['vendor-mirror login main', 'for one of several connections'],
         ['vendor-mirror login --base-url https://api.example.com --client-id 8b1a --account 6BApk'],
       ),
     )

@@ -56,7 +56,7 @@ export async function newSettings({
     return undefined;
   }
   const [, option] = first;
-  if (options.sandbox) throw new MirrorError('usage', `${option} names a service, and --sandbox another one.`);
+  if (options.sandbox) throw new MirrorError('usage', `${option} and --sandbox cannot be used together.`);
   if (existsSync(file))
     throw new MirrorError(
       'usage',
@@ -108,8 +108,8 @@ async function clientSecret(context: ProcessContext, file: string, given: string
   const path = `${file.replace(/\.ya?ml$/, '')}.client-secret`;
   if (existsSync(path)) return { path, typed: undefined };
   if (!isInteractive(context))
-    throw new MirrorError('usage', 'There is no terminal to type the client secret on: say --client-secret-file FILE.');
-  const typed = (await prompt(context, 'The secret of the client, as the service shows it:', { hidden: true })).trim();
+    throw new MirrorError('usage', 'There is no terminal to type the client secret on: use --client-secret-file FILE.');
+  const typed = (await prompt(context, 'The client secret, as the service shows it:', { hidden: true })).trim();
   if (typed === '') throw new MirrorError('usage', 'The client secret is empty.');
   return { path, typed };
 }

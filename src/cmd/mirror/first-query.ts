@@ -25,7 +25,7 @@ export async function printFirstQuery(
   if (!found) return;
   const order = account === undefined ? 'account_id, vendorid' : 'vendorid';
   const query = `select vendorid, vendor_name, country from active_vendors order by ${order} limit ${firstRows}`;
-  print(context, `\n${database} holds ${counted(found.total, 'active vendor')}. Ask it:`);
+  print(context, `\n${database} holds ${counted(found.total, 'active vendor')}. Query it:`);
   print(context, `\n  sqlite3 ${shellWord(database)} "${query}"`);
   const oneAccount = new Set(found.vendors.map(({ account_id }) => account_id)).size < 2;
   const columns = vendorColumns(context, { oneAccount, allActive: true, allPresent: true });

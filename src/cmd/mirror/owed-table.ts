@@ -28,7 +28,9 @@ export async function owedTable(context: ProcessContext, { totals }: Pick<Accoun
     ],
     rows,
   );
-  return left === 0 ? drawn : `${drawn}\n${counted(left, 'amount')} that cannot be read left out.`;
+  return left === 0
+    ? drawn
+    : `${drawn}\n${counted(left, 'amount')} that cannot be read ${left === 1 ? 'is' : 'are'} left out.`;
 }
 
 function amount(code: string, total: Total): string {

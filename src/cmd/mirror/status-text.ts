@@ -52,7 +52,7 @@ function pausedFact({ account, freshness: { paused_since } }: AccountStatus, ago
   return [
     [
       'paused',
-      `${ago(paused_since)}: nothing is requested from the service, and deliveries are stored; \`vendor-mirror accounts resume ${account}\` ends that`,
+      `${ago(paused_since)}: nothing is requested from the service, and deliveries are stored; \`vendor-mirror accounts resume ${account}\` resumes it`,
     ],
   ];
 }
@@ -95,7 +95,7 @@ function deliveriesText({ freshness, receivedDeliveries, sweepRequest }: Account
   const named =
     ids === 0
       ? ''
-      : `; the object_id of ${ids} was the id of a callback of ours, the last ${ago(sweepRequest.callback_id_at)}: each requests a sweep`;
+      : `; the object_id of ${ids} was the id of one of our callbacks, the last ${ago(sweepRequest.callback_id_at)}: each requests a sweep`;
   return `the last arrived ${ago(lastDelivery)}${missed}; ${unsettled}${requested}${named}`;
 }
 

@@ -42,7 +42,7 @@ function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules)
   const old = reports.filter((report) => !unfinished.includes(report) && stalenessOf(report, now) > maxStaleness);
   const notRight = (accounts: number, why: string): Verdict => {
     const whose = all === 1 ? '' : ` for ${accounts} of ${all} accounts`;
-    return { tone: 'red', words: `Not right${whose}: ${why}; ${further(toDo)}.` };
+    return { tone: 'red', words: `Not up to date${whose}: ${why}; ${further(toDo)}.` };
   };
   if (unfinished.length + unknown.length > 0)
     return notRight(unfinished.length + unknown.length, unfinishedText(unfinished, now));
@@ -62,7 +62,7 @@ function verdictOfServed(reports: readonly AccountStatus[], rules: VerdictRules)
     ? `the service has not answered correctly since ${age({ now: () => now }, trouble.first_at)}; `
     : '';
   const isQuiet = toDo.length === 0 && !trouble;
-  return { tone: isQuiet ? 'green' : 'yellow', words: `Right${moment}; ${failing}${further(toDo)}.` };
+  return { tone: isQuiet ? 'green' : 'yellow', words: `Correct${moment}; ${failing}${further(toDo)}.` };
 }
 
 function unfinishedText(accounts: readonly AccountStatus[], now: number): string {
@@ -82,8 +82,8 @@ export function styled(
 }
 
 function further(toDo: readonly string[]): string {
-  if (toDo.length === 0) return 'nothing needs you';
-  return toDo.length === 1 ? 'one thing needs you' : `${toDo.length} things need you`;
+  if (toDo.length === 0) return 'nothing to do';
+  return toDo.length === 1 ? 'one thing to do' : `${toDo.length} things to do`;
 }
 
 /** Based on `listed_as_of`, as alerts are; Infinity if unknown. */

@@ -27,7 +27,7 @@ export const move: CommandHandler = async (call) => {
     return exitStatus.done;
   }
   for (const { from, to } of files) print(context, `${from} is now ${to}`);
-  printNotice(context, `Change in ${file}, before anything else is run:`);
+  printNotice(context, `Before you run anything else, change in ${file}:`);
   print(context, `database: ${paths.database}\nsecrets: ${paths.secrets}`);
   return exitStatus.done;
 };

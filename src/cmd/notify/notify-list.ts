@@ -73,5 +73,6 @@ async function printText(
     )}`,
   );
   const all = targets.reduce((total, target) => total + target.parked, 0);
-  if (all > parked.length) printNotice(context, `${parked.length} of ${counted(all, 'vendor')} that were given up.`);
+  if (all > parked.length)
+    printNotice(context, `${parked.length} of ${counted(all, 'vendor')} that were given up are shown.`);
 }

@@ -31,7 +31,7 @@ export const notifyRetry: CommandHandler = async (call) => {
 
 function sentence(vendors: number, enabled: readonly string[]): string {
   if (vendors === 0 && enabled.length === 0) return 'Nothing was given up.';
-  const again = enabled.map((target) => `${target} works again.`);
+  const again = enabled.map((target) => `${target} is enabled again.`);
   const sent =
     vendors > 0 ? [`The changes of ${counted(vendors, 'vendor')} are sent again by the running daemon.`] : [];
   return [...again, ...sent].join(' ');

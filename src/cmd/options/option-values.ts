@@ -49,7 +49,7 @@ export const idNumber = wholeFrom(1);
 export function eventName(text: string): string {
   const instead = eventsInstead(text);
   if (instead === undefined) return text;
-  throw new InvalidArgumentError(`The service has no such event. There are ${instead}.`);
+  throw new InvalidArgumentError(`The service has no such event. Known events: ${instead}.`);
 }
 
 /**

@@ -49,19 +49,19 @@ function refuseFields(fields: readonly string[], { vendors: { exclude } }: Setti
   if (needed.length > 0)
     throw new MirrorError(
       'usage',
-      `${list.format(needed)} cannot be forgotten: the mirror cannot be kept correct without.`,
+      `${list.format(needed)} cannot be forgotten: the mirror needs ${needed.length === 1 ? 'it' : 'them'} to stay correct.`,
     );
   const kept = fields.filter((field) => !exclude.includes(field));
   if (kept.length > 0)
     throw new MirrorError(
       'usage',
-      `The next sweep would bring ${list.format(kept)} back: add it to vendors.exclude in the settings first, which now names ${exclude.length > 0 ? list.format(exclude) : 'nothing'}.`,
+      `The next sweep would bring ${list.format(kept)} back: add ${kept.length === 1 ? 'it' : 'them'} to vendors.exclude in the settings first, which now names ${exclude.length > 0 ? list.format(exclude) : 'nothing'}.`,
     );
 }
 
 function fieldQuestion(fields: readonly string[], account: string | undefined): string {
   const whose = account === undefined ? 'all accounts' : `the account ${account}`;
-  return `Take ${list.format(fields)} out of all vendors of ${whose} and out of their history? This cannot be undone.`;
+  return `Remove ${list.format(fields)} from all vendors of ${whose} and from their history? This cannot be undone.`;
 }
 
 async function vendorQuestion(call: Call, settings: Settings, vendorid: number): Promise<string> {

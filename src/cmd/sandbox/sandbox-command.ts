@@ -123,7 +123,7 @@ function welcome(
 function refuseUnknownScopes(scopes: readonly string[]): void {
   const unknown = scopes.find((scope) => !allScopes.includes(scope));
   if (unknown !== undefined)
-    throw new MirrorError('usage', `There is no scope “${unknown}”; there are ${allScopes.join(', ')}.`);
+    throw new MirrorError('usage', `Unknown scope “${unknown}”. Known scopes: ${allScopes.join(', ')}.`);
 }
 
 /** A world lives in one process at a time. */
@@ -140,7 +140,7 @@ function parseFaults(pairs: readonly string[]): Partial<Record<FaultKind, number
   for (const pair of pairs) {
     const [kind = '', share = ''] = pair.split('=', 2);
     if (!Object.hasOwn(faultKinds, kind))
-      throw new MirrorError('usage', `There is no fault “${kind}”; there are ${Object.keys(faultKinds).join(', ')}.`);
+      throw new MirrorError('usage', `Unknown fault “${kind}”. Known faults: ${Object.keys(faultKinds).join(', ')}.`);
     if (!isRate(share)) throw new MirrorError('usage', `${kind} takes a rate from 0 to 1, not “${share}”.`);
     faults[kind as FaultKind] = Number(share);
   }

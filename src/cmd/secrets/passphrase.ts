@@ -18,7 +18,7 @@ export async function newPassphrase(context: ProcessContext, options: Passphrase
   if (passphrase.reveal().length < fewestCharacters)
     throw new MirrorError('usage', `The passphrase must have at least ${fewestCharacters} characters.`);
   if (options.passphraseFile === undefined) {
-    const again = await prompt(context, 'The passphrase once more:', { hidden: true });
+    const again = await prompt(context, 'Repeat the passphrase:', { hidden: true });
     if (again !== passphrase.reveal()) throw new MirrorError('usage', 'The two passphrases differ.');
   }
   return passphrase;
@@ -29,7 +29,7 @@ export async function knownPassphrase(context: ProcessContext, { passphraseFile 
   if (passphraseFile !== undefined) return fromFile(passphraseFile);
   if (!isInteractive(context))
     throw new MirrorError('usage', 'There is no terminal to ask for the passphrase: use --passphrase-file FILE.');
-  return notEmpty(await prompt(context, 'The passphrase:', { hidden: true }));
+  return notEmpty(await prompt(context, 'Passphrase:', { hidden: true }));
 }
 
 /** The end of its line is not part of it. */

@@ -15,19 +15,19 @@ export const secretsExport: CommandHandler<PassphraseOptions> = async (call) => 
   const counts = await exportSecrets(file, { passphrase, random: context.random, own: settings });
   if (options.json) printJson(context, { ok: counts !== undefined, file: counts ? file : null, ...counts });
   if (!counts) {
-    printNotice(context, `${settings.secrets} is not there: there are no secrets yet. Run \`vendor-mirror serve\`.`);
+    printNotice(context, `${settings.secrets} does not exist: there are no secrets yet. Run \`vendor-mirror serve\`.`);
     return exitStatus.notWhole;
   }
   if (options.json) return exitStatus.done;
   const { accounts, grants } = counts;
   printNotice(
     context,
-    `${file} is written, with the callback addresses of ${counted(accounts, 'account')} and ${counted(grants, 'grant')} of \`vendor-mirror login\`. Without its passphrase nobody can read it, you neither.`,
+    `${file} is written, with the callback addresses of ${counted(accounts, 'account')} and ${counted(grants, 'grant')} of \`vendor-mirror login\`. Nobody can read it without its passphrase, not even you.`,
   );
   if (grants > 0)
     printNotice(
       context,
-      'A grant in it is good until this installation renews its tokens; after that, log in anew where it is imported.',
+      'A login in it works only until this installation renews its tokens; after that, log in again where it is imported.',
     );
   return exitStatus.done;
 };

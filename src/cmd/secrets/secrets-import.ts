@@ -20,7 +20,7 @@ export const secretsImport: CommandHandler<ImportOptions> = async (call) => {
   const [file = ''] = call.args;
   const { secrets, database } = settingsOfFile(call);
   const text = readText(file);
-  const question = `${secrets} is there already. Replace it? What is in it is lost: its callbacks, and the tokens of \`login\`.`;
+  const question = `${secrets} exists. If it is replaced, its callbacks and the tokens of \`login\` are lost. Replace it?`;
   if (existsSync(secrets) && !(await isConfirmed(context, () => Promise.resolve(question), options.yes))) {
     printNotice(context, 'Nothing was done.');
     return exitStatus.notWhole;

@@ -63,7 +63,7 @@ function settingsFile(context: ProcessContext, { config, sandbox }: CommonOption
   if (!sandbox)
     printNotice(
       context,
-      `No settings are named (-c FILE): the built-in sandbox stands in for the service.${existsSync('mirror.yaml') ? ' The file mirror.yaml in this folder counts with -c mirror.yaml.' : ''}`,
+      `No settings file is named (-c FILE), so the built-in sandbox stands in for the service.${existsSync('mirror.yaml') ? ' To use mirror.yaml of this folder, add -c mirror.yaml.' : ''}`,
     );
   return join(context.packageRoot, 'config/sandbox.yaml');
 }

@@ -46,7 +46,7 @@ export async function prompt(
   try {
     return await new Promise((resolve, reject) => {
       lines.once('line', resolve);
-      lines.once('close', () => reject(new MirrorError('interrupted', 'Nothing was answered, and nothing was done.')));
+      lines.once('close', () => reject(new MirrorError('interrupted', 'There was no answer, so nothing was done.')));
     });
   } finally {
     lines.close();

@@ -24,7 +24,8 @@ export function taxDefaultProblem(value: unknown): string | undefined {
       return 'A tax default needs system_taxid, the number of a tax of the business.';
     for (const [name, given] of Object.entries(item)) {
       const rule = Object.hasOwn(keys, name) ? keys[name as keyof TaxDefaultFields] : undefined;
-      if (!rule) return `"${visible(name)}" of a tax default cannot be set. There are ${Object.keys(keys).join(', ')}.`;
+      if (!rule)
+        return `"${visible(name)}" of a tax default cannot be set. Keys that can be set: ${Object.keys(keys).join(', ')}.`;
       if (!rule[1](given)) return `${name} of a tax default is ${rule[0]}.`;
     }
   }

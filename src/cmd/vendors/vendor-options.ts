@@ -114,7 +114,8 @@ function exclusion(name: string, excluded: readonly string[]): string | undefine
 
 function problemOf(name: string, value: unknown): string | undefined {
   if (name === 'vis_state') return 'vis_state is changed by `vendors delete`, `archive` and `restore`.';
-  if (!settable.includes(name)) return `"${visible(name)}" cannot be set. There are ${settable.join(', ')}.`;
+  if (!settable.includes(name))
+    return `"${visible(name)}" cannot be set. Fields that can be set: ${settable.join(', ')}.`;
   if (name === 'tax_defaults') return taxDefaultProblem(value);
   const [type, word] = name === 'is_1099' ? ['boolean', 'true, false'] : ['string', 'text'];
   if (value !== null && typeof value !== type) return `${name} is ${word} or null.`;

@@ -119,7 +119,7 @@ export function parseWorld(pairs: readonly string[]): World {
     const axis = worldAxes.find((candidate) => candidate.key === key);
     if (!axis) {
       const known = worldAxes.map((candidate) => candidate.key).join(', ');
-      throw new MirrorError('usage', `The world has no “${key}”; it has ${known}.`);
+      throw new MirrorError('usage', `Unknown switch “${key}” of a world. Known switches: ${known}.`);
     }
     world[key] = parseValue(axis, value);
   }

@@ -32,7 +32,7 @@ const unsettled = (at: Testbed<'daemon'>): number =>
   at.query("SELECT 1 FROM deliveries WHERE outcome = 'pending'").length;
 const open = (at: Testbed<'daemon'>): unknown[] => at.query('SELECT * FROM _sweep_requests WHERE asked_at IS NOT NULL');
 
-describe('K33 object_id is the id of a callback of ours', () => {
+describe('K33 object_id is the id of one of our callbacks', () => {
   it('and the change is found by a sweep within two minutes, of which there is at most one a minute', async () => {
     const at = await testbed({ level: 'daemon', world: ['objectId=callback'] });
     const shows = rename(at, idAt(at, 7));

@@ -8,7 +8,7 @@ import { screenOf } from '../../support/screen/screen.ts';
 import { program } from '../../support/testbed/build.ts';
 import { testbed } from '../../support/testbed.ts';
 
-const isVerdict = /^Your mirror is right as of \d\d:\d\d:\d\d UTC/;
+const isVerdict = /^Your mirror is correct as of \d\d:\d\d:\d\d UTC/;
 const missing = spawnSync('script', ['--version']).status === 0 ? undefined : 'there is no `script` (util-linux)';
 
 it.skipIf(isMissing(missing))(

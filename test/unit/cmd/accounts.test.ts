@@ -125,7 +125,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
       });
     }
     const told = await line.run('status');
-    expect(told.stdout).toContain('; nothing needs you; third is paused.');
+    expect(told.stdout).toContain('; nothing to do; third is paused.');
     expect(told.stdout).toContain(
       ': nothing is requested from the service, and deliveries are stored; `vendor-mirror accounts resume third`',
     );

@@ -91,14 +91,14 @@ describe('notify list', () => {
 describe('notify retry', () => {
   it('wakes what was given up, and makes a disabled target work again', async () => {
     expect((await line.run('notify', 'retry')).stdout).toBe(
-      'quiet works again. The changes of 1 vendor are sent again by the running daemon.\n',
+      'quiet is enabled again. The changes of 1 vendor are sent again by the running daemon.\n',
     );
     expect((await line.run('notify', 'retry')).stdout).toBe('Nothing was given up.\n');
     expect(JSON.parse((await line.run('notify', 'list', '--json')).stdout)).toMatchObject({ parked: [] });
   });
 
   it('takes one target alone, and refuses one that there is not', async () => {
-    expect((await line.run('notify', 'retry', 'quiet')).stdout).toBe('quiet works again.\n');
+    expect((await line.run('notify', 'retry', 'quiet')).stdout).toBe('quiet is enabled again.\n');
     expect(await line.run('notify', 'retry', 'nobody')).toMatchObject({
       status: 64,
       stderr: expect.stringContaining('There is no target nobody') as string,

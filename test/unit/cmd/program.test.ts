@@ -40,7 +40,7 @@ describe('the command line', () => {
                                        .json, .ndjson or .parquet
         notify                         list, retry, forget targets of outgoing webhooks
         forget [options]               remove fields or a vendor from the mirror and its history
-        secrets                        the secrets, as a backup under a passphrase: export, import
+        secrets                        export, import the secrets
         move [options] <dir>           move mirror and secrets to another folder
         login [options] [connection]   get access by OAuth in a browser
         logout [options] [connection]  delete the tokens of login

@@ -6,7 +6,7 @@ export function offerActions(): void {
   let wanted: HTMLElement | undefined;
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-action]') : null;
-    if (button) show(dialog, (wanted = button));
+    if (button) openDialog(dialog, (wanted = button));
   });
   dialog.querySelector('[data-close]')?.addEventListener('click', () => dialog.close(''));
   dialog.addEventListener('close', () => {
@@ -17,7 +17,7 @@ export function offerActions(): void {
   });
 }
 
-function show(dialog: HTMLDialogElement, button: HTMLElement): void {
+function openDialog(dialog: HTMLDialogElement, button: HTMLElement): void {
   const { words = '', number = '' } = button.dataset;
   const put = (id: string, text: string): void => dialog.querySelector(id)?.replaceChildren(text);
   put('#confirm-title', button.textContent.trim());
@@ -39,10 +39,10 @@ function numberIn(dialog: HTMLDialogElement): number | undefined {
   return input && !input.disabled ? input.valueAsNumber : undefined;
 }
 
-/** What came of it stands below the buttons. */
+/** Sends the request, and shows its outcome below the buttons. */
 async function ask(button: HTMLElement, absences: number | undefined): Promise<void> {
   const { action = '', account } = button.dataset;
-  say('Asking …');
+  showOutcome('Sending the request …');
   try {
     const response = await fetch(`./api/actions/${action}`, {
       method: 'POST',
@@ -50,12 +50,12 @@ async function ask(button: HTMLElement, absences: number | undefined): Promise<v
       body: JSON.stringify({ account, ...(absences !== undefined && { absences }) }),
     });
     const { message } = (await response.json()) as { message?: string };
-    say(message ?? `The daemon answered with status ${response.status}.`);
+    showOutcome(message ?? `The daemon answered with status ${response.status}.`);
   } catch {
-    say('The daemon did not answer as it should. See whether it runs, and try again.');
+    showOutcome('The daemon did not answer correctly. Check that it is running, and try again.');
   }
 }
 
-function say(words: string): void {
+function showOutcome(words: string): void {
   document.querySelector('#outcome')?.replaceChildren(words);
 }

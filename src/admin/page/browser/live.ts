@@ -1,10 +1,10 @@
-/** Keeps the page as the daemon has it: asks for it again and again, and changes only what differs. */
+/** Keeps the page up to date: requests it again and again, and changes only what differs. */
 import { Idiomorph } from 'idiomorph';
 
-/** Rest between two requests, in milliseconds: with the second that the daemon shares a page for, a change shows within two. */
+/** Milliseconds between two requests. The daemon makes a page once a second, so that a change shows within two seconds. */
 const rest = 700;
 
-/** A daemon that does not answer within so many milliseconds is taken for dead. */
+/** A daemon that does not answer within this time is taken for dead, in milliseconds. */
 const longestAnswer = 4_000;
 
 /** Calls `onPage` with the daemon's clock whenever the page was exchanged. */
@@ -35,7 +35,7 @@ export function keepLive(onPage: (now: number) => void): void {
 
 type Answer = { readonly page: Document | null } | { readonly trouble: string };
 
-/** The page, null where it is still of that version, or what is wrong. */
+/** The page; null if it still has this version; or what is wrong. */
 async function ask(version: string): Promise<Answer> {
   try {
     const response = await fetch(location.pathname + location.search, {
@@ -44,18 +44,17 @@ async function ask(version: string): Promise<Answer> {
       signal: AbortSignal.timeout(longestAnswer),
     });
     if (response.status === 304) return { page: null };
-    if (response.status === 401)
-      return { trouble: 'The daemon does not take the token any more. Load the page again.' };
-    if (!response.ok) return { trouble: `The daemon answers with status ${response.status}; its log says why.` };
+    if (response.status === 401) return { trouble: 'The daemon no longer accepts the token. Reload the page.' };
+    if (!response.ok) return { trouble: `The daemon answers with status ${response.status}. Its log says why.` };
     return { page: new DOMParser().parseFromString(await response.text(), 'text/html') };
   } catch {
-    return { trouble: 'The daemon does not answer. See whether it runs: vendor-mirror serve.' };
+    return { trouble: 'The daemon does not answer. Check that vendor-mirror serve is running.' };
   }
 }
 
 let shown: string | null = null;
 
-/** Everything turns grey while the daemon is gone: what stands here is what it said last. A daemon that stops may answer 503 before it is gone. */
+/** While the daemon is gone, the page is grey and shows the last known state. A daemon that stops may answer 503 before it is gone. */
 function showTrouble(trouble: string | null): void {
   const notice = document.querySelector<HTMLElement>('#notice');
   if (!notice || trouble === shown) return;
@@ -70,11 +69,11 @@ function showTrouble(trouble: string | null): void {
   notice.replaceChildren(
     `${trouble} Last answer `,
     since,
-    `, at ${new Date().toLocaleTimeString()}. What stands below was true then, and nothing is known since.`,
+    `, at ${new Date().toLocaleTimeString()}. This page shows the state of that time.`,
   );
 }
 
-/** Nodes that did not change stay as they are, with their focus, selection and scroll. What the browser's own code or a person made stays, too. */
+/** Keeps nodes that did not change, with their focus, selection and scroll position, and nodes that scripts of this page made (`data-own`). */
 function exchange(body: HTMLElement): void {
   for (const id of ['main', 'footer']) {
     const [old, fresh] = [document.getElementById(id), body.querySelector(`#${id}`)];

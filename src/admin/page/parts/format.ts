@@ -1,4 +1,4 @@
-/** Numbers, moments and findings, as the page says them. */
+/** Numbers, moments and findings, as the page shows them. */
 import { age } from '../../../domain/age.ts';
 import { minorUnits, money } from '../../../domain/amounts.ts';
 import type { Balance } from '../../../domain/vendor.ts';
@@ -17,7 +17,7 @@ export const count = (value: number): string => numbers.format(value);
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${numbers.format(value)} ${value === 1 ? one : many}`;
 
-/** An amount as the service sent it, with its thousands grouped; as it stands where it is no number. */
+/** An amount with its thousands grouped; unchanged if it is not a number. */
 export function amountText(balance: Balance): string {
   const minor = minorUnits(balance);
   return minor === null ? `${balance.amount} ${balance.code}` : money(minor, balance.code);
@@ -58,7 +58,7 @@ export function clockTime(now: number, moment: string): string {
   return day === timestamp(now).slice(0, 10) ? time : `${date(day)}, ${time}`;
 }
 
-/** What a sweep met, in words that follow a number. */
+/** What a sweep met, as the predicate of a sentence about a vendor or the list. */
 export const findingWords: Readonly<Record<FindingKind, string>> = {
   missed_create: 'created, and no delivery announced it',
   missed_update: 'changed, and no delivery announced it',
@@ -67,9 +67,9 @@ export const findingWords: Readonly<Record<FindingKind, string>> = {
   balance_only: 'changed only in its balance, which no delivery announces',
   in_flight: 'changed so recently that a delivery may still arrive',
   vanished: 'vanished from the list',
-  field_drift: 'report of fields that appeared or disappeared',
-  record_rejected: 'could not be used and was recorded',
-  count_mismatch: 'shows another number of vendors than it counts',
+  field_drift: 'came with fields that appeared or disappeared',
+  record_rejected: 'came with a record that could not be used',
+  count_mismatch: 'shows a different number of vendors than it counts',
   unreadable: 'could not be read',
-  breaker: 'waits with absences until a person approves them',
+  breaker: 'lacks so many vendors that a person must approve their absence',
 };

@@ -45,7 +45,7 @@ function latest(lines: readonly ChangeFigure[], account: string, now: number): H
   </div>`;
 }
 
-/** The service stamps every change; the stamp says nothing where something else changed. */
+/** Every change has a new `updated_at`; it is shown only where nothing else changed. */
 function withoutStamp(fields: readonly FieldChange[]): readonly FieldChange[] {
   const others = fields.filter(({ field }) => field !== 'updated_at');
   return others.length === 0 ? fields : others;
@@ -63,13 +63,17 @@ function found(lines: readonly FoundFigure[], account: string, now: number): Htm
       ${lines.map(
         ({ at, kind, vendorid, vendor, fields, changes }) =>
           html`<li>
-            ${vendorid === null ? 'The list' : vendorLink(account, vendorid, vendor)} ${findingWords[kind]}
+            ${vendorid === null ? listWords(kind) : vendorLink(account, vendorid, vendor)} ${findingWords[kind]}
             ${changes.length === 0 ? fieldNames(fields) : null} <small>${ago(now, at)}</small>
             ${changedFields(withoutStamp(changes))}
           </li>`,
       )}
     </ul>
   </div>`;
+}
+
+function listWords(kind: FoundFigure['kind']): string {
+  return kind === 'unreadable' ? 'Part of the list' : 'The list';
 }
 
 function fieldNames(fields: string): Html | null {

@@ -18,10 +18,10 @@ const recent = 24 * 3_600_000;
 export function pulse(facts: PulseFacts, now: number): Pulse {
   const { watchdog, callbacks: registered, freshness, lastDelivery } = facts;
   if (watchdog === 'off')
-    return { tone: 'fair', words: 'Off: listener.publicUrl is not set, only sweeps find changes' };
+    return { tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
   if (registered.length === 0) return { tone: 'bad', words: 'Dead: no callback is registered' };
   if (freshness.callback_verified === 0) return { tone: 'bad', words: 'Dead: no callback is verified' };
-  if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: changes are found that no delivery announced' };
+  if (watchdog === 'silent') return { tone: 'bad', words: 'Dead: sweeps find changes that no delivery announced' };
   const missed = missedAfter(facts);
   if (missed > 0) {
     const since = lastDelivery === null ? 'no delivery ever arrived, and' : 'since the last delivery';
@@ -29,7 +29,7 @@ export function pulse(facts: PulseFacts, now: number): Pulse {
     return { tone: 'fair', words };
   }
   if (lastDelivery === null)
-    return { tone: 'fair', words: 'Not proven: the callback is verified, and no delivery has come yet' };
+    return { tone: 'fair', words: 'Not proven: the callback is verified, but no delivery has arrived yet' };
   const silentFor = now - (parseInstant(lastDelivery) ?? 0);
   if (silentFor < recent) return { tone: 'good', words: 'Alive' };
   const silent = `Quiet for ${inWords(silentFor)}: the callback is verified`;

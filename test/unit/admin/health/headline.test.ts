@@ -23,7 +23,7 @@ const failing = {
 
 describe('the headline', () => {
   it('is green where nothing is amiss', async () => {
-    expect(await of(account())).toEqual({ tone: 'good', words: 'Your mirror is right', since: null, details: [] });
+    expect(await of(account())).toEqual({ tone: 'good', words: 'Your mirror is correct', since: null, details: [] });
   });
 
   it('of a service that does not answer is its cause, since when, and the remedy: amber while the mirror may be relied on', async () => {
@@ -50,7 +50,7 @@ describe('the headline', () => {
     const found = await of({ ...newAccount('9aaZq'), runs, progress });
     expect(found).toMatchObject({ tone: 'busy', words: 'The first pull is under way' });
     expect(found.details[0]).toBe('Page 120 of 1,000, walk 1; 1,800 of 15,000 vendors.');
-    expect(progressWords(null)).toBe('It waits for the service’s first answer.');
+    expect(progressWords(null)).toBe('Waiting for the first answer of the service.');
   });
 
   it.each<[string, Partial<AccountFacts>, string]>([

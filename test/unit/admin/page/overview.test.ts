@@ -29,7 +29,7 @@ describe('the first page', () => {
   it('answers whether the mirror is right, as of when, what is in it, and what happened', async () => {
     const { text } = await shown([account()]);
     for (const words of [
-      'Your mirror is right as of 11:57:40 UTC, 2 min ago.',
+      'Your mirror is correct as of 11:57:40 UTC, 2 min ago.',
       'Every change up to then is here.',
       'Active 1,602 vendors Archived 31 vendors Deleted 51 vendors Gone 4',
       `EUR ${grouped(eur.outstanding, 'EUR')} ${grouped(eur.overdue, 'EUR')}`,
@@ -88,7 +88,7 @@ describe('the first page', () => {
     const { text, body, ask } = await shown([account(), trouble]);
     expect(text).toContain('Account Kx93Lm Your mirror may be out of date. The machine slept for 6 h.');
     expect(body).toContain('href="./?account=6BApk"');
-    expect(textOf((await ask('/?account=6BApk')).body)).toContain('Account 6BApk Your mirror is right');
+    expect(textOf((await ask('/?account=6BApk')).body)).toContain('Account 6BApk Your mirror is correct');
     expect(textOf((await ask('/?account=unknown')).body)).toContain('Account Kx93Lm');
   });
 

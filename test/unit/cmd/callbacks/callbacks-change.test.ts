@@ -251,10 +251,14 @@ describe('callbacks', () => {
   });
 
   it.each([
-    ['foo', hook, 'The service has no such event. There are bill, bill_vendor, category'],
+    ['foo', hook, 'The service has no such event. Known events: bill, bill_vendor, category'],
     ['invoices', hook, 'no such event'],
     ['Invoice', hook, 'no such event'],
-    ['invoice.send', hook, 'There are invoice, invoice.create, invoice.update, invoice.delete, invoice.sendByEmail.'],
+    [
+      'invoice.send',
+      hook,
+      'Known events: invoice, invoice.create, invoice.update, invoice.delete, invoice.sendByEmail.',
+    ],
     ['bill_vendor', 'not-a-url', 'must be complete, with https (or http)'],
     ['bill_vendor', '/inbox', 'must be complete, with https'],
     ['bill_vendor', 'ftp://hooks.example.com/', 'must be complete, with https'],

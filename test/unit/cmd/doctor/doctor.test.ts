@@ -205,12 +205,12 @@ describe('doctor', () => {
       });
       expect(of('deliveries')).toMatchObject({
         result: 'warning',
-        message: expect.stringContaining('The object_id of 3 deliveries was the id of a callback of ours') as string,
+        message: expect.stringContaining('The object_id of 3 deliveries was the id of one of our callbacks') as string,
       });
       const { stdout } = await line.run('status', '--account', '6BApk');
       expect(stdout).toContain('invoice could not be registered, since');
       expect(stdout).toContain('The token lacks user:invoices:read.');
-      expect(stdout).toContain('the object_id of 3 was the id of a callback of ours');
+      expect(stdout).toContain('the object_id of 3 was the id of one of our callbacks');
     });
 
     it('and says that the daemon does not run', async () => {

@@ -8,13 +8,13 @@ connections: { main: { auth: { accessTokenCommand: echo of-nobody } } }`;
 it('K18 status names the connection that gives no access, for how many accounts and why, and the others go on', async () => {
   const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other'] }, settings: accounts });
   const before = await line.run('status');
-  expect(before.stdout).not.toContain('gives no access');
+  expect(before.stdout).not.toContain('given no access');
   const synced = await line.run('sync');
   expect([synced.status, synced.stderr]).toEqual([77, expect.stringContaining('Connection main: ')]);
 
   const { stdout } = await line.run('status');
   expect(stdout).toMatch(
-    /The connection main gives no access to its account, and has not for [\d.]+ s: .*set a fresh one: `vendor-mirror doctor` says where\./s,
+    /The connection main has given no access to its account for [\d.]+ s: .*set a fresh one: `vendor-mirror doctor` says where\./s,
   );
   expect(stdout).toMatch(
     /Connections\n.*default +1 account; no request was refused\n.*main +1 account; no access for [\d.]+ s: /s,

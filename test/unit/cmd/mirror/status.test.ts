@@ -311,7 +311,7 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout.replace(line.folder, '')).toMatchInlineSnapshot(`
-      "Right as of 2026-11-20 11:54:55 UTC, 5 min ago; nothing needs you.
+      "Correct as of 2026-11-20 11:54:55 UTC, 5 min ago; nothing to do.
       No daemon runs: the mirror is as fresh as the last sync made it.
 
       Account 6BApk
@@ -342,7 +342,7 @@ describe('status', () => {
     const { stdout } = await line.run('status', '--account', '6BApk');
     expect(stdout).toContain('requests    the last 3 failed, since 2 min ago: No answer came within 30 s.\n');
     expect(stdout).toMatch(
-      /^Right as of .*; the service has not answered correctly since 2 min ago; nothing needs you\.\n/,
+      /^Correct as of .*; the service has not answered correctly since 2 min ago; nothing to do\.\n/,
     );
     const { stdout: json } = await line.run('status', '--account', '6BApk', '--json');
     expect(JSON.parse(json)).toMatchObject({
@@ -367,7 +367,7 @@ describe('status', () => {
     });
     const { stdout } = await line.run('status');
     expect(stdout.slice(0, stdout.indexOf('\nAccount'))).toMatchInlineSnapshot(`
-      "Not right for 1 of 2 accounts: no complete sweep yet; 5 things need you.
+      "Not up to date for 1 of 2 accounts: no complete sweep yet; 5 things to do.
         The last pull of 6BApk failed. Run \`vendor-mirror sync\` again.
         6BApk may lack changes of the last 1 day.
         6BApk: If these vendors are really gone, allow it: \`vendor-mirror reconcile --approve-absences N\`.
@@ -492,8 +492,8 @@ describe('status', () => {
     await narrow.fill(rows);
     const { stdout } = await narrow.run('status', '--account', '6BApk');
     expect(stdout.slice(0, stdout.lastIndexOf('\n\n'))).toMatchInlineSnapshot(`
-      "Right as of 2026-11-20 11:54:55 UTC, 5 min
-      ago; nothing needs you.
+      "Correct as of 2026-11-20 11:54:55 UTC, 5 min
+      ago; nothing to do.
       No daemon runs: the mirror is as fresh as
       the last sync made it.
 
@@ -528,9 +528,7 @@ describe('status', () => {
     };
     await line.fill({ ...rows, callbacks: [{ ...callback, verified: 0, checked_at: '2026-11-20 11:59:00.000' }] });
     const { stdout } = await line.run('status', '--account', '6BApk');
-    expect(stdout).toContain(
-      '6BApk: no callback is verified, so that nothing is delivered: run `vendor-mirror doctor`.',
-    );
+    expect(stdout).toContain('6BApk: no callback is verified, so nothing is delivered: run `vendor-mirror doctor`.');
   });
 
   it('adds amounts up exactly, beyond what a number holds', async () => {

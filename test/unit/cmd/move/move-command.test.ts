@@ -46,7 +46,7 @@ describe('move', () => {
     writeFileSync(`${line.database}.corrupt-2026-11-20`, 'an older one');
     const before = [vendors(line.database), tokens(secrets)];
     const said = await moving(0);
-    expect(said).toContain(`Change in ${line.settings}`);
+    expect(said).toContain(`change in ${line.settings}`);
     expect(said).toContain(`database: ${at('vendors.db')}\nsecrets: ${at('secrets.db')}\n`);
     expect(readdirSync(folder).sort()).toEqual(['secrets.db', 'vendors.db', 'vendors.db.corrupt-2026-11-20']);
     expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'new', 'secrets.db.moved', 'vendors.db.moved']);

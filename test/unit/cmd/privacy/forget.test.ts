@@ -22,7 +22,7 @@ describe('forget', () => {
     };
     expect(await refused(64)).toContain('--field NAME or --vendor N');
     expect(await refused(64, '--field', 'updated_at', '--yes')).toContain(
-      'updated_at cannot be forgotten: the mirror cannot be kept correct without.',
+      'updated_at cannot be forgotten: the mirror needs it to stay correct.',
     );
     expect(await refused(64, '--field', 'phone', 'note', '--yes')).toContain(
       'The next sweep would bring note back: add it to vendors.exclude',

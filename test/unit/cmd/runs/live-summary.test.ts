@@ -23,7 +23,7 @@ describe('the live summary', () => {
   it('says whether the mirror is right, of each account how it stands, what happened last, where to look and how to stop', async () => {
     const text = (await lines([account()], 100, { entries: ['11:59:58 vendor 7 was archived'] })).join('\n');
     for (const words of [
-      /^Your mirror is right as of 11:57:40 UTC, 2 min ago\.$/m,
+      /^Your mirror is correct as of 11:57:40 UTC, 2 min ago\.$/m,
       /^account +active +as of +queue +last delivery +now$/m,
       /^6BApk +1,602 +2 min ago +3 +5 s ago +reconcile: page 1$/m,
       /^11:59:58 vendor 7 was archived$/m,
@@ -71,7 +71,10 @@ describe('the live summary', () => {
     await clock.advance(1_000);
     await clock.waiting();
     const screen = screenOf(text());
-    expect(screen.slice(0, 2)).toEqual(['[12:00:00] WARN: a warning', expect.stringMatching(/^Your mirror is right/)]);
+    expect(screen.slice(0, 2)).toEqual([
+      '[12:00:00] WARN: a warning',
+      expect.stringMatching(/^Your mirror is correct/),
+    ]);
     expect(screen).toContain('12:00:00 vendor 7 was archived');
     summary.stopping();
     summary.end(true);

@@ -19,7 +19,7 @@ describe('sync', () => {
       6BApk    complete    30       30        0          0         0         2         N  0.0 s
       other    complete    30       30        0          0         0         2         N  0.0 s
 
-      ./vendors.db holds 59 active vendors. Ask it:
+      ./vendors.db holds 59 active vendors. Query it:
 
         sqlite3 ./vendors.db "select vendorid, vendor_name, country from active_vendors order by account_id, vendorid limit 5"
 
@@ -48,7 +48,7 @@ describe('sync', () => {
       "account  outcome   seen  created  updated  unchanged  suspects  gateways  requests   took
       6BApk    complete    30        0        0         30         0         2         N  0.0 s
 
-      ./vendors.db holds 29 active vendors. Ask it:
+      ./vendors.db holds 29 active vendors. Query it:
 
         sqlite3 ./vendors.db "select vendorid, vendor_name, country from active_vendors order by vendorid limit 5"
       "

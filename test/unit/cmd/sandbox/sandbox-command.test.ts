@@ -94,14 +94,14 @@ describe('the sandbox command', () => {
 
   it.each([
     [['--world', 'order=random'], 'order is one of'],
-    [['--fault', 'fire=0.5'], 'There is no fault “fire”; there are 401, 403'],
+    [['--fault', 'fire=0.5'], 'Unknown fault “fire”. Known faults: 401, 403'],
     [['--fault', '500=2'], '500 takes a rate from 0 to 1, not “2”.'],
     [['--vendors', 'many'], 'It must be a whole number from 0 to 9999999.'],
     [['--churn', '-1'], 'It must be a number from 0.'],
     [['--lose', '1.5'], 'It must be a rate from 0 to 1'],
     [['--port', '65536'], 'It must be a port from 0 to 65535.'],
     [['--port', '-1'], 'It must be a port from 0 to 65535.'],
-    [['--scope', 'everything'], 'There is no scope “everything”; there are user:bill_vendors:read,'],
+    [['--scope', 'everything'], 'Unknown scope “everything”. Known scopes: user:bill_vendors:read,'],
     [['--token-lifetime', 'long'], 'It must be a whole number from 0 to 9999999.'],
   ])('refuses %j', async (flags, message) => {
     await expect(terminal().run(...flags)).rejects.toThrow(message);

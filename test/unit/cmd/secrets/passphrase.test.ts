@@ -22,7 +22,7 @@ describe('a passphrase', () => {
   it('is asked for without showing it, twice where it is new', async () => {
     const { context, shown } = person('correct horse battery', 'correct horse battery');
     expect((await newPassphrase(context, {})).reveal()).toBe('correct horse battery');
-    expect(shown()).toBe('The passphrase: \nThe passphrase once more: \n');
+    expect(shown()).toBe('Passphrase: \nRepeat the passphrase: \n');
     const once = person('short');
     expect((await knownPassphrase(once.context, {})).reveal()).toBe('short');
   });

@@ -64,7 +64,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare('status', '--json');
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ database: 'data/sandbox.db' });
-    expect(stderr).toContain('No settings are named (-c FILE): the built-in sandbox stands in for the service.');
+    expect(stderr).toContain('No settings file is named (-c FILE), so the built-in sandbox stands in for the service.');
   });
 
   it('K23 are the built-in sandbox with --sandbox, whatever the environment names; beside -c it is refused', async () => {

@@ -76,7 +76,7 @@ describe('vendors create', () => {
     ],
     [[], 'No fields are given'],
     [['--set', 'vendor_name'], '--set takes name=value, not "vendor_name"'],
-    [[...acme, '--set', 'colour=red'], '"colour" cannot be set. There are vendor_name, account_number'],
+    [[...acme, '--set', 'colour=red'], '"colour" cannot be set. Fields that can be set: vendor_name, account_number'],
     [[...acme, '--set', 'updated_at=now'], '"updated_at" cannot be set.'],
     [[...acme, '--set', 'is_1099=yes'], 'is_1099 is true, false or null.'],
     [[...acme, '--set', 'tax_defaults=none'], 'The fields cannot be read from --set tax_defaults: '],

@@ -30,7 +30,7 @@ describe('worlds', () => {
   });
 
   it.each([
-    ['color=red', /no “color”; it has paging, perPage/],
+    ['color=red', /switch “color” of a world\. Known switches: paging, perPage/],
     ['order=random', /order is one of id, newest, updated, updated_newest, shuffled, not “random”/],
     ['listLag=soon', /listLag is a number of seconds from 0 up, not “soon”/],
     ['listLag=-1', /not “-1”/],

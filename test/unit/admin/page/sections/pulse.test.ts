@@ -27,7 +27,7 @@ it.each<[string, Partial<Facts>, string, RegExp]>([
   ['none is awaited', { watchdog: 'off' }, 'fair', /^Off: /],
   ['no callback is registered', { callbacks: [] }, 'bad', /^Dead: no callback is registered$/],
   ['none is verified', { freshness: { ...freshness, callback_verified: 0 } }, 'bad', /^Dead: no callback is verified$/],
-  ['many changes were missed', { watchdog: 'silent' }, 'bad', /^Dead: changes are found/],
+  ['many changes were missed', { watchdog: 'silent' }, 'bad', /^Dead: sweeps find changes/],
   [
     'the last arrived days ago, and sweeps found one change since',
     { lastDelivery: '2026-11-21 09:00:00.000', days: [missedOn('2026-11-20', 4), missedOn('2026-11-23', 1)] },
