@@ -2,7 +2,8 @@
 import { sleep, type Clock } from '../domain/clock.ts';
 import { asMirrorError, isAccessRefused } from '../domain/errors.ts';
 import type { Installation, ServedAccount } from './installation.ts';
-import { startAll, stopAll, unlessAborted, type Service } from '../domain/lifecycle.ts';
+import { unlessAborted } from '../domain/async/unless-aborted.ts';
+import { startAll, stopAll, type Service } from '../domain/lifecycle.ts';
 import type { Log } from '../domain/log.ts';
 import { unusuallySilentFor } from '../domain/unusual-silence.ts';
 import type { Metrics } from '../admin/metrics/metrics.ts';

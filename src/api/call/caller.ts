@@ -1,6 +1,6 @@
 /** Sends calls: renews a refused token, and retries where that may help and cannot do something twice. */
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
-import { unlessAborted } from '../../domain/lifecycle.ts';
+import { unlessAborted } from '../../domain/async/unless-aborted.ts';
 import type { Secret } from '../../domain/log.ts';
 import { sendOnce } from './send-once.ts';
 import type { ApiDependencies, ApiSettings, Caller, Family } from './call.ts';

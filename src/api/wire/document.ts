@@ -25,7 +25,7 @@ export function parseDocument(bytes: Uint8Array): unknown {
   const start = startOfText(bytes);
   if (start === bytes.length) throw new MirrorError('answer_unreadable', 'The answer is empty.');
   const cursor = new JsonCursor(bytes, start);
-  cursor.stepOver();
+  cursor.skip();
   cursor.end();
   return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset + start, bytes.length - start).toString());
 }

@@ -56,7 +56,7 @@ export function sliceRecords(
         `The answer holds something other than an object in ${path.join('.')}.`,
       );
     const start = cursor.at;
-    const ids = cursor.stepOver(idName);
+    const ids = cursor.skip(idName);
     const [id] = ids;
     return {
       start,
@@ -73,30 +73,30 @@ export function sliceRecords(
   };
 
   const collect = (): Slices | undefined => {
-    const start = cursor.settle();
+    const start = cursor.nextStart();
     const array = cursor.onArray();
     const records: RecordSlice[] = [];
     if (array) {
       let count = 0;
       cursor.elements(() => {
-        const slice = stretchAt(cursor.settle()) ?? record();
+        const slice = stretchAt(cursor.nextStart()) ?? record();
         count += slice.stretch?.vendorids.length ?? 1;
         if (count > mostRecords)
           throw new MirrorError('answer_too_large', `The answer holds more than ${mostRecords} records.`);
         records.push(slice);
       });
     } else if (cursor.onObject()) records.push(record());
-    else cursor.stepOver();
+    else cursor.skip();
     return array || records.length > 0 ? { array, records, start, end: cursor.at } : undefined;
   };
 
   const descend = ([name, ...rest]: readonly string[]): void => {
     if (!cursor.onObject()) {
-      cursor.stepOver();
+      cursor.skip();
       return;
     }
     cursor.members((key) => {
-      if (key !== name) cursor.stepOver();
+      if (key !== name) cursor.skip();
       else if (rest.length > 0) descend(rest);
       else if (found) throw new MirrorError('answer_unreadable', `The answer holds ${path.join('.')} twice.`);
       else found = collect();

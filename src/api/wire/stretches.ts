@@ -71,8 +71,8 @@ function splitRecords(bytes: Uint8Array): Uint8Array[] {
   const cursor = new JsonCursor(list, 0);
   const records: Uint8Array[] = [];
   cursor.elements(() => {
-    const start = cursor.settle();
-    cursor.stepOver();
+    const start = cursor.nextStart();
+    cursor.skip();
     records.push(list.subarray(start, cursor.at));
   });
   return records;

@@ -37,13 +37,13 @@ export class JsonCursor {
     this.#at = start;
   }
 
-  /** The byte offset of the cursor; after a step, the end of the skipped value. */
+  /** The byte offset of the cursor; after a skip, the end of the value. */
   get at(): number {
     return this.#at;
   }
 
-  /** Skips white space. @returns the byte offset at which the next value begins. */
-  settle(): number {
+  /** Skips white space. @returns the byte offset of the next value. */
+  nextStart(): number {
     this.#next();
     return this.#at;
   }
@@ -58,13 +58,13 @@ export class JsonCursor {
 
   /**
    * Steps through the members of the object here. `visit` gets each key (one character for each byte) and the offset of its quote, and must
-   * step over or into the value.
+   * skip or enter the value.
    */
   members(visit: (key: string, start: number) => void): void {
     this.#enter(openBrace);
     for (let first = true; this.#next() !== closeBrace; first = false) {
       if (!first) this.#take(comma);
-      if (this.#next() !== quote) throw this.#broken();
+      if (this.#next() !== quote) throw this.#malformed();
       const start = this.#at;
       const key = this.literal().slice(1, -1);
       this.#take(colon);
@@ -73,7 +73,7 @@ export class JsonCursor {
     this.#leave();
   }
 
-  /** Steps through the elements of the array here. `visit` must step over or into each. */
+  /** Steps through the elements of the array here. `visit` must skip or enter each. */
   elements(visit: () => void): void {
     this.#enter(openBracket);
     for (let first = true; this.#next() !== closeBracket; first = false) {
@@ -83,19 +83,19 @@ export class JsonCursor {
     this.#leave();
   }
 
-  /** Steps over the value here. @returns its bytes, one character for each. */
+  /** Skips the value here. @returns its bytes, one character for each. */
   literal(): string {
-    const start = this.settle();
-    this.stepOver();
+    const start = this.nextStart();
+    this.skip();
     return Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, this.#at - start).toString('latin1');
   }
 
-  /** Steps over the value here. @returns for an object, the offsets of the values of its own members named `name`; otherwise nothing. */
-  stepOver(name?: Uint8Array): readonly number[] {
+  /** Skips the value here. @returns for an object, the offsets of the values of its own members named `name`; otherwise nothing. */
+  skip(name?: Uint8Array): readonly number[] {
     const first = this.#next();
-    if (first === openBrace || first === openBracket) return this.#stepOverNest(name);
-    if (first === quote) this.#stepOverText();
-    else this.#stepOverWord();
+    if (first === openBrace || first === openBracket) return this.#skipNested(name);
+    if (first === quote) this.#skipString();
+    else this.#skipLiteral();
     return nowhere;
   }
 
@@ -106,7 +106,7 @@ export class JsonCursor {
 
   /** Throws unless nothing but white space is left. */
   end(): void {
-    if (this.#next() !== undefined) throw this.#broken();
+    if (this.#next() !== undefined) throw this.#malformed();
   }
 
   #next(): number | undefined {
@@ -116,7 +116,7 @@ export class JsonCursor {
   }
 
   #take(byte: number): void {
-    if (this.#next() !== byte) throw this.#broken();
+    if (this.#next() !== byte) throw this.#malformed();
     this.#at += 1;
   }
 
@@ -131,20 +131,20 @@ export class JsonCursor {
     this.#depth -= 1;
   }
 
-  #stepOverText(): void {
-    const end = endOfText(this.#bytes, this.#at + 1);
-    if (end < 0) throw this.#cut();
+  #skipString(): void {
+    const end = endOfString(this.#bytes, this.#at + 1);
+    if (end < 0) throw this.#truncated();
     this.#at = end + 1;
   }
 
-  #stepOverWord(): void {
+  #skipLiteral(): void {
     const start = this.#at;
-    while (isOfWord(this.#bytes[this.#at])) this.#at += 1;
-    if (this.#at === start) throw this.#broken();
+    while (isOfLiteral(this.#bytes[this.#at])) this.#at += 1;
+    if (this.#at === start) throw this.#malformed();
   }
 
   /** The hot loop of a sweep: every byte of its rows passes here once, so it keeps to local variables. */
-  #stepOverNest(name: Uint8Array | undefined): readonly number[] {
+  #skipNested(name: Uint8Array | undefined): readonly number[] {
     const bytes = this.#bytes;
     const levelsLeft = deepest - this.#depth;
     let found = nowhere;
@@ -152,13 +152,13 @@ export class JsonCursor {
     let keyStart = 0;
     let at = this.#at;
     do {
-      if (at >= bytes.length) throw this.#cut();
+      if (at >= bytes.length) throw this.#truncated();
       const meaning = meanings[bytes[at++] ?? 0];
       if (meaning === nothing) continue;
       if (meaning === text) {
         keyStart = at;
-        at = endOfText(bytes, at) + 1;
-        if (at === 0) throw this.#cut();
+        at = endOfString(bytes, at) + 1;
+        if (at === 0) throw this.#truncated();
       } else if (meaning === opening) {
         depth += 1;
         if (depth > levelsLeft) throw tooDeep();
@@ -169,18 +169,18 @@ export class JsonCursor {
     return found;
   }
 
-  #cut(): MirrorError {
-    return new MirrorError('answer_unreadable', 'The answer is no whole JSON: it ends too early.');
+  #truncated(): MirrorError {
+    return new MirrorError('answer_unreadable', 'The answer is not complete JSON: it ends too early.');
   }
 
-  #broken(): MirrorError {
-    if (this.#at >= this.#bytes.length) return this.#cut();
-    return new MirrorError('answer_unreadable', `The answer is no JSON: byte ${this.#at} is out of place.`);
+  #malformed(): MirrorError {
+    if (this.#at >= this.#bytes.length) return this.#truncated();
+    return new MirrorError('answer_unreadable', `The answer is not JSON: byte ${this.#at} is unexpected.`);
   }
 }
 
 /** Where the closing quote of the string stands whose contents begin at `at`; -1 where there is none. */
-function endOfText(bytes: Uint8Array, at: number): number {
+function endOfString(bytes: Uint8Array, at: number): number {
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
     if (byte === undefined) return -1;
     at += byte === backslash ? 2 : 1;
@@ -194,13 +194,10 @@ function isNamed(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
 }
 
 /** Digits, letters, signs and the dot: what numbers, true, false and null are made of. */
-function isOfWord(byte: number | undefined): boolean {
+function isOfLiteral(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9A-Za-z+.-]/.test(String.fromCharCode(byte));
 }
 
 function tooDeep(): MirrorError {
-  return new MirrorError(
-    'answer_unreadable',
-    `The answer nests more than ${deepest} objects and arrays in each other.`,
-  );
+  return new MirrorError('answer_unreadable', `The answer nests objects and arrays more than ${deepest} levels deep.`);
 }

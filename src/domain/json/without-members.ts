@@ -17,7 +17,7 @@ export function withoutMembers(bytes: Uint8Array, names: ReadonlySet<string>): U
   const cursor = new JsonCursor(bytes, 0);
   const members: Member[] = [];
   cursor.members((key, start) => {
-    cursor.stepOver();
+    cursor.skip();
     members.push({ isCut: names.has(nameOf(key)), start, end: cursor.at });
   });
   if (!members.some(({ isCut }) => isCut)) return bytes;

@@ -5,7 +5,7 @@
  * successful reads of vendors that the list has just shown or that were just read. Absences are checked against the breaker together, and
  * applied afterwards.
  */
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
 import type { AttemptOptions } from '../queue/attempt.ts';
 import type { SyncAccount } from '../account/sync-account.ts';

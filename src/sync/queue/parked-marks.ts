@@ -1,5 +1,5 @@
 /** Parked marks: a reconciliation retries them, and settles deliveries whose vendor it does not find either. */
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import { tryRead, type AttemptOptions } from './attempt.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
 import type { IdSet } from '../sweep/id-set.ts';

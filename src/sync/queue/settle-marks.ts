@@ -1,6 +1,6 @@
 /** What a run does with open marks: it reads their vendors, or, where there are no reads by id, its complete sweep settles them. */
 import { sleep } from '../../domain/clock.ts';
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import { processMark, finishAttempt, type AttemptOptions } from './attempt.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
 import type { Observation } from '../observe/observation.ts';

@@ -4,7 +4,7 @@
  */
 import { sleptThrough } from '../../domain/clock.ts';
 import type { Service } from '../../domain/lifecycle.ts';
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import { ArrivalSignal } from '../../domain/async/arrival-signal.ts';
 import { background } from '../../domain/async/background.ts';
 import { changeMessage } from './change-message.ts';

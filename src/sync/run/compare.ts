@@ -1,6 +1,6 @@
 /** Compares the service with the mirror, field by field; changes no vendor. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import type { VendorRow } from '../../domain/reading.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { describeBlank, isBlank } from '../absence/breaker.ts';

@@ -1,5 +1,5 @@
 /** One pass over all pages of a list, several pages concurrently, each applied when it arrives. */
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { VendorPage } from '../../domain/reading.ts';
 import { IdSet } from './id-set.ts';

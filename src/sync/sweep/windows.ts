@@ -5,7 +5,7 @@
  * the start is read again until one window reaches from the first row to what the previous walk showed: all moved vendors are in it. Where
  * they are last, the end is read after everything else.
  */
-import { eachBounded } from '../../domain/lifecycle.ts';
+import { eachBounded } from '../../domain/async/each-bounded.ts';
 import type { ObservedOrder } from './list-order.ts';
 import { beginOf, endOf, holdsEnd, type Window } from './window.ts';
 import { chainOf, pieceOf, type Chain, type Gap, type Piece } from './window-chain.ts';
