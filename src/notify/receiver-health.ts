@@ -11,8 +11,8 @@ const vendorsUntilDown = 3;
 export class ReceiverHealth {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #failed = new Set<string>();
-  #rests = 0;
-  #restsUntil = 0;
+  #pauses = 0;
+  #pausedUntil = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -23,27 +23,27 @@ export class ReceiverHealth {
   }
 
   /** Milliseconds until sending may continue. */
-  get rest(): number {
-    return Math.max(0, this.#restsUntil - this.#clock.monotonic());
+  get pauseLeft(): number {
+    return Math.max(0, this.#pausedUntil - this.#clock.monotonic());
   }
 
   /** A message was accepted. @returns whether the receiver was down. */
   accepted(): boolean {
     const wasDown = this.isDown;
     this.#failed.clear();
-    this.#rests = 0;
-    this.#restsUntil = 0;
+    this.#pauses = 0;
+    this.#pausedUntil = 0;
     return wasDown;
   }
 
   failed(vendor: string): void {
     this.#failed.add(vendor);
-    if (this.isDown) this.restAWhile();
+    if (this.isDown) this.pause();
   }
 
   /** Pauses sending: longer each time, until a message is accepted. */
-  restAWhile(): void {
-    this.#rests += 1;
-    this.#restsUntil = this.#clock.monotonic() + queuePause(this.#rests);
+  pause(): void {
+    this.#pauses += 1;
+    this.#pausedUntil = this.#clock.monotonic() + queuePause(this.#pauses);
   }
 }

@@ -20,10 +20,10 @@ import { changeMessage, type Message } from './message.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
 /** Concurrent messages to one target. */
-const atOnce = 4;
+const mostConcurrent = 4;
 
 /** How often the feed is polled, in milliseconds. */
-const lookEvery = 500;
+const pollInterval = 500;
 
 export interface TargetSenderOptions {
   readonly target: NotifyTarget;
@@ -42,26 +42,26 @@ export interface TargetSenderOptions {
 export class TargetSender implements Service {
   readonly name: string;
   readonly #options: TargetSenderOptions;
-  readonly #life: Service;
+  readonly #background: Service;
   readonly #health: ReceiverHealth;
   readonly #ended = new ArrivalSignal();
   readonly #active = new Map<string, Promise<void>>();
-  readonly #cut = new AbortController();
+  readonly #aborting = new AbortController();
 
   constructor(options: TargetSenderOptions) {
     this.name = `webhooks to ${options.target.name}`;
     this.#options = options;
     this.#health = new ReceiverHealth(options.clock);
-    this.#life = background(this.name, (signal) => this.#run(signal));
+    this.#background = background(this.name, (signal) => this.#run(signal));
   }
 
   start(): Promise<void> {
-    return this.#life.start();
+    return this.#background.start();
   }
 
   async stop(): Promise<void> {
-    const cancel = this.#options.clock.timer(this.#options.grace, () => this.#cut.abort(new Error('Stopping.')));
-    await this.#life.stop();
+    const cancel = this.#options.clock.timer(this.#options.grace, () => this.#aborting.abort(new Error('Stopping.')));
+    await this.#background.stop();
     await Promise.all(this.#active.values());
     cancel();
   }
@@ -76,45 +76,45 @@ export class TargetSender implements Service {
         if (!opened) await feed.open();
         opened = true;
         const isEnqueued = await feed.enqueueChanges();
-        const untilNext = await this.#begin();
+        const untilNext = await this.#sendDue();
         if (isEnqueued) await clock.yield();
-        else await this.#ended.waitForMore(endedBefore, Math.min(lookEvery, untilNext), clock, signal);
+        else await this.#ended.waitForMore(endedBefore, Math.min(pollInterval, untilNext), clock, signal);
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
         failures += 1;
-        log.warn({ target: target.name, err: asMirrorError(error) }, 'the webhooks of a target could not be looked at');
+        log.warn({ target: target.name, err: asMirrorError(error) }, 'the outbox of a webhook target could not be processed');
         await sleptThrough(clock, queuePause(failures), signal);
       }
     }
   }
 
   /** Starts sending what is due, up to the limit. @returns milliseconds until there may be more to send. */
-  async #begin(): Promise<number> {
+  async #sendDue(): Promise<number> {
     const { outbox, target } = this.#options;
-    const room = this.#health.isDown ? 1 : atOnce;
-    const { rest } = this.#health;
-    if (rest > 0 || this.#active.size >= room) return rest || lookEvery;
-    const outlook = await outbox.pendingWork(target.name, room + this.#active.size);
-    if (!outlook) return lookEvery;
-    const { notice, due, untilNext = lookEvery } = outlook;
+    const limit = this.#health.isDown ? 1 : mostConcurrent;
+    const { pauseLeft } = this.#health;
+    if (pauseLeft > 0 || this.#active.size >= limit) return pauseLeft || pollInterval;
+    const pending = await outbox.pendingWork(target.name, limit + this.#active.size);
+    if (!pending) return pollInterval;
+    const { notice, due, untilNext = pollInterval } = pending;
     if (notice) {
       if (this.#active.size === 0) this.#track('the notice', this.#sendNotice(notice));
-      return lookEvery;
+      return pollInterval;
     }
-    const free = due.filter((vendor) => !this.#active.has(keyOf(vendor))).slice(0, room - this.#active.size);
+    const free = due.filter((vendor) => !this.#active.has(keyOf(vendor))).slice(0, limit - this.#active.size);
     for (const vendor of free) this.#track(keyOf(vendor), this.#sendNext(vendor));
     // Vendors that are due but already being sent wake the loop when they end.
-    return due.length > 0 ? lookEvery : untilNext;
+    return due.length > 0 ? pollInterval : untilNext;
   }
 
   #track(key: string, work: Promise<void>): void {
     const ended = work
       .catch((error: unknown) => {
-        if (this.#cut.signal.aborted) return;
+        if (this.#aborting.signal.aborted) return;
         const { log, target } = this.#options;
-        log.warn({ target: target.name, err: asMirrorError(error) }, 'the outcome of a webhook could not be kept');
-        this.#health.restAWhile();
+        log.warn({ target: target.name, err: asMirrorError(error) }, 'the outcome of a webhook could not be stored');
+        this.#health.pause();
       })
       .finally(() => {
         this.#active.delete(key);
@@ -155,7 +155,7 @@ export class TargetSender implements Service {
       case 'failed': {
         const { code, message } = outcome.error;
         log.warn({ target: target.name, code }, `a webhook was not delivered: ${message}`);
-        this.#health.restAWhile();
+        this.#health.pause();
         return outbox.recordFailure(target.name, message);
       }
     }
@@ -163,7 +163,7 @@ export class TargetSender implements Service {
 
   async #attempt(message: Message): Promise<Outcome> {
     const { target, observe } = this.#options;
-    const outcome = await deliver(target, message, this.#options, this.#cut.signal);
+    const outcome = await deliver(target, message, this.#options, this.#aborting.signal);
     observe(target.name, outcome.kind);
     return outcome;
   }

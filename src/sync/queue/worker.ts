@@ -28,22 +28,22 @@ export class Worker implements Service {
   readonly #account: SyncAccount;
   readonly #sweep: () => Promise<{ readonly error: MirrorError | undefined }>;
   readonly #wakeUps = new ArrivalSignal();
-  readonly #life: Service;
+  readonly #background: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(account: SyncAccount, sweep: () => Promise<{ readonly error: MirrorError | undefined }>) {
     this.name = `worker of ${account.accountId}`;
     this.#account = account;
     this.#sweep = sweep;
-    this.#life = background(this.name, (signal) => this.#run(signal));
+    this.#background = background(this.name, (signal) => this.#run(signal));
   }
 
   start(): Promise<void> {
-    return this.#life.start();
+    return this.#background.start();
   }
 
   stop(): Promise<void> {
-    return this.#life.stop();
+    return this.#background.stop();
   }
 
   /** A vendor may have been marked. */

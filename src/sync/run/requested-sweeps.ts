@@ -15,22 +15,22 @@ export class RequestedSweeps implements Service {
   readonly #account: SyncAccount;
   readonly #sweep: () => Promise<unknown>;
   readonly #wakeUps = new ArrivalSignal();
-  readonly #life: Service;
+  readonly #background: Service;
 
   /** `sweep` runs a sweep that begins after the call. */
   constructor(account: SyncAccount, sweep: () => Promise<unknown>) {
     this.name = `requested sweeps of ${account.accountId}`;
     this.#account = account;
     this.#sweep = sweep;
-    this.#life = background(this.name, (signal) => this.#run(signal));
+    this.#background = background(this.name, (signal) => this.#run(signal));
   }
 
   start(): Promise<void> {
-    return this.#life.start();
+    return this.#background.start();
   }
 
   stop(): Promise<void> {
-    return this.#life.stop();
+    return this.#background.stop();
   }
 
   /** A sweep may have been requested. */
