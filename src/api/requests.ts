@@ -50,11 +50,12 @@ export function creation(accountId: string, fields: NewVendor): Request {
 /** @throws MirrorError `usage` for an edit of nothing, or of a state together with fields. */
 export function edit(accountId: string, vendorid: number, fields: VendorEdit): Request {
   const names = Object.keys(fields);
-  if (names.length === 0) throw new MirrorError('usage', `No field of vendor ${vendorid} was named to be changed.`);
+  if (names.length === 0)
+    throw new MirrorError('usage', `No field of vendor ${vendorid} is to be changed; name at least one.`);
   if (names.length > 1 && fields.vis_state !== undefined)
     throw new MirrorError(
       'usage',
-      'vis_state is changed alone: the service drops all other fields of such a request. Make two of it.',
+      'vis_state must be changed alone, because the service drops all other fields of such a request. Make two edits.',
     );
   const path = `${vendorsPath(accountId)}/${vendorid}`;
   return { family: 'vendors', method: 'PUT', path, body: { bill_vendor: fields }, once: true };

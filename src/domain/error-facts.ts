@@ -17,7 +17,7 @@ const mostCauses = 5;
  * with tokens. The stack is that of the innermost cause, where the fault is.
  */
 export function errorFacts(error: unknown): ErrorFacts {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'Something was thrown that is no error.' };
+  if (!(error instanceof Error)) return { type: typeof error, message: 'A value that is not an Error was thrown.' };
   const causes: Error[] = [];
   for (let at = error.cause; at instanceof Error && causes.length < mostCauses; at = at.cause) causes.push(at);
   const code = codeOf(error);

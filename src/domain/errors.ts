@@ -38,7 +38,7 @@ export const catalogue = {
 
   service_unreachable: entry(unavailable, true, 'Check service.baseUrl, the network and the name server.'),
   service_timeout: entry(unavailable, true, 'The service is slow or hangs; try again later, or raise service.timeout.'),
-  service_unavailable: entry(unavailable, true, 'The service reports an error of its own; try again later.'),
+  service_unavailable: entry(unavailable, true, 'The service reports an internal error; try again later.'),
   rate_limited: entry(unavailable, true, 'Too many requests; lower service.rateLimit, or try again later.'),
   answer_unreadable: entry(
     unavailable,
@@ -84,7 +84,7 @@ export const catalogue = {
   paging_ignored: entry(
     notWhole,
     false,
-    'Check service.paging.pageParam: the service answers every page with the first.',
+    'Check service.paging.pageParam: the service answers requests for other pages with the first.',
   ),
   sweep_incomplete: entry(
     notWhole,
@@ -108,7 +108,11 @@ export const catalogue = {
 
   database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
   database_newer: entry(file, false, 'The file was written by a newer vendor-mirror; install that version.'),
-  database_corrupt: entry(file, false, 'Move the file aside and run `vendor-mirror sync`: the service is the source.'),
+  database_corrupt: entry(
+    file,
+    false,
+    'Move the file away and run `vendor-mirror sync`, which reads everything from the service again.',
+  ),
   migration_failed: entry(file, false, 'Nothing was changed. Report this with the message above.'),
   disk_full: entry(file, true, 'Free space on the disk that holds the database.'),
   file_unwritable: entry(file, false, 'Check the path and its permissions.'),
@@ -117,7 +121,7 @@ export const catalogue = {
     false,
     'Nothing is lost: run `vendor-mirror move DIR` again, with the same folder and settings.',
   ),
-  secrets_export_unusable: entry(file, false, 'Take another copy of the file, or export the secrets again.'),
+  secrets_export_unusable: entry(file, false, 'Use another copy of the file, or export the secrets again.'),
 
   driver_unusable: entry(file, false, 'Run `npm rebuild better-sqlite3` with the Node.js that runs vendor-mirror.'),
 

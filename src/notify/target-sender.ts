@@ -83,7 +83,10 @@ export class TargetSender implements Service {
       } catch (error) {
         if (isStopped()) return;
         failures += 1;
-        log.warn({ target: target.name, err: asMirrorError(error) }, 'the outbox of a webhook target could not be processed');
+        log.warn(
+          { target: target.name, err: asMirrorError(error) },
+          'the outbox of a webhook target could not be processed',
+        );
         await sleptThrough(clock, queuePause(failures), signal);
       }
     }

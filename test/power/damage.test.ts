@@ -218,7 +218,7 @@ describe('a daemon that finds its mirror damaged at the start', () => {
     ruin(at.database);
     expect(await at.run('sync')).toMatchObject({
       status: 74,
-      stderr: expect.stringContaining('Move the file aside and run `vendor-mirror sync`') as string,
+      stderr: expect.stringContaining('Move the file away and run `vendor-mirror sync`') as string,
     });
 
     const daemon = at.start('serve');

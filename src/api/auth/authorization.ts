@@ -41,7 +41,7 @@ export async function authorizationRequest(settings: OAuthSettings, random: Rand
   if (authorizeUrl === undefined)
     throw new MirrorError(
       'settings_invalid',
-      'service.auth.oauth.authorizeUrl is not set: there is nowhere to log in.',
+      'service.auth.oauth.authorizeUrl is not set, so there is no page to log in at.',
     );
   const word = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('base64url');
   const [state, verifier] = [word(16), word(32)] as const;
@@ -97,7 +97,7 @@ function accepted(validate: () => URLSearchParams): URLSearchParams {
       const reason = /^[a-z_]{1,40}$/.test(error.error) ? error.error : 'an unknown error';
       throw new MirrorError('token_refresh_failed', `The service did not authorize vendor-mirror: ${reason}.`);
     }
-    throw new MirrorError('usage', 'This is not the answer to this login: its state is another one, or missing.');
+    throw new MirrorError('usage', 'This is not the answer to this login: its state is missing or different.');
   }
   if (!parameters.get('code')) throw new MirrorError('usage', 'There is no code in the address that came back.');
   return parameters;

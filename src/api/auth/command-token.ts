@@ -79,7 +79,7 @@ function documentOf(text: string): { readonly access_token?: unknown; readonly e
     return JSON.parse(text) as { access_token?: unknown; expires_in?: unknown };
   } catch {
     // The parser's own message would quote the output.
-    throw new MirrorError('unauthenticated', `${origin} begins with { and is no JSON.`);
+    throw new MirrorError('unauthenticated', `${origin} begins with { but is not JSON.`);
   }
 }
 

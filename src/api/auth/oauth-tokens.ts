@@ -97,7 +97,7 @@ export class OAuthTokens implements TokenSource {
       'token_refresh_failed',
       this.#refused.size === 0
         ? 'Nobody has logged in yet, and the settings hold no refresh token.'
-        : 'Every refresh token known here was refused by the token endpoint before.',
+        : 'The token endpoint has already refused every known refresh token.',
     );
   }
 }

@@ -105,7 +105,7 @@ export function pairOf(tokens: TokenEndpointResponse, begun: number, before?: Se
   if (refresh === undefined)
     throw new MirrorError(
       'token_refresh_failed',
-      'The service gave an access token without a refresh token, which would end within hours.',
+      'The service returned an access token without a refresh token, so access would end within hours.',
     );
   const lifetime = Math.max(tokens.expires_in ?? defaultLifetime, shortestLifetime);
   return {

@@ -13,7 +13,7 @@ export interface TokenSource {
 
 /** A fixed token. */
 export function fixedToken(token: Secret): TokenSource {
-  const usable = usableToken(token.reveal(), 'The access token of the settings');
+  const usable = usableToken(token.reveal(), 'The setting accessToken');
   return {
     current: () => Promise.resolve(usable),
     renew: () => Promise.resolve(undefined),
@@ -25,7 +25,7 @@ export function usableToken(text: string, origin: string): Secret {
   if (!/^[\x21-\x7e]+$/.test(text))
     throw new MirrorError(
       'unauthenticated',
-      `${origin} holds no usable access token: one line of visible ASCII is needed.`,
+      `${origin} contains no usable access token: one line of visible ASCII is needed.`,
     );
   return new Secret(text);
 }

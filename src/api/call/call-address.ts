@@ -8,7 +8,7 @@ export function addressOf(call: Pick<Call, 'path' | 'query'>, baseUrl: string): 
   const path = base.pathname.replace(/\/+$/, '') + call.path;
   const url = new URL(path, base.origin);
   if (url.origin !== base.origin || url.pathname !== path)
-    throw new MirrorError('bug', `A request was about to leave for an address outside of ${base.origin}.`);
+    throw new MirrorError('bug', `A request was about to be sent to an address outside ${base.origin}.`);
   url.search = new URLSearchParams(call.query).toString();
   return url;
 }

@@ -94,7 +94,7 @@ function mayHaveArrived(error: MirrorError): boolean {
 
 function withDoubt(error: MirrorError): MirrorError {
   const { code, status, errno, cause } = error;
-  return new MirrorError(code, `${error.message} It may have been carried out all the same.`, {
+  return new MirrorError(code, `${error.message} It may have been carried out nevertheless.`, {
     ...(status !== undefined && { status }),
     ...(errno !== undefined && { errno }),
     mayBeDone: true,

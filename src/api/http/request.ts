@@ -72,7 +72,7 @@ export async function exchange(request: Exchange, dependencies: ExchangeDependen
     const response = await Promise.race([answered, stopped]);
     disarm();
     refuseRedirect(url, response);
-    disarm = deadline('began its answer but did not end it');
+    disarm = deadline('began its answer but did not finish it');
     return {
       status: response.status,
       headers: response.headers,

@@ -53,7 +53,7 @@ export function sliceRecords(
     if (!cursor.onObject())
       throw new MirrorError(
         'answer_unreadable',
-        `The answer holds something other than an object in ${path.join('.')}.`,
+        `The answer contains something other than an object in ${path.join('.')}.`,
       );
     const start = cursor.at;
     const ids = cursor.skip(idName);
@@ -82,7 +82,7 @@ export function sliceRecords(
         const slice = stretchAt(cursor.nextStart()) ?? record();
         count += slice.stretch?.vendorids.length ?? 1;
         if (count > mostRecords)
-          throw new MirrorError('answer_too_large', `The answer holds more than ${mostRecords} records.`);
+          throw new MirrorError('answer_too_large', `The answer contains more than ${mostRecords} records.`);
         records.push(slice);
       });
     } else if (cursor.onObject()) records.push(record());
@@ -98,7 +98,7 @@ export function sliceRecords(
     cursor.members((key) => {
       if (key !== name) cursor.skip();
       else if (rest.length > 0) descend(rest);
-      else if (found) throw new MirrorError('answer_unreadable', `The answer holds ${path.join('.')} twice.`);
+      else if (found) throw new MirrorError('answer_unreadable', `The answer contains ${path.join('.')} twice.`);
       else found = collect();
     });
   };

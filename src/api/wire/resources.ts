@@ -36,7 +36,7 @@ function resultOf(bytes: Uint8Array): unknown {
 function readListing<T>(bytes: Uint8Array, name: string, requested: number, read: (item: unknown) => T): Listing<T> {
   const result = resultOf(bytes);
   const items = list(member(result, name));
-  if (!items) throw new MirrorError('answer_unreadable', `The answer holds no response.result.${name}.`);
+  if (!items) throw new MirrorError('answer_unreadable', `The answer has no response.result.${name}.`);
   return { paging: readPaging(result, requested), items: items.map(read) };
 }
 
@@ -60,6 +60,6 @@ function callback(item: unknown): Callback {
 /** Both resources repeat their id as `id`. */
 function idOf(item: unknown, name: string): number {
   const id = identifier(member(item, name)) ?? identifier(member(item, 'id'));
-  if (id === undefined) throw new MirrorError('row_unusable', `The answer holds a record without a usable ${name}.`);
+  if (id === undefined) throw new MirrorError('row_unusable', `The answer contains a record without a usable ${name}.`);
   return id;
 }

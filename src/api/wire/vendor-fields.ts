@@ -11,7 +11,8 @@ import { parseJson } from './document.ts';
  */
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);
-  if (!isMap(record)) throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is no JSON object in the answer.`);
+  if (!isMap(record))
+    throw new MirrorError('answer_unreadable', `Vendor ${vendorid} is not a JSON object in the answer.`);
   const literal = hasNumberForText(record, raw) ? (parseJson(quotedNumbers(raw)) as typeof record) : record;
   const unknown = new Map<string, string>();
   const vendor: Record<string, unknown> = { vendorid, unknown };

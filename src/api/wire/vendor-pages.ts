@@ -77,7 +77,7 @@ export function readVendorPage(
     parseSuccess(bytes);
     throw new MirrorError(
       'answer_unreadable',
-      'The answer is no page of vendors: it holds no response.result.bill_vendors.',
+      'The answer is not a page of vendors: it has no response.result.bill_vendors.',
     );
   }
   const envelope = Buffer.concat([bytes.subarray(from, slices.start), Buffer.from('[]'), bytes.subarray(slices.end)]);
@@ -124,7 +124,7 @@ export function readVendor({ bytes, stamp }: Answered, excluded = noFields): Ven
   const slices = sliceRecords(bytes, startOfText(bytes), ['response', 'result', 'bill_vendor'], 'vendorid');
   const [slice] = slices?.records ?? [];
   if (!slice || slices?.array)
-    throw new MirrorError('answer_unreadable', 'The answer holds no response.result.bill_vendor.');
+    throw new MirrorError('answer_unreadable', 'The answer has no response.result.bill_vendor.');
   return { stamp, row: new SlicedRow(idOf(slice, 'The vendor'), recordIn(bytes, slice), excluded) };
 }
 
@@ -160,7 +160,7 @@ export function readPaging(result: unknown, requested: number): Paging {
     const value = member(result, name);
     const whole = wholeNumber(value);
     if (value !== undefined && whole === undefined)
-      throw new MirrorError('answer_unreadable', `The answer's ${name} is no whole number from 0 up.`);
+      throw new MirrorError('answer_unreadable', `The answer's ${name} is not a whole number.`);
     return whole;
   };
   const [page = requested, pages, perPage, total] = [

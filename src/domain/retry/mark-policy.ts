@@ -80,8 +80,8 @@ export function nextStep({ reason, attempts }: MarkState, result: Result, second
     case 'absent': {
       if (reason === 'reconcile') return { kind: 'settle', outcome: 'not_found' };
       const delay = absentDelays[attempts];
-      if (delay === undefined) return { kind: 'park', error: 'The service knows no such vendor.' };
-      const error = 'The service knows no such vendor yet.';
+      if (delay === undefined) return { kind: 'park', error: 'The service does not know this vendor.' };
+      const error = 'The service does not know this vendor yet.';
       return { kind: 'defer', deferral: { delay, reason, attempts: attempts + 1, error } };
     }
     case 'refused': {

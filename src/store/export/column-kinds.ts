@@ -57,7 +57,7 @@ export function typed(value: Cell, { name, kind }: KnownColumn): TypedCell | und
   if (cell === undefined && !(kind === 'time' && typeof value === 'string'))
     throw new MirrorError(
       'usage',
-      `The column ${name} holds values of several kinds: ${kindNames[kind]}, and ${String(value)}. In a query, CAST(… AS TEXT) makes texts of them.`,
+      `The column ${name} has values of several types: ${kindNames[kind]}, and ${String(value)}. Convert them in the query with CAST(… AS TEXT).`,
     );
   return cell;
 }

@@ -45,7 +45,7 @@ export class ExportProcess {
     await this.#gone;
     if (this.#answer && 'done' in this.#answer) return this.#answer.done;
     if (this.#answer) throw errorOf(this.#answer.fault);
-    throw this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended by itself.');
+    throw this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended unexpectedly.');
   }
 
   /** What it writes to standard output; whether that is all, `done` says. */
@@ -55,7 +55,7 @@ export class ExportProcess {
 
   /** Ends the process, wherever it is. @returns when it holds the mirror no more. */
   close(): Promise<void> {
-    this.#end ??= new MirrorError('interrupted', 'The export was not carried out to its end.');
+    this.#end ??= new MirrorError('interrupted', 'The export was interrupted.');
     this.#child.kill('SIGKILL');
     return this.#gone;
   }

@@ -95,8 +95,5 @@ function knownView(sqlite: Sqlite, view: string): string {
     "SELECT name FROM sqlite_schema WHERE type IN ('view', 'table') AND name NOT GLOB '[_]*' AND name NOT GLOB 'sqlite_*' ORDER BY type DESC, name",
   ).all({});
   if (known.some(({ name }) => name === view)) return view;
-  throw new MirrorError(
-    'usage',
-    `The mirror has no view ${view}; there are ${known.map(({ name }) => name).join(', ')}.`,
-  );
+  throw new MirrorError('usage', `The mirror has no view ${view}; it has ${known.map(({ name }) => name).join(', ')}.`);
 }

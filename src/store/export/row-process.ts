@@ -82,7 +82,7 @@ export class RowProcess {
 
   /** Ends the process. Resolves when it no longer holds the mirror. */
   close(): Promise<void> {
-    this.#end ??= new MirrorError('interrupted', 'The rows were not read to their end.');
+    this.#end ??= new MirrorError('interrupted', 'Reading the rows was interrupted.');
     this.#child.kill('SIGKILL');
     return this.#gone;
   }
@@ -90,7 +90,9 @@ export class RowProcess {
   #next(most: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const fail = (): void =>
-        reject(this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended by itself.'));
+        reject(
+          this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended unexpectedly.'),
+        );
       if (this.#end || !this.#child.connected) {
         fail();
         return;

@@ -32,11 +32,8 @@ function formatOf(file: string): ExportFormat {
   const format = formatByEnding(file);
   if (format) return format;
   const ending = extname(file).toLowerCase();
-  const told = ending === '' ? 'has no ending' : `ends in ${ending}`;
-  throw new MirrorError(
-    'usage',
-    `${file} ${told}; a file is .db, .csv, .json, .ndjson or .parquet, or its --format is told.`,
-  );
+  const problem = ending === '' ? 'has no extension' : `has the unknown extension ${ending}`;
+  throw new MirrorError('usage', `${file} ${problem}; use .db, .csv, .json, .ndjson or .parquet, or set --format.`);
 }
 
 /** Rows in a form, while they are read. */

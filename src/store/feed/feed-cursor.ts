@@ -19,7 +19,7 @@ export interface HistoryGone {
 export function whyGone({ reason }: Pick<HistoryGone, 'reason'>): string {
   return reason === 'removed'
     ? 'Changes after this cursor were removed.'
-    : 'This cursor is of another history: the mirror was made anew, or put back from a copy.';
+    : 'This cursor belongs to another history: the mirror was rebuilt, or restored from a copy.';
 }
 
 /** The last change of an epoch: the last before the next epoch, or the last of all. */

@@ -74,7 +74,7 @@ function difference(path: string, own: DaemonEpoch, there: DaemonEpoch | undefin
     if (there.daemon_epoch > own.daemon_epoch)
       return new MirrorError('already_running', `Another daemon has taken over ${path}; this one writes nothing more.`);
   }
-  return new MirrorError('database_unusable', `${path} was written over with another file while it was in use.`, {
+  return new MirrorError('database_unusable', `${path} was overwritten with another file while it was in use.`, {
     cause,
   });
 }

@@ -48,7 +48,7 @@ export function refuseOtherFiles(paths: FilePaths): void {
   if (other !== undefined)
     throw new MirrorError(
       'database_unusable',
-      `${other} is not the file that the running daemon has open: it was moved, deleted or replaced. Put it back, or start the daemon anew.`,
+      `${other} is not the file that the running daemon has open: it was moved, deleted or replaced. Put it back, or restart the daemon.`,
     );
 }
 

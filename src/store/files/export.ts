@@ -82,6 +82,6 @@ function refuseOthers(target: string, own: OwnFiles): void {
   if (ours !== undefined) no(`is ${ours}`);
   if (isNotRegularFile(target)) no('is not a regular file');
   if (!existsSync(target) || !isDatabase(target)) return;
-  if (!isMirror(target)) no('is a database of something else');
-  if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon keeps');
+  if (!isMirror(target)) no('is a database of another program');
+  if (existsSync(`${resolvedPath(target)}.lock`)) no('is a mirror that a daemon uses');
 }

@@ -32,8 +32,8 @@ export async function checkWholeFile(path: string, signal: AbortSignal): Promise
     const options = { signal, env: {}, killSignal: 'SIGKILL' } as const;
     const child = execFile(process.execPath, ['--eval', program, '--', driver, path], options, (error, stdout) => {
       if (!error) resolve(faultsIn(JSON.parse(stdout)));
-      else if (signal.aborted) reject(new MirrorError('interrupted', `${path} was not looked through to its end.`));
-      else reject(new MirrorError('database_unusable', `${path} could not be looked through: ${error.message}`));
+      else if (signal.aborted) reject(new MirrorError('interrupted', `The check of ${path} was interrupted.`));
+      else reject(new MirrorError('database_unusable', `${path} could not be checked: ${error.message}`));
     });
     lowerPriority(child.pid);
   });

@@ -19,7 +19,7 @@ const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|moved|corrupt-).*)$/;
 export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefined {
   const databases = [
     { base: own.database, name: 'the mirror' },
-    { base: own.secrets, name: 'the file of secrets' },
+    { base: own.secrets, name: 'the secrets file' },
   ].flatMap(({ base, name }) => (base === undefined ? [] : [{ place: resolvedPath(base), name }]));
   const [real, there] = [resolvedPath(path), stats(path)];
   const isAt = (place: string): boolean => real === place || isSame(there, stats(place));
@@ -29,7 +29,7 @@ export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefi
     if (isBeside || [...journals, '.lock', '.world'].some((suffix) => isAt(place + suffix)))
       return `a file that belongs to ${name}`;
   }
-  return own.readFrom?.some((file) => isAt(resolvedPath(file))) ? 'a file of the settings itself' : undefined;
+  return own.readFrom?.some((file) => isAt(resolvedPath(file))) ? 'one of the settings files' : undefined;
 }
 
 /** The real path of the settings file, by which the mirror records who serves an account. */

@@ -47,7 +47,7 @@ export function lockProcess(database: string, random: Pick<Random, 'bytes'>): Pr
     }
     lock?.close();
   }
-  throw new MirrorError('bug', `No name for this process could be locked beside ${database}.`);
+  throw new MirrorError('bug', `No lock file for this process could be created beside ${database}.`);
 }
 
 /** Takes the lock; where that fails, closes the database. @throws what `lock` throws. */

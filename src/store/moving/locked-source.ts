@@ -62,7 +62,7 @@ export class LockedSource {
       const faults = faultsOf(copy);
       if (faults.length > 0) return faults;
       const [here, there] = [rowCounts(this.#sqlite), rowCounts(copy)];
-      return here === there ? [] : ['the copy has not as many rows'];
+      return here === there ? [] : ['the copy has a different number of rows'];
     } finally {
       copy.close();
     }

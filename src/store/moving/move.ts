@@ -21,7 +21,7 @@ import { damageNote } from '../files/damage-note.ts';
 import { rename, sync, copyModeAndOwner } from '../files/durable.ts';
 import { resolvedPath } from '../files/own-files.ts';
 import { takeSideLock } from '../files/side-lock.ts';
-import { freeBytes, networkFileSystemOf, spaceForDeliveries } from '../sqlite/file-systems.ts';
+import { freeBytes, refuseNetwork, spaceForDeliveries } from '../sqlite/file-systems.ts';
 import { LockedSource } from './locked-source.ts';
 import { draftOf, noteOf, readNote, refuseMoved, writeNote, type MovedFile, type MovedNote } from './moved-note.ts';
 
@@ -84,32 +84,25 @@ function filesOf(paths: FilePaths): string[] {
 function refuseUnfit(paths: FilePaths, folder: string): void {
   const files = filesOf(paths);
   if (files.length === 0)
-    throw new MirrorError(
-      'usage',
-      `There is nothing to move: neither ${paths.database} nor ${paths.secrets} is there.`,
-    );
+    throw new MirrorError('usage', `There is nothing to move: neither ${paths.database} nor ${paths.secrets} exists.`);
   const targets = files.map((file) => join(folder, basename(file)));
   if (new Set(targets).size < targets.length)
     throw new MirrorError('usage', 'Two of the files have the same name, so they cannot be in one folder.');
-  if (existsSync(folder) && !statSync(folder).isDirectory()) throw new MirrorError('usage', `${folder} is no folder.`);
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw new MirrorError('usage', `${folder} is not a folder.`);
   const taken = targets
     .flatMap((to) => ['', ...companions].map((suffix) => to + suffix))
     .filter((to) => existsSync(to));
   if (taken.length > 0)
     throw new MirrorError(
       'usage',
-      `${taken.join(' and ')} ${taken.length === 1 ? 'is' : 'are'} there already: name another folder.`,
+      `${taken.join(' and ')} ${taken.length === 1 ? 'exists' : 'exist'} already: name another folder.`,
     );
   const around = nearestFolder(folder);
-  const network = networkFileSystemOf(around);
-  if (network !== undefined)
-    throw new MirrorError(
-      'database_unusable',
-      `${folder} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
-    );
+  refuseNetwork(folder, around);
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
   if (freeBytes(around) < bytes + spaceForDeliveries)
-    throw new MirrorError('disk_full', `The files take ${bytes} bytes, and there is not that much room in ${folder}.`);
+    throw new MirrorError('disk_full', `The files need ${bytes} bytes, which is more than is free in ${folder}.`);
 }
 
 function nearestFolder(path: string): string {
@@ -164,10 +157,10 @@ function finish({ folder, files }: MovedNote): void {
   for (const { from, to } of files) {
     const [isDraft, isThere] = [existsSync(draftOf(to)), existsSync(to)];
     if (isDraft && isThere)
-      throw new MirrorError('move_unfinished', `${to} was made by something else meanwhile: move it away first.`);
+      throw new MirrorError('move_unfinished', `${to} was created by another program meanwhile: move it away first.`);
     if (isDraft) rename(draftOf(to), to);
     else if (!isThere)
-      throw new MirrorError('move_unfinished', `${to} is not there any more, to which ${from} was copied.`);
+      throw new MirrorError('move_unfinished', `${to}, to which ${from} was copied, no longer exists.`);
     rmSync(noteOf(to), { force: true });
   }
   sync(folder);

@@ -64,7 +64,7 @@ export function refuseMoved(settingsFile: string, paths: FilePaths): void {
   }));
   for (const { path, note } of places) {
     if (existsSync(draftOf(resolvedPath(path))))
-      throw new MirrorError('move_unfinished', `A move of ${path} to the folder where it should be was interrupted.`);
+      throw new MirrorError('move_unfinished', `A move to ${path} was interrupted.`);
     if (note && existsSync(path))
       throw new MirrorError(
         'move_unfinished',

@@ -15,7 +15,7 @@ export function assertRoom(database: Database): void {
   if (free < needed)
     throw new MirrorError(
       'disk_full',
-      `To overwrite what is forgotten, ${database.path} is built anew: ${megabytes(needed)} MB must be free beside it for that, and ${megabytes(free)} MB are. Nothing was changed.`,
+      `To overwrite what is forgotten, ${database.path} is rebuilt, which needs ${megabytes(needed)} MB of free space beside it; only ${megabytes(free)} MB are free. Nothing was changed.`,
     );
 }
 
@@ -40,7 +40,7 @@ export async function rebuild(database: Database): Promise<void> {
     if (!(error instanceof MirrorError) || error.code !== 'database_locked') throw error;
     throw new MirrorError(
       'database_locked',
-      `What was to be forgotten is gone from ${path}, but another program reads the file, and so its journal still holds it: end that program, and run this again.`,
+      `What was to be forgotten was removed from ${path}, but its journal still contains it while another program reads the file: end that program, and run this again.`,
       { cause: error },
     );
   }

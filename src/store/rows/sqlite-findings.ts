@@ -115,7 +115,7 @@ export class SqliteFindings implements Findings {
       const [finding] = index < 0 ? [] : left.splice(index, 1);
       if (!finding) continue;
       const late = Math.max(0, receivedAt - (parseInstant(finding.found_at) ?? 0)) / 1_000;
-      const explanation = `A delivery came ${late.toFixed(1)} s after the sweep had found it.`;
+      const explanation = `A delivery came ${late.toFixed(1)} s after the sweep found the change.`;
       const explained_at = late > 0 ? received_at : finding.found_at;
       this.#close.run({ id: finding.id, explained_at, explanation });
     }

@@ -118,7 +118,7 @@ export class SqliteRuns implements Runs {
         .set({
           outcome: 'abandoned',
           finished_at: at('finished_at'),
-          error: 'The process ended in the middle of the run.',
+          error: 'The process ended during the run.',
         })
         .where('id', '=', at('id')),
     );

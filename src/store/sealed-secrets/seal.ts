@@ -43,7 +43,7 @@ export async function unseal(text: string, passphrase: Secret, name: string): Pr
   const [head = '', data = '', sum = ''] = text.split('\n');
   const header = headerOf(head, name);
   if (text !== `${head}\n${data}\n${sum}\n` || sum !== checksum(`${head}\n${data}\n`))
-    throw unusable(`${name} is damaged: its checksum does not fit.`);
+    throw unusable(`${name} is damaged: its checksum does not match.`);
   const sealed = Buffer.from(data, 'base64');
   const key = await keyOf(passphrase, Buffer.from(header.salt, 'base64'));
   const decipher = createDecipheriv(form.cipher, key, Buffer.from(header.nonce, 'base64'), { authTagLength: tagBytes });
@@ -52,7 +52,7 @@ export async function unseal(text: string, passphrase: Secret, name: string): Pr
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
   } catch (cause) {
-    throw new MirrorError('wrong_passphrase', `The passphrase is not that of ${name}.`, { cause });
+    throw new MirrorError('wrong_passphrase', `This is not the passphrase of ${name}.`, { cause });
   }
 }
 
@@ -62,7 +62,7 @@ export function isSealed(text: string): boolean {
 }
 
 function headerOf(line: string, name: string): Header {
-  if (!isSealed(line)) throw unusable(`${name} is no export of secrets.`);
+  if (!isSealed(line)) throw unusable(`${name} is not an export of secrets.`);
   let header: Header;
   try {
     header = JSON.parse(line) as Header;

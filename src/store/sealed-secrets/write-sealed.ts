@@ -83,5 +83,5 @@ function refuseTarget(target: string, own: OwnFiles): void {
   if (ours !== undefined) no(`is ${ours}`);
   if (isNotRegularFile(target)) no('is not a regular file');
   if (existsSync(target) && !isSealed(readFileSync(target, 'latin1')))
-    no('is there already, and is no export of secrets');
+    no('exists already, and is not an export of secrets');
 }

@@ -168,7 +168,7 @@ export class Database {
       accessSync(this.path, constants.W_OK);
       return this.#distrust ?? this.#refused;
     } catch (cause) {
-      return new MirrorError('file_unwritable', `${this.path} may not be written.`, { cause });
+      return new MirrorError('file_unwritable', `${this.path} is not writable.`, { cause });
     }
   }
 

@@ -10,10 +10,20 @@ const networks = new Map([
   [0xfe534d42, 'SMB 2'],
 ]);
 
-/** The kind of network file system of `path`; undefined where it is on a local disk. */
-export function networkFileSystemOf(path: string): string | undefined {
+/**
+ * Refuses a place on a network file system.
+ * @param place the path to name in the message
+ * @param existing where it is looked for: the file itself, or the nearest folder that exists
+ * @throws MirrorError `database_unusable`.
+ */
+export function refuseNetwork(place: string, existing: string): void {
   // Some machines return the number as a negative one.
-  return networks.get(statfsSync(path).type >>> 0);
+  const network = networks.get(statfsSync(existing).type >>> 0);
+  if (network !== undefined)
+    throw new MirrorError(
+      'database_unusable',
+      `${place} is on a network file system (${network}), whose locks are not reliable; name a place on a local disk.`,
+    );
 }
 
 /** Below this free space, in bytes, the rest is reserved for deliveries. */
@@ -34,7 +44,7 @@ export function noSpaceForSweep(free: number, path: string): MirrorError | undef
   const megabytes = (free / 1024 ** 2).toFixed(1);
   return new MirrorError(
     'disk_full',
-    `Only ${megabytes} MB are free beside ${path}: they are left for deliveries, and sweeps wait.`,
+    `Only ${megabytes} MB are free beside ${path}: they are reserved for deliveries, so sweeps wait.`,
   );
 }
 

@@ -139,7 +139,7 @@ function assertSpace(sqlite: Sqlite, migration: Migration): void {
   if (free < needed)
     throw new MirrorError(
       'disk_full',
-      `${sqlite.name} is to be brought up to date (${migration.name}): ${megabytes(needed)} MB must be free beside it for that, and ${megabytes(free)} MB are.`,
+      `To migrate ${sqlite.name} (${migration.name}), ${megabytes(needed)} MB of free space are needed beside it; only ${megabytes(free)} MB are free.`,
     );
 }
 

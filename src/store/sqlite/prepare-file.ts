@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { networkFileSystemOf } from './file-systems.ts';
+import { refuseNetwork } from './file-systems.ts';
 
 /**
  * Creates the folder and an empty file with its final permissions, so that it is never readable by others.
@@ -22,16 +22,11 @@ export function prepareFile(path: string, mode: number): string {
         'database_unusable',
         `${path} has a second name (a hard link), under which its journal would be missed.`,
       );
-    const network = networkFileSystemOf(real);
-    if (network !== undefined)
-      throw new MirrorError(
-        'database_unusable',
-        `${path} is on a network's file system (${network}), whose locks do not hold; name a place on this machine's disk.`,
-      );
+    refuseNetwork(path, real);
     return real;
   } catch (error) {
     if (error instanceof MirrorError) throw error;
-    throw new MirrorError('database_unusable', `${path} cannot be made or opened: ${asMirrorError(error).message}`, {
+    throw new MirrorError('database_unusable', `${path} cannot be created or opened: ${asMirrorError(error).message}`, {
       cause: error,
     });
   }

@@ -16,14 +16,14 @@ const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i
 
 /** Prepares the query. @throws MirrorError `usage` where it is not a single read-only statement. */
 export function readingStatement(sqlite: Sqlite, text: string): ReadingStatement {
-  if (!reads.test(text)) throw queryRefused('it is one SELECT, which changes nothing');
+  if (!reads.test(text)) throw queryRefused('it must be a single SELECT, which changes nothing');
   let statement: ReadingStatement;
   try {
     statement = prepared(sqlite, text);
   } catch (error) {
     throw queryRefused(asMirrorError(error).message.replace(/\.$/, ''));
   }
-  if (!statement.readonly || !statement.reader) throw queryRefused('it is one SELECT, which changes nothing');
+  if (!statement.readonly || !statement.reader) throw queryRefused('it must be a single SELECT, which changes nothing');
   return statement;
 }
 

@@ -26,7 +26,7 @@ export function schemaFaults(sqlite: Sqlite, migrations: readonly Migration[]): 
     );
     return entriesOf(fresh)
       .filter((entry) => there.get(keyOf(entry)) !== entry.sql)
-      .map((entry) => `${keyOf(entry)} is not as it was made`);
+      .map((entry) => `${keyOf(entry)} is missing or was changed`);
   } finally {
     fresh.close();
   }

@@ -51,6 +51,6 @@ export function catalogued(error: unknown, path: string): unknown {
   if (error.code === 'SQLITE_FULL') return say('disk_full', 'the disk is full');
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(error.code))
     return say('database_unusable', `the file cannot be used: ${error.message}`);
-  if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is no SQLite database');
+  if (error.code === 'SQLITE_NOTADB') return say('database_unusable', 'the file is not an SQLite database');
   return isDamage(error) ? say('database_corrupt', 'the file is damaged') : error;
 }

@@ -29,7 +29,7 @@ class StatementCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Placeholder) super.appendValue(value);
     else if (typeof value === 'string' && !plainWords.test(value))
-      throw new Error('A statement holds a value that is not its own.');
+      throw new Error('A statement contains a text that is not a constant of the source code.');
     else this.appendImmediateValue(value);
   }
 }

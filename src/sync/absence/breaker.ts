@@ -53,7 +53,7 @@ export class Breaker {
     await this.#account.mirror.findings.addFindings(this.#run, [{ kind: 'breaker', vendorid: null, fields }]);
     return new MirrorError(
       'breaker_tripped',
-      `${what} So many absences are not believed without a person's word; everything else was applied.`,
+      `${what} So many absences need a person's approval; everything else was applied.`,
     );
   }
 }
@@ -74,7 +74,7 @@ export function isBlank({ pages, shown, unreadable }: Complete, known: number): 
 
 /** Describes a blank list. */
 export function describeBlank({ pages, unreadable }: Complete): string {
-  return `counts ${unreadable} vendors on ${pages} pages and shows none: all are hidden, or every page is answered as the first`;
+  return `counts ${unreadable} vendors on ${pages} pages and shows none: either all are hidden, or it answers every request with the first page`;
 }
 
 /**

@@ -36,15 +36,12 @@ function disagreementOf({ conclusion }: Observation, first: Observation): string
 }
 
 /** The vendors that the second sweep did not list either. */
-export function alsoUnlisted(
-  { observation, disagreement: refusal }: SecondSweep,
-  vendorids: readonly number[],
-): number[] {
-  return refusal === undefined ? vendorids.filter((vendorid) => !observation.seen.has(vendorid)) : [];
+export function alsoUnlisted({ observation, disagreement }: SecondSweep, vendorids: readonly number[]): number[] {
+  return disagreement === undefined ? vendorids.filter((vendorid) => !observation.seen.has(vendorid)) : [];
 }
 
 /** A note about the suspects that stay undecided. */
-export function describeUnresolved(open: number, { disagreement: refusal }: SecondSweep): string[] {
-  if (refusal === undefined) return [];
-  return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} open: ${refusal}.`];
+export function describeUnresolved(open: number, { disagreement }: SecondSweep): string[] {
+  if (disagreement === undefined) return [];
+  return [`${open === 1 ? '1 suspect stays' : `${open} suspects stay`} undecided: ${disagreement}.`];
 }

@@ -61,7 +61,7 @@ export class Worker implements Service {
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
-        this.#account.log.warn({ err: asMirrorError(error) }, 'the queue could not be drained');
+        this.#account.log.warn({ err: asMirrorError(error) }, 'the queue could not be processed');
         // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
         failures += 1;
         await sleptThrough(this.#account.clock, queuePause(failures), signal);

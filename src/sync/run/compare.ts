@@ -88,7 +88,7 @@ async function compare(account: SyncAccount, options: VerifyOptions, counter: Ru
   };
   const { conclusion, seen } = await sweep(plan);
   if (!conclusion.complete)
-    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: ${conclusion.why}.`);
+    throw new MirrorError('sweep_incomplete', `The list could not be read completely: ${conclusion.why}.`);
 
   const showsDeleted = shown.deleted;
   const hidden = account.extraWalks === 'auto' ? await extraWalks(plan) : undefined;
@@ -103,7 +103,10 @@ async function compare(account: SyncAccount, options: VerifyOptions, counter: Ru
     lag: sync.lag,
   });
   if (isBlank(conclusion, unseen.present))
-    throw new MirrorError('sweep_incomplete', `The source could not be walked whole: it ${describeBlank(conclusion)}.`);
+    throw new MirrorError(
+      'sweep_incomplete',
+      `The list could not be read completely: it ${describeBlank(conclusion)}.`,
+    );
   for (const vendorid of unseen.suspects)
     found.set(vendorid, { vendorid, kind: 'only_in_mirror', fields: ['presence'] });
   counter.set({ suspects: unseen.suspects.length });

@@ -66,7 +66,7 @@ export class RequestedSweeps implements Service {
       return true;
     } catch (error) {
       if (!signal.aborted)
-        log.warn({ account: accountId, err: asMirrorError(error) }, 'a sweep that deliveries asked for failed');
+        log.warn({ account: accountId, err: asMirrorError(error) }, 'a sweep that deliveries requested failed');
       return false;
     }
   }

@@ -130,9 +130,7 @@ export async function resolveBySweep(
 function describeUnproven(count: number): string[] {
   if (count === 0) return [];
   const vendors = count === 1 ? 'One vendor was' : `${count} vendors were`;
-  return [
-    `${vendors} answered with a 404 that is not in the service's error form: it proves nothing, and nothing was concluded from it.`,
-  ];
+  return [`${vendors} answered with a 404 that is not in the service's error form, which proves nothing.`];
 }
 
 /** A few ids from the middle of a list, because rows come and go at its ends. */

@@ -66,7 +66,8 @@ export class SweepRun {
       claims = await this.#runRequested();
     } catch (caught) {
       error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
-      if (error.code === 'bug') this.#account.log.error({ err: caught }, 'a run met a bug in vendor-mirror');
+      if (error.code === 'bug')
+        this.#account.log.error({ err: caught }, 'a run failed because of a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
     return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness: claims, error };

@@ -148,7 +148,7 @@ function areAlike(pass: Pass, before: Pass): boolean {
 }
 
 function describe(pass: Pass, seen: number): string {
-  if (!pass.whole) return 'a page was answered as another one';
-  if (pass.repeated) return `the list moved during the walk: ${seen} of ${String(pass.total)} vendors seen`;
+  if (!pass.whole) return 'a page was answered with another page';
+  if (pass.repeated) return `the list changed during the walk: ${seen} of ${String(pass.total)} vendors were seen`;
   return `the service counts ${String(pass.total)} vendors and showed ${seen}`;
 }

@@ -46,7 +46,7 @@ const mostJoins = 3;
 export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult> {
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
   const passes = new Passes();
-  let conclusion: Conclusion = { complete: false, why: 'nothing was walked', anew: true };
+  let conclusion: Conclusion = { complete: false, why: 'no page was read', anew: true };
   let joins = mostJoins;
   for (let walks = 1; walks <= plan.passes && !conclusion.complete; walks++) {
     // Waits until no copy of the list is older than the vendor that has just entered.
@@ -77,7 +77,7 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
   return { conclusion, seen: list.seen, moved: list.moved, rejected: [...list.rejected] };
 }
 
-const moving: Conclusion = { complete: false, why: 'the list moved faster than it could be walked', anew: true };
+const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', anew: true };
 
 function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () => boolean): Promise<Walked> {
   return walk({

@@ -94,7 +94,7 @@ function pagingIgnored(requested: number, first: VendorPage): MirrorError {
   const { pages, total, rows } = first;
   return new MirrorError(
     'paging_ignored',
-    `The service ignores the page parameter: page ${requested} of ${pages} was answered as page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
+    `The service ignores the page parameter: page ${requested} of ${pages} was answered with page 1 again, so only ${rows.length} of ${total} vendors can be read.`,
   );
 }
 

@@ -33,11 +33,11 @@ export async function applyAnswer(
     const context = { accountId, source: 'write', runId: null, deliveryId: null, lag: sync.lag } as const;
     const { kind } = await mirror.readings.applyReading(answer, context);
     if (kind === 'stale' || kind === 'guarded')
-      notes.push('Something else was learned of the vendor meanwhile; it is marked to be read again.');
+      notes.push('The vendor was also read or written otherwise meanwhile, so it is marked to be read again.');
   }
   if (missing.length === 0) return { vendorid, notTaken: notTaken(requested, answered), notes };
   notes.push(
-    `The service answered without ${missing.length} fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
+    `The service answered without some fields of the vendor (${missing.join(', ')}); it is marked to be read.`,
   );
   try {
     const shown = { ...answered, ...(await readAfterLag(account, vendorid, signal)) };

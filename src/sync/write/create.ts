@@ -118,7 +118,7 @@ async function search(
     return undefined;
   }
   const { vendorid } = best;
-  const note = `The service shows vendor ${vendorid} of that name, which the mirror did not hold before: it is taken for the one that was created. Nothing was sent since; --again creates another.`;
+  const note = `The service shows vendor ${vendorid} with that name, which was not in the mirror before, so it is taken to be the one that was created. Nothing was sent again; --again creates another.`;
   return { ...best, notes: [note] };
 }
 

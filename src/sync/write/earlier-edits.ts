@@ -13,7 +13,7 @@ import { notTaken } from './check-answer.ts';
 import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenEdit } from '../../store/records/write-record.ts';
 
-export const retryAdvice = 'The next edit of the vendor looks at it first; --again sends without a look.';
+export const retryAdvice = 'The next edit of the vendor reads it first; --again sends without reading.';
 
 type EarlierEdits = NotDone | Done;
 
@@ -47,7 +47,7 @@ export async function resolveEarlier(
     await mirror.writes.endEdits(idsOf(earlier.filter((edit) => sharesField(edit, fields))));
     return { notes: [] };
   }
-  const sent = `${earlier.map(describeEdit).join(' ')} Nobody knows whether that was carried out.`;
+  const sent = `${earlier.map(describeEdit).join(' ')} It is not known whether that was carried out.`;
   const before = (await mirror.writes.storedVendor(accountId, vendorid))?.vendor;
   const concerned = [...Object.keys(fields), ...earlier.flatMap((edit) => edit.fields)];
   const shown = await lookUp(account, vendorid, { sent, fields: concerned }, signal);
@@ -55,19 +55,21 @@ export async function resolveEarlier(
   const missing = notTaken(fields, shown);
   if (missing.length === 0) {
     const answered = idsOf(earlier.filter((edit) => edit.fields.every((name) => Object.hasOwn(fields, name))));
-    const note = `${sent} The service shows vendor ${vendorid} as it is asked for; nothing was sent.`;
+    const note = `${sent} The service already shows vendor ${vendorid} as requested; nothing was sent.`;
     return { done: { vendorid, notTaken: [], notes: [note] }, answered };
   }
   if (changed === undefined) {
     await mirror.writes.endEdits(idsOf(earlier));
     return { notes: [`${sent} The service shows vendor ${vendorid} as it was before that.`] };
   }
-  const what = changed.length > 0 ? `other than before (${changed.join(', ')})` : 'which the mirror did not hold then';
-  const now = `The service shows vendor ${vendorid}, ${what}`;
+  const now =
+    changed.length > 0
+      ? `The service shows vendor ${vendorid} changed since then (${changed.join(', ')})`
+      : `The service shows vendor ${vendorid}, which was not in the mirror then`;
   if (!earlier.some((edit) => sharesField(edit, fields))) return { notes: [`${sent} ${now}.`] };
   throw new MirrorError(
     'not_taken',
-    `${sent} ${now}, and without what is asked for (${missing.join(', ')}): somebody may have changed it since. Nothing was sent; --again sends it.`,
+    `${sent} ${now}, and without what is requested (${missing.join(', ')}): somebody may have changed it since. Nothing was sent; --again sends it.`,
   );
 }
 
@@ -90,7 +92,7 @@ async function lookUp(
     return await currentVendor(account, vendorid, fields, signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    const words = `${sent} The vendor could not be looked at: ${error.message} Nothing was sent. ${retryAdvice}`;
+    const words = `${sent} The vendor could not be read: ${error.message} Nothing was sent. ${retryAdvice}`;
     throw withMessage(error, words);
   }
 }

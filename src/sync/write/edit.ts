@@ -92,6 +92,6 @@ async function lookUpAfter(
     return await currentVendor(account, vendorid, Object.keys(fields), signal);
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    throw withMessage(doubt, `${doubt.message} It could not be looked at: ${error.message} ${marked}`);
+    throw withMessage(doubt, `${doubt.message} It could not be read: ${error.message} ${marked}`);
   }
 }

@@ -119,7 +119,7 @@ describe('K25 a file that is written over while the daemon has it open', () => {
       {
         code: 'database_unusable',
         exit: 74,
-        message: `${at.settings[which]} was written over with another file while it was in use.`,
+        message: `${at.settings[which]} was overwritten with another file while it was in use.`,
       },
     ]);
   });

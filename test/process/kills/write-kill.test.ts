@@ -75,7 +75,7 @@ describe('an edit whose process is killed', () => {
     expect(methods.filter((method) => method === 'PUT')).toHaveLength(times);
     if (times === 1) {
       expect(methods).toEqual(['PUT', 'GET']);
-      expect(stderr).toContain('Nobody knows whether that was carried out.');
+      expect(stderr).toContain('It is not known whether that was carried out.');
       expect(stderr).toContain('nothing was sent.');
     }
     expect(at.query("SELECT vendorid FROM vendors WHERE city = 'Oz'")).toEqual([{ vendorid }]);

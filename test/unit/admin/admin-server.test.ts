@@ -53,7 +53,7 @@ describe('/readyz', () => {
 
   it.each<[string, Partial<Ability>, string]>([
     ['the listener is closed', { listening: false }, 'The listener is not open.'],
-    ['the file cannot be written', { trouble: '/m.db may not be written.' }, '/m.db may not be written.'],
+    ['the file cannot be written', { trouble: '/m.db is not writable.' }, '/m.db is not writable.'],
   ])('K19 answers 503 while %s, and says so', async (_, ability, reason) => {
     expect(await ready(ability)).toMatchObject({ status: 503, body: { ready: false, reasons: [reason] } });
   });

@@ -85,9 +85,9 @@ describe('the headline', () => {
       tone: 'bad',
       details: ['The machine slept for 6 h.'],
     });
-    expect(await of(account(), { ...able, trouble: '/m.db may not be written.' })).toMatchObject({
+    expect(await of(account(), { ...able, trouble: '/m.db is not writable.' })).toMatchObject({
       tone: 'bad',
-      details: ['/m.db may not be written.'],
+      details: ['/m.db is not writable.'],
     });
   });
 });

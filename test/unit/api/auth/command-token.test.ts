@@ -55,10 +55,10 @@ it('a command that says how long its token lives is run again before that is ove
 it.each<[string, TokenCommand, string]>([
   ['fails', 'echo hush; echo hush >&2; exit 3', 'ended with status 3'],
   ['is not there', ['/no/such/hush'], 'could not be run (ENOENT)'],
-  ['prints nothing', 'true', 'holds no usable access token'],
-  ['prints two lines', 'echo hush; echo hush', 'holds no usable access token'],
-  ['prints JSON without a token', `echo '{"hush": "hush"}'`, 'holds no usable access token'],
-  ['prints half of a JSON', `echo '{"access_token": "hush'`, 'is no JSON'],
+  ['prints nothing', 'true', 'contains no usable access token'],
+  ['prints two lines', 'echo hush; echo hush', 'contains no usable access token'],
+  ['prints JSON without a token', `echo '{"hush": "hush"}'`, 'contains no usable access token'],
+  ['prints half of a JSON', `echo '{"access_token": "hush'`, 'is not JSON'],
   ['prints without end', 'yes hush', 'printed more than 65536 bytes'],
   ['hangs', 'echo hush; sleep 1000 & wait', 'did not end within 10 s'],
 ])('a command that %s is an error that shows nothing of what it printed', async (_, command, message) => {

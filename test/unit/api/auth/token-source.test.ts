@@ -31,7 +31,7 @@ describe('a token of the settings', () => {
   it('H8 is refused where no header can carry it, without being shown', () => {
     expect(() =>
       tokenSource({ accessToken: new Secret('can\r\nary') }, unused.tokenStore, unused.dependencies),
-    ).toThrow('The access token of the settings holds no usable access token: one line of visible ASCII is needed.');
+    ).toThrow('The setting accessToken contains no usable access token: one line of visible ASCII is needed.');
   });
 });
 
@@ -98,7 +98,7 @@ describe('a token in a file', () => {
       message: 'The file of accessTokenFile cannot be read: ENOENT.',
     });
     await write('two words');
-    await expect(source.current()).rejects.toThrow(`The file ${path} holds no usable access token`);
+    await expect(source.current()).rejects.toThrow(`The file ${path} contains no usable access token`);
   });
 });
 

@@ -217,7 +217,7 @@ describe('trying again', () => {
 describe('writing', () => {
   const doubtful = {
     mayBeDone: true,
-    message: expect.stringContaining('It may have been carried out all the same.') as string,
+    message: expect.stringContaining('It may have been carried out nevertheless.') as string,
   };
   const doubts: [string, Scripted, number][] = [
     ['a refused connection', broken('ECONNREFUSED'), 2],

@@ -150,7 +150,7 @@ describe('one request', () => {
     await clock.advance(1_000);
     expect(await outcome).toMatchObject({
       code: 'service_timeout',
-      message: `${url.host} began its answer but did not end it within 5 s.`,
+      message: `${url.host} began its answer but did not finish it within 5 s.`,
     });
   });
 

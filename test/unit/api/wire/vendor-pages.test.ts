@@ -147,7 +147,7 @@ describe('a page of vendors', () => {
     expect(pageOf(nested(27)).rows).toHaveLength(1);
     expect(failure(() => pageOf(nested(28))).code).toBe('answer_unreadable');
     const closed = '['.repeat(200_000) + ']'.repeat(200_000);
-    expect(failure(() => readVendor(answered(closed))).message).toContain('nests more than 32');
+    expect(failure(() => readVendor(answered(closed))).message).toContain('more than 32 levels deep');
   });
 
   it('A27 skips a byte order mark and refuses bytes that are no UTF-8', () => {

@@ -127,7 +127,7 @@ describe('copies for readers', () => {
     await own;
     expect(ask(join(folder, 'other.csv'), 'SELECT count(*) AS invoices FROM invoices')).toEqual([{ invoices: 0 }]);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain('is a database of something else');
+    expect(lines[0]).toContain('is a database of another program');
   });
 
   it('with types warn of text in a time column that is not a time', async () => {

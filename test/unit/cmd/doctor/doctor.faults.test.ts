@@ -280,7 +280,7 @@ const faults: readonly Fault[] = [
     check: 'database',
     exit: 74,
     says: 'is damaged',
-    remedy: 'the service is the source',
+    remedy: 'reads everything from the service again',
   },
   {
     title: 'the clock of this machine is behind',

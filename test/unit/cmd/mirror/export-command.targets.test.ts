@@ -70,10 +70,10 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
     ['its rollback journal', 'vendors.db-journal', 'belongs to the mirror'],
     ['a journal that is not there yet', 'vendors.db-wal', 'belongs to the mirror'],
     ['a mirror that was set aside', 'vendors.db.corrupt-x', 'belongs to the mirror'],
-    ['the secrets', 'secrets.db', 'is the file of secrets itself'],
-    ['their journal', 'secrets.db-wal', 'belongs to the file of secrets'],
-    ['their shared memory', 'secrets.db-shm', 'belongs to the file of secrets'],
-    ['the settings', 'mirror.yaml', 'is a file of the settings itself'],
+    ['the secrets', 'secrets.db', 'is the secrets file itself'],
+    ['their journal', 'secrets.db-wal', 'belongs to the secrets file'],
+    ['their shared memory', 'secrets.db-shm', 'belongs to the secrets file'],
+    ['the settings', 'mirror.yaml', 'is one of the settings files'],
   ])('K42 never replaces %s, not even through links', async (_, name, reason) => {
     furnish();
     const target = link(name);
@@ -120,8 +120,8 @@ describe.each(['db', 'csv'])('export of a .%s', (form) => {
     writeFileSync(at(`other.${form}`), readFileSync(other.database));
     writeFileSync(at(`other.${form}.lock`), '');
     const before = inventory();
-    expect((await line.run('export', at(`songs.${form}`))).stderr).toContain('is a database of something else');
-    expect((await line.run('export', at(`other.${form}`))).stderr).toContain('is a mirror that a daemon keeps');
+    expect((await line.run('export', at(`songs.${form}`))).stderr).toContain('is a database of another program');
+    expect((await line.run('export', at(`other.${form}`))).stderr).toContain('is a mirror that a daemon uses');
     expect(inventory()).toEqual(before);
   });
 });
@@ -131,16 +131,16 @@ describe('settings', () => {
     ['database: DIR/one.db\nsecrets: DIR/one.db', /secrets: is the mirror itself/],
     ['database: DIR/one.db\nsecrets: DIR/sub/../one.db', /secrets: is the mirror itself/],
     ['database: DIR/one.db\nsecrets: DIR/one.db-wal', /secrets: is a file that belongs to the mirror/],
-    ['database: DIR/one.db.lock\nsecrets: DIR/one.db', /database: is a file that belongs to the file of secrets/],
-    ['database: DIR/mirror.yaml', /database: is a file of the settings itself/],
-    ['secrets: DIR/link.yaml', /secrets: is a file of the settings itself/],
-    ['secrets: DIR/token\nadmin: { tokenFile: DIR/token }', /secrets: is a file of the settings itself/],
+    ['database: DIR/one.db.lock\nsecrets: DIR/one.db', /database: is a file that belongs to the secrets file/],
+    ['database: DIR/mirror.yaml', /database: is one of the settings files/],
+    ['secrets: DIR/link.yaml', /secrets: is one of the settings files/],
+    ['secrets: DIR/token\nadmin: { tokenFile: DIR/token }', /secrets: is one of the settings files/],
     ['database: DIR/one.db\npublish: { path: DIR/one.db }', /publish\.path: is the mirror itself/],
     [
       'secrets: DIR/two.db\npublish: { path: DIR/two.db-journal }',
-      /publish\.path: is a file that belongs to the file of secrets/,
+      /publish\.path: is a file that belongs to the secrets file/,
     ],
-    ['publish: { path: DIR/mirror.yaml }', /publish\.path: is a file of the settings itself/],
+    ['publish: { path: DIR/mirror.yaml }', /publish\.path: is one of the settings files/],
     ['publish: { path: /dev/null }', /publish\.path: is not a regular file/],
     ['database: /dev/null', /database: is not a regular file/],
     ['secrets: DIR', /secrets: is not a regular file/],

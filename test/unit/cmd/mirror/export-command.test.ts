@@ -56,7 +56,7 @@ describe('export', () => {
 
   it.each([['copy.txt'], ['copy'], ['copy.xlsx']])('refuses %s, and says which endings there are', async (name) => {
     const { status, stderr } = await line.run('export', join(line.folder, name));
-    expect([status, stderr]).toEqual([64, expect.stringContaining('a file is .db, .csv, .json, .ndjson or .parquet')]);
+    expect([status, stderr]).toEqual([64, expect.stringContaining('use .db, .csv, .json, .ndjson or .parquet')]);
     expect(existsSync(join(line.folder, name))).toBe(false);
   });
 
@@ -105,17 +105,17 @@ describe('export', () => {
   it.each([
     [['-', '--format', 'db'], 'A .db cannot go to standard output'],
     [['DIR/a.db', '--view', 'payables'], 'A .db holds the whole mirror'],
-    [['-', '--view', 'nothing'], 'The mirror has no view nothing; there are '],
+    [['-', '--view', 'nothing'], 'The mirror has no view nothing; it has '],
     [['-', '--view', '_vendor_counts'], 'The mirror has no view _vendor_counts'],
-    [['-', '--query', 'DELETE FROM vendors'], 'it is one SELECT, which changes nothing'],
-    [['-', '--query', 'WITH x AS (SELECT 1) DELETE FROM vendors'], 'it is one SELECT, which changes nothing'],
-    [['-', '--query', "ATTACH 'other.db' AS other"], 'it is one SELECT, which changes nothing'],
-    [['-', '--query', 'PRAGMA journal_mode'], 'it is one SELECT, which changes nothing'],
+    [['-', '--query', 'DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', 'WITH x AS (SELECT 1) DELETE FROM vendors'], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', "ATTACH 'other.db' AS other"], 'it must be a single SELECT, which changes nothing'],
+    [['-', '--query', 'PRAGMA journal_mode'], 'it must be a single SELECT, which changes nothing'],
     [['-', '--query', 'SELECT 1; SELECT 2'], 'more than one statement'],
     [['-', '--query', 'SELECT nowhere FROM vendors'], 'no such column: nowhere'],
     [['-', '--query', 'SELECT 1', '--view', 'payables'], 'cannot be used with'],
     [['DIR/a.parquet', '--query', 'SELECT 1 AS a, 2 AS a'], 'Two columns are named a'],
-    [['DIR/a.parquet', '--query', "SELECT vendorid FROM vendors UNION ALL SELECT 'x'"], 'values of several kinds'],
+    [['DIR/a.parquet', '--query', "SELECT vendorid FROM vendors UNION ALL SELECT 'x'"], 'values of several types'],
     [['DIR/a.parquet', '--query', 'SELECT abs(-9223372036854775808)'], 'The query cannot be used: integer overflow.'],
   ])('refuses %j', async (argv, reason) => {
     const { status, stdout, stderr } = await line.run('export', ...argv.map((one) => one.replace('DIR', line.folder)));

@@ -77,11 +77,11 @@ describe('move', () => {
     for (const name of ['secrets.db', 'vendors.db-wal']) {
       mkdirSync(folder);
       writeFileSync(at(name), '');
-      expect(await moving(64)).toContain(`${at(name)} is there already: name another folder.`);
+      expect(await moving(64)).toContain(`${at(name)} exists already: name another folder.`);
       rmSync(folder, { recursive: true });
     }
-    expect(await moving(64, line.folder)).toContain('are there already');
-    expect(await moving(64, line.settings)).toContain('is no folder');
+    expect(await moving(64, line.folder)).toContain('exist already');
+    expect(await moving(64, line.settings)).toContain('is not a folder');
 
     const lock = takeSideLock(line.database, 0);
     expect(await moving(75)).toContain('Another daemon works on');

@@ -49,10 +49,10 @@ describe('secrets export and import', () => {
       return outcome.stderr;
     };
     for (const [target, what] of [
-      [secrets, 'is the file of secrets itself'],
+      [secrets, 'is the secrets file itself'],
       [line.database, 'is the mirror itself'],
-      [line.settings, 'is a file of the settings itself'],
-      [key[1]!, 'is there already, and is no export of secrets'],
+      [line.settings, 'is one of the settings files'],
+      [key[1]!, 'exists already, and is not an export of secrets'],
     ] as const)
       expect(await said(64, 'export', target, ...key)).toContain(`${target} ${what}`);
     expect(await said(64, 'export', sealed)).toContain('use --passphrase-file FILE');
@@ -76,10 +76,10 @@ describe('secrets export and import', () => {
       expect(outcome.stderr + outcome.stdout).not.toContain(passphrase);
     };
     writeFileSync(key[1]!, 'wrong horse battery\n');
-    await attempt(77, `The passphrase is not that of ${sealed}.`);
+    await attempt(77, `This is not the passphrase of ${sealed}.`);
     writeFileSync(key[1]!, passphrase);
     writeFileSync(sealed, text.slice(0, -30));
-    await attempt(74, `${sealed} is damaged: its checksum does not fit.`);
+    await attempt(74, `${sealed} is damaged: its checksum does not match.`);
     rmSync(sealed);
     await attempt(64, 'cannot be read: ENOENT');
   });

@@ -120,8 +120,10 @@ describe('an edit whose outcome is open', () => {
     expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent, edits()]).toEqual([0, ['GET'], []]);
-    expect(stderr).toMatch(/An edit \(city\) was sent at .* UTC by anna\. Nobody knows whether that was carried out\./);
-    expect(stderr).toContain(`The service shows vendor ${vendorid} as it is asked for; nothing was sent.`);
+    expect(stderr).toMatch(
+      /An edit \(city\) was sent at .* UTC by anna\. It is not known whether that was carried out\./,
+    );
+    expect(stderr).toContain(`The service already shows vendor ${vendorid} as requested; nothing was sent.`);
   });
 
   it('K45 P9 is told of before it is closed: whoever may not have been told has the next one looked at', async () => {
@@ -133,7 +135,7 @@ describe('an edit whose outcome is open', () => {
     sent = [];
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent, truth()?.['city']]).toEqual([1, ['GET'], 'Rome']);
-    expect(stderr).toContain('without what is asked for (city): somebody may have changed it since.');
+    expect(stderr).toContain('without what is requested (city): somebody may have changed it since.');
   });
 
   it('K45 P9 that was not carried out is sent after the look', async () => {
@@ -148,7 +150,7 @@ describe('an edit whose outcome is open', () => {
     ofService().restore(vendorid);
     for (const { status, stderr } of [await vendors('delete', '--yes'), await vendors('delete', '--yes')]) {
       expect([status, truth()?.['vis_state']]).toEqual([1, 0]);
-      expect(stderr).toContain('without what is asked for (vis_state): somebody may have changed it since.');
+      expect(stderr).toContain('without what is requested (vis_state): somebody may have changed it since.');
     }
     expect(sent).toEqual(['GET', 'GET']);
     expect((await vendors('delete', '--yes', '--again')).status).toBe(0);
@@ -162,14 +164,14 @@ describe('an edit whose outcome is open', () => {
     sent = [];
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent, truth()?.['city']]).toEqual([1, ['GET'], 'Rome']);
-    expect(stderr).toContain('other than before (city, updated_at)');
+    expect(stderr).toContain('changed since then (city, updated_at)');
   });
 
   it('K45 P9 does not keep other fields from being set after the look', async () => {
     await leaveOpen('answer lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('phone=1');
     expect([status, sent]).toEqual([0, ['GET', 'PUT']]);
-    expect(stderr).toContain(`The service shows vendor ${vendorid}, other than before (city, updated_at).`);
+    expect(stderr).toContain(`The service shows vendor ${vendorid} changed since then (city, updated_at).`);
     expect(edits()).toEqual([{ vendorid, fields: '["city"]', sent_by: 'anna' }]);
   });
 
@@ -186,7 +188,7 @@ describe('an edit whose outcome is open', () => {
     sandbox.sandbox.faults.next({ kind: '403', match: ({ method }) => method === 'GET' });
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent, edits().length]).toEqual([77, ['GET'], 1]);
-    expect(stderr).toContain('The vendor could not be looked at: ');
+    expect(stderr).toContain('The vendor could not be read: ');
     expect(stderr).toContain('Nothing was sent.');
   });
 
@@ -195,7 +197,7 @@ describe('an edit whose outcome is open', () => {
     await leaveOpen('lost', 'edit', '--set', 'city=Oz');
     const { status, stderr } = await edit('city=Oz');
     expect([status, sent]).toEqual([1, ['GET']]);
-    expect(stderr).toContain('which the mirror did not hold then');
+    expect(stderr).toContain('which was not in the mirror then');
   });
 
   it('K45 P9 of another account or vendor has no say', async () => {

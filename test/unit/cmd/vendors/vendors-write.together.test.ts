@@ -44,7 +44,9 @@ it('A13 the answer to a write never replaces what another one brought meanwhile'
 
   expect(status).toBe(0);
   expect(vendors.all()).toMatchObject([{ city: 'Boise', street: 'Main' }]);
-  expect(stderr).toContain('Something else was learned of the vendor meanwhile; it is marked to be read again.');
+  expect(stderr).toContain(
+    'The vendor was also read or written otherwise meanwhile, so it is marked to be read again.',
+  );
   const file = new Driver(line.database, { readonly: true });
   expect(file.prepare('SELECT city, street FROM vendors').all()).toEqual([{ city: 'Boise', street: 'Main' }]);
   expect(file.prepare('SELECT vendorid, reason FROM dirty_vendors').all()).toMatchObject([{ vendorid }]);

@@ -38,8 +38,8 @@ const wait =
     kind: 'defer',
     deferral: { delay, reason, attempts: attempts + 1, error: text },
   });
-const notYet = 'The service knows no such vendor yet.';
-const never: NextStep = { kind: 'park', error: 'The service knows no such vendor.' };
+const notYet = 'The service does not know this vendor yet.';
+const never: NextStep = { kind: 'park', error: 'The service does not know this vendor.' };
 const any = [0, 1, 4, 11, 40];
 
 const table: Row[] = [

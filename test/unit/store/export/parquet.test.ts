@@ -103,7 +103,7 @@ describe('rows as Parquet', () => {
   ])('are refused where a column of kind %s holds %s, with what to do', async (kind, cell) => {
     await expect(written({ odd: kind }, [[cell]])).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/^The column odd holds values of several kinds: .*CAST\(… AS TEXT\)/) as unknown,
+      message: expect.stringMatching(/^The column odd has values of several types: .*CAST\(… AS TEXT\)/) as unknown,
     });
   });
 

@@ -104,7 +104,7 @@ describe('fields that are forgotten', () => {
     reader.prepare('SELECT count(*) FROM vendors').get();
     const mirror = await forgetter(50);
     const { code, message } = await failureOf(mirror.fields(['phone', 'street']));
-    expect([code, message]).toEqual(['database_locked', expect.stringContaining('its journal still holds it')]);
+    expect([code, message]).toEqual(['database_locked', expect.stringContaining('its journal still contains it')]);
     reader.exec('COMMIT');
     expect(await mirror.fields(['phone', 'street'])).toEqual({ vendors: 0, versions: 0 });
     expect(standing(oldPhone, newPhone, street)).toEqual([]);

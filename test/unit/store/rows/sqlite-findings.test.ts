@@ -18,14 +18,14 @@ describe('a finding', () => {
   it('is explained by the delivery that came late, with how late', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), 90_500)).toMatchObject({
       explained_at: '2026-11-20 12:01:30.500',
-      explanation: 'A delivery came 90.5 s after the sweep had found it.',
+      explanation: 'A delivery came 90.5 s after the sweep found the change.',
     });
   });
 
   it('is explained by a delivery that waited for its commit while the sweep looked', async () => {
     expect(await foundAndTold(await testbed({ level: 'store' }), -1)).toMatchObject({
       explained_at: '2026-11-20 12:00:00.000',
-      explanation: 'A delivery came 0.0 s after the sweep had found it.',
+      explanation: 'A delivery came 0.0 s after the sweep found the change.',
     });
   });
 

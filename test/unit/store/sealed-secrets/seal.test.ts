@@ -56,15 +56,15 @@ describe('a sealed text', () => {
     const open = (given: string, by = passphrase): Promise<Buffer> => unseal(given, by, 'FILE');
     await expect(open(text, new Secret('correct horse battery.'))).rejects.toMatchObject({
       code: 'wrong_passphrase',
-      message: 'The passphrase is not that of FILE.',
+      message: 'This is not the passphrase of FILE.',
     });
-    const damage = { code: 'secrets_export_unusable', message: 'FILE is damaged: its checksum does not fit.' };
+    const damage = { code: 'secrets_export_unusable', message: 'FILE is damaged: its checksum does not match.' };
     const middle = text.indexOf('\n') + 5;
     const turned = text.slice(0, middle) + (text[middle] === 'A' ? 'B' : 'A') + text.slice(middle + 1);
     for (const damaged of [turned, text.slice(0, -10), text.slice(0, text.indexOf('\n') + 3), `${text}x`])
       await expect(open(damaged)).rejects.toMatchObject(damage);
     await expect(open(resummed(turned))).rejects.toMatchObject({ code: 'wrong_passphrase' });
-    await expect(open('SQLite format 3\0')).rejects.toMatchObject({ message: 'FILE is no export of secrets.' });
+    await expect(open('SQLite format 3\0')).rejects.toMatchObject({ message: 'FILE is not an export of secrets.' });
   });
 
   it('takes no costs and no version from the file but those of its own', async () => {

@@ -58,7 +58,7 @@ it('does not begin where the space that it says it needs is not free, and change
   expect(await openingError(path, join(folder, 'hungry'))).toMatchObject({
     code: 'disk_full',
     message: expect.stringMatching(
-      /vendors\.db is to be brought up to date \(0023_hungry\.sql\): 10000000000 MB must be free beside it for that, and \d+ MB are\.$/,
+      /^To migrate .*vendors\.db \(0023_hungry\.sql\), 10000000000 MB of free space are needed beside it; only \d+ MB are free\.$/,
     ) as string,
   });
   expect(await openingError(path, older)).toBe('opened');

@@ -17,7 +17,7 @@ const written = new Set([
   'src/store/feed/feed-cursor.ts: endOfEpoch',
   "src/store/feed/feed-cursor.ts: `SELECT ${epochOf(':seq')} AS epoch`",
   'src/store/figures/money-history.ts: steps',
-  'src/store/figures/owed-now.ts: stand',
+  'src/store/figures/owed-now.ts: state',
   'src/store/figures/owed-now.ts: changed',
   'src/store/figures/owed-now.ts: difference',
   'src/store/outbox/outbox-statements.ts: text',

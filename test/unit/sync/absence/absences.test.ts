@@ -119,7 +119,7 @@ describe('where the service reads none by number', () => {
     });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
-    expect(run.notes).toEqual(['1 suspect stays open: the second sweep could not be proven complete.']);
+    expect(run.notes).toEqual(['1 suspect stays undecided: the second sweep could not be proven complete.']);
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
     stop();
     await at.clock.advance(60_000);
@@ -150,7 +150,7 @@ describe('where the service reads none by number', () => {
     });
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'complete', suspects: 1 });
-    expect(run.notes).toEqual(['1 suspect stays open: the second list was empty.']);
+    expect(run.notes).toEqual(['1 suspect stays undecided: the second list was empty.']);
     expect(stateOf(at, vanished!)).toMatchObject({ presence: 'suspect', vis_state: 0 });
     stop();
     await at.clock.advance(60_000);
@@ -256,7 +256,7 @@ describe('the breaker', () => {
 
   const world = ['total=counts_hidden', 'visStateFilter=ignored', 'readOne=405'];
   const blank =
-    'The service counts 20 vendors on 2 pages and shows none: all are hidden, or every page is answered as the first.';
+    'The service counts 20 vendors on 2 pages and shows none: either all are hidden, or it answers every request with the first page.';
 
   it('A11 its limit is a share of those that were present, not of those that were gone before', async () => {
     const at = await pulledAccount({

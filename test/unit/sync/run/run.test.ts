@@ -146,7 +146,7 @@ describe('the ledger of runs', () => {
     writer.close();
     await at.pull();
     expect(at.query('SELECT process, outcome, error FROM runs WHERE id IN (2, 3) ORDER BY id')).toEqual([
-      { process: deadProcess, outcome: 'abandoned', error: 'The process ended in the middle of the run.' },
+      { process: deadProcess, outcome: 'abandoned', error: 'The process ended during the run.' },
       { process: livingProcess, outcome: 'running', error: null },
     ]);
   });

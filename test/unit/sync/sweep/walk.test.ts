@@ -126,7 +126,7 @@ describe('a pull from a service that ignores the page parameter', () => {
     const run = await at.pull();
     expect(run).toMatchObject({ outcome: 'incomplete', suspects: 0, error: { code: 'paging_ignored', exit: 1 } });
     expect(run.error!.message).toMatch(
-      /^The service ignores the page parameter: page \d of \d was answered as page 1 again, so only 15 of \d\d vendors can be read\.$/,
+      /^The service ignores the page parameter: page \d of \d was answered with page 1 again, so only 15 of \d\d vendors can be read\.$/,
     );
     expect(run.requests).toBeLessThan(8);
     expect(at.query('SELECT vendorid FROM vendors')).toHaveLength(15);

@@ -52,7 +52,7 @@ it.each<FaultKind>(['stall', 'truncated'])(
     const { sent, edit, fault, cities } = await opened();
     fault(kind, 'PUT');
     const { notes } = await edit(toBoise);
-    expect(notes[0]).toContain('It may have been carried out all the same. The service shows that it was.');
+    expect(notes[0]).toContain('It may have been carried out nevertheless. The service shows that it was.');
     expect(sent.map(([method]) => method)).toEqual(['PUT', 'GET']);
     expect(cities()).toEqual([toBoise]);
   },
