@@ -20,7 +20,7 @@ export interface ListOptions extends CallOptions {
   readonly visState?: 1 | 2 | undefined;
   /** Rows of a page; the setting by default. The service may ignore it, or return fewer. */
   readonly size?: number | undefined;
-  /** What the page showed before: what of it stands there again is known by its digests. Without it, the page has none. */
+  /** What the page showed before, to recognise unchanged records by their digests. Without it, the page has no digests. */
   readonly known?: KnownPage | undefined;
 }
 

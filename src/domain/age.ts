@@ -2,7 +2,7 @@
 import { parseInstant, type Clock } from './clock.ts';
 import { agoInWords, seconds } from './duration.ts';
 
-/** A timestamp of ours or of the service, relative to now: `3 min ago`; `never` for null; a text that is no time, unchanged. */
+/** A timestamp of ours or of the service, relative to now: `3 min ago`; `never` for null; a text that is not a time, unchanged. */
 export function age(clock: Pick<Clock, 'now'>, moment: string | null): string {
   const instant = moment === null ? undefined : parseInstant(moment);
   if (instant === undefined) return moment ?? 'never';

@@ -22,7 +22,7 @@ export interface VendorRow {
   readonly bytes?: Uint8Array | undefined;
   /** Names of fields that are kept out of the mirror; they are already removed here. */
   readonly excluded?: ReadonlySet<string> | undefined;
-  /** @throws MirrorError `answer_unreadable` if the record is no vendor. */
+  /** @throws MirrorError `answer_unreadable` if the record is not a vendor. */
   vendor(): Vendor;
 }
 
@@ -32,12 +32,12 @@ export interface VendorReading {
   readonly row: VendorRow;
 }
 
-/** Neighbouring records of a page, which are known again by the digest of their bytes. */
+/** Neighbouring records of a page, recognised by the digest of their bytes. */
 export interface Stretch {
   /** Bytes from the first record to the end of the last. */
   readonly length: number;
   readonly digest: string;
-  /** Whose records they are, in their order. */
+  /** The vendors of the records, in their order. */
   readonly vendorids: readonly number[];
 }
 
@@ -47,7 +47,7 @@ export interface PagePlace {
   readonly page: number;
 }
 
-/** What a page showed when its vendors were last stored as it showed them; no stretches where nothing is known. */
+/** What a page showed when its vendors were last stored as shown; no stretches where nothing is known. */
 export interface KnownPage {
   readonly place: PagePlace;
   /** The number of that reading. */
@@ -60,9 +60,9 @@ export interface PageDigests {
   readonly place: PagePlace;
   /** All of its records. */
   readonly stretches: readonly Stretch[];
-  /** Vendors whose records are the same bytes as in the reading of that number, after which they were stored so. */
+  /** Vendors whose records have the same bytes as in the reading of that number, after which they were stored as shown. */
   readonly known: { readonly readSeq: number; readonly vendorids: readonly number[] };
-  /** Whether these are the known stretches, all of them in their order, and nothing else. */
+  /** Whether the page shows exactly the known stretches, in their order. */
   readonly isKnown: boolean;
 }
 
@@ -78,6 +78,6 @@ export interface VendorPage {
   readonly rows: readonly VendorRow[];
   /** One reason for each record of the page that has no usable id. */
   readonly rejected?: readonly string[];
-  /** Undefined where they are not needed, or the page is not to be recognised again. */
+  /** Undefined where they are not needed, or the page cannot be recognised later. */
   readonly digests?: PageDigests | undefined;
 }

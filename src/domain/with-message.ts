@@ -1,6 +1,6 @@
 import { MirrorError } from './errors.ts';
 
-/** The same error with another message, and with the wait that the service asked for where that is learned later. */
+/** The same error with another message, and optionally with the wait that the service asked for. */
 export function withMessage(error: MirrorError, message: string, retryAfter = error.retryAfter): MirrorError {
   const { status, errno, mayBeDone, cause } = error;
   return new MirrorError(error.code, message, {

@@ -90,7 +90,7 @@ export class CronSlots implements Slots {
     const [first = 0] = this.#times;
     for (let date = Math.floor(local / day) * day; date < local + horizon; date += day) {
       const time = this.#times.find((candidate) => date + candidate > local);
-      // eslint-disable-next-line no-restricted-globals -- node-cron asks for a Date; what it holds is no reading of a clock
+      // eslint-disable-next-line no-restricted-globals -- node-cron takes a Date; it is not read from a clock
       if (time !== undefined && this.#task.match(new Date(date + first))) return date + time;
     }
     return Infinity;

@@ -6,8 +6,8 @@ import { parseInstant } from '../../domain/clock.ts';
 const handshakeTimeout = 5_000;
 
 /**
- * Until when the certificate at an address is valid, in milliseconds since 1970; undefined where the address is no https, or no connection
- * that this machine trusts can be made: whoever sends a request there learns why. `options` are for connections in tests.
+ * Until when the certificate at an address is valid, in milliseconds since 1970; undefined where the address is not https, or no trusted
+ * connection can be made; a request to the address then says why. `options` are for tests.
  */
 export function certificateEnd(url: URL, options: ConnectionOptions = {}): Promise<number | undefined> {
   if (url.protocol !== 'https:') return Promise.resolve(undefined);

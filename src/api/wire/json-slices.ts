@@ -11,11 +11,11 @@ export interface RecordSlice {
   readonly start: number;
   readonly end: number;
   readonly id: string | undefined;
-  /** Several records that are known: they were not stepped through, and have no id here. */
+  /** Several known records, which were not parsed and have no id here. */
   readonly stretch?: Stretch;
 }
 
-/** Records that are known again where one of them begins. */
+/** Known records, by the byte at which they begin. */
 export interface KnownRecords {
   at(start: number): Stretch | undefined;
 }

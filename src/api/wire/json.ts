@@ -1,6 +1,6 @@
 /** Reads values of untrusted JSON, without assuming that they exist or have the expected type. */
 
-/** An own member of an object; undefined where it is missing, or the value is no object. */
+/** An own member of an object; undefined where it is missing, or the value is not an object. */
 export function member(value: unknown, name: string): unknown {
   return isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

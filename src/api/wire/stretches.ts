@@ -1,13 +1,13 @@
 /**
- * Stretches of a page: neighbouring records that are known again by a digest of their bytes, so that what did not change need not be stepped
- * through. The same bytes at a place where a record begins are the same records, whatever stands around them.
+ * Stretches of a page: neighbouring records that are recognised by a digest of their bytes, so that unchanged ones need not be parsed. The same
+ * bytes where a record begins are the same records, whatever surrounds them.
  */
 import { hash } from 'node:crypto';
 import { JsonCursor } from '../../domain/json/json-cursor.ts';
 import type { Stretch } from '../../domain/reading.ts';
 import type { KnownRecords, RecordSlice } from './json-slices.ts';
 
-/** Records in one stretch at most: all of them are looked at one by one where one changed. */
+/** The most records of one stretch: where one changed, all of them are parsed. */
 const longest = 10;
 
 const space = 0x20;
@@ -15,7 +15,7 @@ const closeBrace = 0x7d;
 const comma = 0x2c;
 const closeBracket = 0x5d;
 
-/** Looks for known stretches, in the order in which they stood. */
+/** Finds known stretches, in their earlier order. */
 export class StretchFinder implements KnownRecords {
   readonly #bytes: Uint8Array;
   readonly #stretches: readonly Stretch[];
@@ -23,12 +23,12 @@ export class StretchFinder implements KnownRecords {
 
   constructor(bytes: Uint8Array, stretches: readonly Stretch[]) {
     this.#bytes = bytes;
-    // Where most are short, because rows came and went, the page is divided anew.
+    // Where most are short, because rows came and went, the page is divided again.
     const records = stretches.reduce((sum, { vendorids }) => sum + vendorids.length, 0);
     this.#stretches = stretches.length > 2 + (2 * records) / longest ? [] : stretches;
   }
 
-  /** The stretch that stands where a record begins; one that was found is not looked for again, nor those before it. */
+  /** The stretch at the beginning of a record. Stretches up to the last one that was found are not searched again. */
   at(start: number): Stretch | undefined {
     for (let index = this.#next; index < this.#stretches.length; index += 1) {
       const stretch = this.#stretches[index];
@@ -42,7 +42,7 @@ export class StretchFinder implements KnownRecords {
   #isAt({ length, digest }: Stretch, start: number): boolean {
     const end = start + length;
     const after = this.#bytes[end];
-    // Most that stand elsewhere are told apart without a digest.
+    // Most others are excluded without computing a digest.
     const ends = after === comma || after === closeBracket || (after !== undefined && after <= space);
     if (!ends || this.#bytes[end - 1] !== closeBrace) return false;
     return digestOf(this.#bytes.subarray(start, end)) === digest;
@@ -78,7 +78,7 @@ function splitRecords(bytes: Uint8Array): Uint8Array[] {
   return records;
 }
 
-/** All records of a page in stretches; `idOf` tells whose record a slice is. */
+/** All records of a page in stretches; `idOf` returns the vendor of a slice. */
 export function stretchesOf(
   bytes: Uint8Array,
   slices: readonly RecordSlice[],
@@ -103,7 +103,7 @@ export function stretchesOf(
   return stretches;
 }
 
-/** What tells the bytes of records from all others. */
+/** The digest of records. */
 export function digestOf(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'base64');
 }

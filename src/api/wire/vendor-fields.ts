@@ -7,7 +7,7 @@ import { parseJson } from './document.ts';
 /**
  * The vendor of a record. A known field with an unreadable value counts as left out and is kept among the unknown fields, so that it is
  * visible, overwrites nothing and stays in `raw`.
- * @throws MirrorError `answer_unreadable` if the text is no JSON object.
+ * @throws MirrorError `answer_unreadable` if the text is not a JSON object.
  */
 export function vendorOf(vendorid: number, raw: string): Vendor {
   const record = parseJson(raw);

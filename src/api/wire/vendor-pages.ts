@@ -106,7 +106,7 @@ export function readVendorPage(
   return { stamp, servedAt, ...paging, perPage: paging.perPage ?? rows.length, rows, rejected, digests };
 }
 
-/** Undefined where a vendor stands on the page twice: which of its records counts is decided row by row. */
+/** Undefined where a vendor is on the page twice: which of its records counts is decided row by row. */
 function digestsOf(bytes: Uint8Array, slices: readonly RecordSlice[], known: KnownPage): PageDigests | undefined {
   const stretches = stretchesOf(bytes, slices, (slice) => idOf(slice, 'A vendor'));
   const shown = stretches.flatMap(({ vendorids }) => vendorids);

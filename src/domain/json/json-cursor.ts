@@ -99,7 +99,7 @@ export class JsonCursor {
     return nowhere;
   }
 
-  /** Moves past so many bytes, which are known to be whole values. */
+  /** Moves past this many bytes, which are known to be complete values. */
   advance(bytes: number): void {
     this.#at += bytes;
   }
@@ -179,7 +179,7 @@ export class JsonCursor {
   }
 }
 
-/** Where the closing quote of the string stands whose contents begin at `at`; -1 where there is none. */
+/** The offset of the closing quote of the string whose contents begin at `at`; -1 where there is none. */
 function endOfString(bytes: Uint8Array, at: number): number {
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
     if (byte === undefined) return -1;

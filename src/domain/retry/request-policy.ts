@@ -15,7 +15,7 @@ export const defaultRetryLimits: RetryLimits = {
   totalWait: 120_000,
 };
 
-/** Milliseconds before the next attempt, after so many: exponential, with full jitter by a random `fraction` from 0 up to 1. */
+/** Milliseconds before the next attempt, after this many: exponential, with full jitter by a random `fraction` from 0 up to 1. */
 export function requestDelay(attempts: number, fraction: number, { firstWait, longestWait }: RetryLimits): number {
   return fraction * Math.min(longestWait, firstWait * 2 ** (attempts - 1));
 }

@@ -1,4 +1,4 @@
-/** What the values of a column are in a file with types, and each value as one of that kind. */
+/** Types of columns in typed formats, and conversion of values. */
 import { parseInstant, timestamp } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { ColumnKind } from './export-job.ts';
@@ -12,7 +12,7 @@ const declared: Readonly<Record<string, ColumnKind>> = {
   TEXT: 'text',
 };
 
-/** undefined for a column that a query computes. */
+/** The kind of a declared type; undefined for a column that a query computes. */
 export function kindOf(type: string | null): ColumnKind | undefined {
   return type === null ? undefined : declared[type.toUpperCase()];
 }
@@ -30,7 +30,7 @@ export interface KnownColumn {
   readonly kind: ColumnKind;
 }
 
-/** A value as its column has it: times are microseconds since 1970. */
+/** A converted value: times are microseconds since 1970. */
 export type TypedCell = string | number | bigint | boolean | null;
 
 type Typing = (value: Exclude<Cell, null>) => TypedCell | undefined;
@@ -48,8 +48,9 @@ const typings: Readonly<Record<ColumnKind, Typing>> = {
 };
 
 /**
- * @returns undefined for a text that should be a time and is none: the service's times are what it sent.
- * @throws MirrorError `usage` where the value is of another kind than its column, as a query can make it.
+ * Converts a value to the type of its column.
+ * @returns undefined for a text in a time column that is not a time, because the service's times are stored as it sent them.
+ * @throws MirrorError `usage` where the value has another type than its column, which a query can cause.
  */
 export function typed(value: Cell, { name, kind }: KnownColumn): TypedCell | undefined {
   if (value === null) return null;
@@ -70,14 +71,14 @@ const kindNames: Readonly<Record<ColumnKind, string>> = {
   text: 'texts',
 };
 
-/** A day and an hour; what else the parser takes for a moment may be anything. */
+/** A date and a time; the parser would also accept texts that are not times. */
 const moment = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}/;
 const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/;
 
 function microseconds(text: string): bigint | undefined {
   const ms = moment.test(text) ? parseInstant(text) : undefined;
   if (ms === undefined) return undefined;
-  // 30 February is no day, though the parser takes it for one in March.
+  // The parser takes 30 February for a day in March.
   if (!hasZone.test(text) && timestamp(ms).slice(0, 16) !== text.slice(0, 16).replace('T', ' ')) return undefined;
   return BigInt(ms) * 1_000n;
 }

@@ -1,4 +1,4 @@
-/** The whole mirror as a file of its own. */
+/** Copies the whole mirror to another file. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import { swapIn, type CopyOptions } from '../files/export.ts';
 import type { Database } from '../sqlite/database.ts';
@@ -15,7 +15,7 @@ export interface ProcessOptions extends CopyOptions {
 /**
  * Puts a consistent, self-contained copy of the mirror (one file, no WAL beside it) at `target`, and reads it back.
  * @throws MirrorError `file_unwritable`, `disk_full`; `database_locked` where another program holds the mirror, or uses the copy that
- * is at `target`; `usage` where `target` is no place for a copy; `interrupted` by the signal.
+ * is at `target`; `usage` where `target` cannot be replaced; `interrupted` by the signal.
  */
 export async function copyMirror(mirror: Database, target: string, options: ProcessOptions): Promise<void> {
   const { program, signal } = options;
@@ -23,7 +23,7 @@ export async function copyMirror(mirror: Database, target: string, options: Proc
     try {
       await new ExportProcess(program, { do: 'copy', path: mirror.path, to: draft }, signal).done();
     } catch (error) {
-      // It is the copy that was not synced; the mirror is as sound as before.
+      // The copy was not synced; the mirror itself is sound.
       if (isFailedSync(error)) throw new MirrorError('file_unwritable', `${draft}: ${asMirrorError(error).message}.`);
       throw mirror.reportError(error);
     }

@@ -29,7 +29,7 @@ async function* lists(names: readonly string[], rows: AsyncIterable<readonly Cel
 
 /** What spreadsheets read as a formula, also after spaces and line breaks, and with full-width signs. */
 const formula = /^[\s\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
-/** Numbers and telephone numbers, which are no formulas: `-5.00`, `+49 (30) 1234`. */
+/** Numbers and telephone numbers, which are not formulas: `-5.00`, `+49 (30) 1234`. */
 const harmless = /^(?:[+-]?\d+(?:\.\d+)?|\+[\d ().]+)$/;
 
 function escapedFormula(text: string): string {

@@ -1,8 +1,8 @@
 /** Processes of an export end with the program that started them. */
 
 /**
- * The program of a thread that ends its process when the one that started it, whose number it is given, has ended: SQLite may be busy for
- * hours, and holds the mirror's journal as long as it reads.
+ * The program of a thread that ends its process when the parent, whose process id it gets, has ended: SQLite may be busy for hours, and holds the
+ * mirror's journal as long as it reads.
  */
 export const parentGuard = `
   const asking = require('node:worker_threads').workerData;

@@ -1,18 +1,18 @@
-/** What is done in a process of its own for a copy or an export, and what that process answers. */
+/** Jobs of the export process, and its answers. */
 
-/** What the values of a column are in a file with types. */
+/** The type of a column in a typed format. */
 export type ColumnKind = 'integer' | 'real' | 'boolean' | 'time' | 'text';
 
 export interface TypedColumn {
   readonly name: string;
-  /** undefined where nothing declares it: its first values say. */
+  /** Undefined where it is not declared; then the first values decide. */
   readonly kind: ColumnKind | undefined;
 }
 
 export type ExportJob =
   /** Fills the file at `to` with a copy of the mirror at `path`. */
   | { readonly do: 'copy'; readonly path: string; readonly to: string }
-  /** Opens the copy at `path` as any reader would, and looks through it. */
+  /** Opens the copy at `path` like any reader, and checks it. */
   | { readonly do: 'read back'; readonly path: string }
   /** Writes the rows of a query as Parquet to standard output. */
   | {
@@ -22,14 +22,14 @@ export type ExportJob =
       readonly columns: readonly TypedColumn[];
     };
 
-/** What may be said of an export that succeeded. */
+/** The result of a successful export. */
 export interface Exported {
-  /** Texts in columns of times that are no times, and left empty in a file with types. */
+  /** Number of texts in time columns that are not times; a typed format leaves them empty. */
   readonly noTimes: number;
 }
 
 export interface JobFault {
-  /** Whose code it is. */
+  /** What the code belongs to. */
   readonly of: 'sqlite' | 'mirror' | 'other';
   readonly code: string;
   readonly message: string;

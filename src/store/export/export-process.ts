@@ -1,4 +1,4 @@
-/** The process that carries out a copy or an export, as the one sees it that asked for it. */
+/** The process that carries out a copy or an export, seen from its parent. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { MirrorError, type ErrorCode } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ export class ExportProcess {
   readonly #output: Readable;
   readonly #gone: Promise<void>;
   #answer: JobAnswer | undefined;
-  /** Set when the process was ended, or could not begin. */
+  /** Why the process ended early, or could not start. */
   #end: Error | undefined;
 
   /** `program` is the compiled one. The `signal` ends the process, as `close` does. */
@@ -37,8 +37,8 @@ export class ExportProcess {
   }
 
   /**
-   * Resolves when it is done, and the process has ended.
-   * @throws SqliteError, MirrorError as the job met them; MirrorError `interrupted` where the process was ended before.
+   * Resolves when the job is done and the process has ended.
+   * @throws SqliteError and MirrorError of the job; MirrorError `interrupted` where the process was ended before.
    */
   async done(): Promise<Exported> {
     this.#output.resume();
@@ -48,12 +48,12 @@ export class ExportProcess {
     throw this.#end ?? new MirrorError('database_unusable', 'The process that reads the mirror ended unexpectedly.');
   }
 
-  /** What it writes to standard output; whether that is all, `done` says. */
+  /** Its standard output, which is complete only if `done` resolves. */
   get output(): AsyncIterable<Buffer> {
     return this.#output;
   }
 
-  /** Ends the process, wherever it is. @returns when it holds the mirror no more. */
+  /** Ends the process. Resolves when it no longer holds the mirror. */
   close(): Promise<void> {
     this.#end ??= new MirrorError('interrupted', 'The export was interrupted.');
     this.#child.kill('SIGKILL');

@@ -1,6 +1,6 @@
 /**
- * Copies and exports in a process of its own: SQLite may be busy for hours, is interrupted only by the end of its process, and would hold up
- * every delivery in the daemon's.
+ * Copies and exports in a separate process: SQLite may be busy for hours, only ending its process interrupts it, and in the daemon's process all
+ * deliveries would wait.
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
@@ -18,7 +18,7 @@ import { parquetOf } from './parquet.ts';
 
 const nothingToSay: Exported = { noTimes: 0 };
 
-/** A copy is on disk before it is called made; it would hold up the one that waits to sync it. */
+/** Synced here, because the process that waits for the copy would block. */
 function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
   const sqlite = connectReader(path, defaultLockWait);
   try {
@@ -83,7 +83,7 @@ async function answer(job: ExportJob): Promise<void> {
 }
 
 new Worker(parentGuard, { eval: true, workerData: Number(process.argv[2]), env: {} }).unref();
-// A terminal tells Ctrl-C to each of its processes; when to end says the one that asks.
+// A terminal sends Ctrl-C to all of its processes; the parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
 // The rows are no longer read.

@@ -17,11 +17,11 @@ export type Cell = string | number | bigint | null;
 
 export interface ExportedColumn {
   readonly name: string;
-  /** As declared, or as the data dictionary says; null for what a query computes. */
+  /** The declared type, or that of the data dictionary; null for what a query computes. */
   readonly type: string | null;
 }
 
-/** What is read, once it is known to be a view, or a query that only reads. */
+/** A query that is known to only read. */
 export interface RowQuery {
   readonly path: string;
   readonly text: string;
@@ -36,7 +36,7 @@ export interface ExportedRows {
   close(): Promise<void>;
 }
 
-/** @throws MirrorError `usage` where there is no such view, or the query does not only read. */
+/** @throws MirrorError `usage` where there is no such view, or the query is not read-only. */
 export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { view, query }: RowSource): RowQuery {
   if (query !== undefined) return { path, text: query, columns: columnsOf(sqlite, query) };
   const known = knownView(sqlite, view ?? 'vendor_overview');
@@ -83,7 +83,7 @@ async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {
   }
 }
 
-/** What SQLite objects to in a query while it runs is its author's. */
+/** An error of SQLite in a running query is the fault of the query. */
 export function ofQuery(error: unknown): unknown {
   const isOfQuery = error instanceof SqliteError && error.code === 'SQLITE_ERROR';
   return isOfQuery ? queryRefused(error.message) : error;

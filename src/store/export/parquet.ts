@@ -6,7 +6,7 @@ import { kindOfValues, typed, type KnownColumn, type TypedCell } from './column-
 
 type SchemaElement = Writer['schema'][number];
 
-/** How each kind stands in the file. Times have no zone there either: ours are UTC, the service's are as it sent them. */
+/** The Parquet type of each kind. Times have no zone, as in the mirror: ours are UTC, the service's are as it sent them. */
 const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
   integer: { type: 'INT64' },
   real: { type: 'DOUBLE' },
@@ -15,7 +15,7 @@ const elements: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 };
 
-/** A group of rows is written when it has so many rows, or so many characters: no more are held at once. */
+/** A row group is written when it has this many rows or characters, so that memory is bounded. */
 const mostRows = 25_000;
 const mostCharacters = 8_000_000;
 

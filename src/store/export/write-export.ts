@@ -36,12 +36,12 @@ function formatOf(file: string): ExportFormat {
   throw new MirrorError('usage', `${file} ${problem}; use .db, .csv, .json, .ndjson or .parquet, or set --format.`);
 }
 
-/** Rows in a form, while they are read. */
+/** Rows in a format, as a stream. */
 interface RowStream {
   readonly bytes: Readable;
-  /** What may be said of it, once it was read to its end. */
+  /** The result, once the stream was read to its end. */
   exported(): Promise<Exported>;
-  /** Lets go of the mirror, wherever the reading stopped. */
+  /** Stops reading, and closes the mirror. */
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ function streamOf(
   return { bytes: Readable.from(pieces()), exported, close: () => writing.close() };
 }
 
-/** @throws MirrorError `usage` for two columns of one name, of which a reader would see one. */
+/** @throws MirrorError `usage` for two columns with the same name, because readers would see only one. */
 function refuseSameNames(columns: readonly { readonly name: string }[]): void {
   const names = columns.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);

@@ -1,4 +1,4 @@
-/** A copy as SQLite finds it: with what programs that opened the earlier one have left beside it, and whole. */
+/** Replaces and checks copies, although other programs may have opened the earlier one. */
 import { existsSync, rmSync } from 'node:fs';
 import { MirrorError } from '../../domain/errors.ts';
 import { connectAlone, connectReader, type Sqlite } from '../sqlite/driver.ts';
@@ -34,7 +34,7 @@ export function withoutCompanions(path: string, swap: () => void): void {
   }
 }
 
-/** A connection that shuts all others out, to a file that needs no journal; none where the file cannot be read at all. */
+/** An exclusive connection to a file, which then has no journal; undefined where the file is damaged. */
 export function lockedWithoutJournal(path: string): Sqlite | undefined {
   let sqlite: Sqlite | undefined;
   try {

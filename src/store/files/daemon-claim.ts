@@ -55,7 +55,7 @@ function claimOf(sqlite: Sqlite, own: DaemonEpoch, query: EpochQuery): Claim {
   return { check: () => difference(path, own, find.get({})), checkAtPath: () => foundAt(path, own, query) };
 }
 
-/** Opened anew, because an existing connection would answer from its cache. A file that is locked counts as ours. */
+/** Through a new connection, because an existing one would answer from its cache. A locked file counts as ours. */
 function foundAt(path: string, own: DaemonEpoch, query: EpochQuery): MirrorError | undefined {
   let sqlite: Sqlite | undefined;
   try {

@@ -1,4 +1,4 @@
-/** How files are written so that they last through a power cut, and belong to whom they belonged. */
+/** Writes files so that they survive a power cut, and keep their owner and mode. */
 import {
   chmodSync,
   chownSync,
@@ -24,7 +24,7 @@ export function sync(path: string): void {
   }
 }
 
-/** As `sync`, while this process goes on: a file of gigabytes takes its time. */
+/** Like `sync`, without blocking: a large file takes long. */
 export async function syncInBackground(path: string): Promise<void> {
   const handle = openSync(path, 'r');
   try {
@@ -40,13 +40,13 @@ export function writePrivately(path: string, content: string | Uint8Array): void
   sync(path);
 }
 
-/** Gives a file another name in its folder, in place of what had that name; on disk when this returns. */
+/** Renames a file, replacing any file of the new name; on disk when this returns. */
 export function rename(from: string, to: string): void {
   renameSync(from, to);
   sync(dirname(to));
 }
 
-/** Gives a draft the owner, where we may, and the mode of the file that it is to replace. */
+/** Gives a draft the mode, and where allowed the owner, of the file that it replaces. */
 export function copyModeAndOwner(draft: string, { uid, gid, mode }: Stats): void {
   const own = statSync(draft);
   try {

@@ -23,10 +23,9 @@ export interface CopyOptions {
 }
 
 /**
- * Lets `write` fill a new file, and swaps it in at `target` when it is whole and on disk; where anything fails, what was
- * at `target` stays, and nothing is left beside it. A symbolic link is followed. What is replaced leaves its mode and owner to what
- * comes.
- * @throws MirrorError `file_unwritable`, `usage` where `target` is no place for a copy, `database_locked` where another program uses the
+ * Lets `write` fill a draft, and replaces `target` with it once it is complete and on disk; where anything fails, `target` stays as it was and no
+ * draft is left. A symbolic link is followed. The new file gets the mode and owner of the replaced one.
+ * @throws MirrorError `file_unwritable`, `usage` where `target` cannot be replaced, `database_locked` where another program uses the
  * copy that is there; whatever `write` throws.
  */
 export async function swapIn(
@@ -60,7 +59,7 @@ export async function swapIn(
   }
 }
 
-/** Removes what killed processes left of earlier drafts for `target`, by the age of a new one. */
+/** Removes drafts for `target` that killed processes left; ages are compared with the new draft's. */
 function sweepUp(draft: string, target: string): void {
   const folder = dirname(target);
   const now = statSync(draft).mtimeMs;

@@ -39,7 +39,7 @@ export class IdentityRow {
   }
 }
 
-/** Whether the mirror with this identity is at `path`; a locked file counts as it. */
+/** Whether the mirror with this identity is at `path`; a locked file counts as yes. */
 export function isMirrorAt(path: string, mirrorId: string): boolean {
   let sqlite: Sqlite | undefined;
   try {

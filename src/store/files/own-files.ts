@@ -1,4 +1,4 @@
-/** The files of an installation, and what SQLite lays beside them: nothing else may take the place of one. */
+/** The files of an installation, and those beside them. No export may replace one. */
 import { lstatSync, readlinkSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { damageNote } from './damage-note.ts';
@@ -11,11 +11,11 @@ export interface OwnFiles {
   readonly readFrom: readonly string[];
 }
 
-/** What stands beside a database under its name: SQLite's journals, locks, the world of a sandbox, what was set aside, notes of damage and of a move. */
+/** Files beside a database whose names begin with its name: journals, locks, the world of a sandbox, quarantined files, notes of a move. */
 const journals = ['-wal', '-shm', '-journal'];
 const beside = /^(?:-wal|-shm|-journal|\.(?:lock|world|moved|corrupt-).*)$/;
 
-/** What of ours a path leads to, in words, or would lead to if it were there; undefined where it is none. */
+/** Which of our files a path leads to, or would lead to if it existed, in words; undefined where none. */
 export function ownFileAt(path: string, own: Partial<OwnFiles>): string | undefined {
   const databases = [
     { base: own.database, name: 'the mirror' },

@@ -1,4 +1,4 @@
-/** A database that is being moved: no other process can open it meanwhile, and it is copied page by page. */
+/** A database that is being moved: no other process can open it meanwhile. */
 import { MirrorError } from '../../domain/errors.ts';
 import { lockedWithoutJournal } from '../files/copy-state.ts';
 import { sync } from '../files/durable.ts';
@@ -17,14 +17,14 @@ export class LockedSource {
   }
 
   /**
-   * Shuts all others out, and brings what the journal holds into the file.
+   * Locks all others out, and copies the journal into the file.
    * @throws MirrorError `database_locked` where another program has the file open, `database_corrupt`, and of files.
    */
   static take(path: string): LockedSource {
     let sqlite: Sqlite | undefined;
     try {
       sqlite = lockedWithoutJournal(path);
-      // A connection that shuts others out keeps its lock between transactions; inside one it cannot be copied.
+      // An exclusive connection keeps its lock between transactions, and cannot be copied inside one.
       sqlite?.exec('COMMIT');
     } catch (error) {
       sqlite?.close();
@@ -37,7 +37,7 @@ export class LockedSource {
   }
 
   /**
-   * Copies the file into an empty one, and reads that through.
+   * Copies the file into an empty one, and checks the copy.
    * @throws MirrorError `database_corrupt` where the copy, and so the file, is damaged; `disk_full`, and of files.
    */
   async copyTo(draft: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Moves an installation's files to another folder. The copies are made beside their places, read back and synced; then a note makes them count,
- * they get their names, and the old files go. Killed before the note, the old files are as they were; killed after it, the same call finishes.
+ * Moves an installation's files to another folder. The copies are made under draft names, checked and synced; then a note makes them count, they
+ * get their names, and the old files are removed. If the process dies before the note, nothing has changed; after it, the same call finishes.
  */
 import {
   closeSync,
@@ -25,12 +25,12 @@ import { freeBytes, refuseNetwork, spaceForDeliveries } from '../sqlite/file-sys
 import { LockedSource } from './locked-source.ts';
 import { draftOf, noteOf, readNote, refuseMoved, writeNote, type MovedFile, type MovedNote } from './moved-note.ts';
 
-/** What SQLite would take for part of a file of that name, and what keeps others from it. */
+/** Files that SQLite would treat as part of a file of that name, and its lock. */
 const companions = ['-wal', '-shm', '-journal', '.lock'];
 
 /**
- * Moves mirror, secrets and what belongs to them into `folder`, which is made where there is none. Where that was done before, says it again.
- * @throws MirrorError `usage` where the folder cannot take them, or there is nothing to move; `already_running`, `database_locked`,
+ * Moves mirror, secrets and what belongs to them into `folder`, which is created where needed. Where that was done before, returns the note again.
+ * @throws MirrorError `usage` where they cannot be put there, or there is nothing to move; `already_running`, `database_locked`,
  * `database_corrupt`, `disk_full`, `move_unfinished`, and of files.
  */
 export async function moveInstallation(paths: FilePaths, folder: string, clock: Clock): Promise<MovedNote> {
@@ -65,12 +65,12 @@ export async function moveInstallation(paths: FilePaths, folder: string, clock: 
   }
 }
 
-/** Mirror and secrets, as far as they are there. */
+/** Mirror and secrets, where they exist. */
 function databasesOf({ database, secrets }: FilePaths): string[] {
   return [secrets, database].map((path) => resolvedPath(path)).filter((path) => existsSync(path));
 }
 
-/** Everything that is to be moved, the mirror last. */
+/** Everything to move, the mirror last. */
 function filesOf(paths: FilePaths): string[] {
   const mirror = resolvedPath(paths.database);
   const name = basename(mirror);
@@ -109,7 +109,7 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-/** Makes the copies, and notes them: from then on they count. */
+/** Makes the copies, and writes the notes: from then on the copies count. */
 async function copied(paths: FilePaths, folder: string, sources: readonly LockedSource[]): Promise<MovedNote> {
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   const files: MovedFile[] = filesOf(paths).map((from) => {
@@ -152,7 +152,7 @@ function copyPlain(from: string, draft: string): void {
     throw new MirrorError('file_unwritable', `${draft} was written and cannot be read back.`);
 }
 
-/** Carries out what the note says, as far as it is not done; after a kill, the next call does it again. */
+/** Carries out what the note says and is not done yet; if the process dies, the next call continues. */
 function finish({ folder, files }: MovedNote): void {
   for (const { from, to } of files) {
     const [isDraft, isThere] = [existsSync(draftOf(to)), existsSync(to)];
@@ -183,7 +183,7 @@ function isFinished({ files }: MovedNote): boolean {
   return files.every(({ from, to }) => !existsSync(from) && !existsSync(draftOf(to)) && existsSync(to));
 }
 
-/** No other process can have them: mirror and secrets were locked. */
+/** No other process can hold them, because mirror and secrets were locked. */
 function removeLocks(database: string): void {
   const name = basename(database);
   const isLock = (file: string): boolean =>

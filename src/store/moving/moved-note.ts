@@ -1,6 +1,6 @@
 /**
- * Notes of a move. One beside each file that is moved says where it goes; it is written when the copies are whole and on disk, and from then on
- * the copies count. It stays, so that settings which name the old place do not make a new mirror there.
+ * Notes of a move. One beside each moved file says where it went. It is written when the copies are complete and on disk, and from then on the
+ * copies count. It stays, so that settings which name the old place do not create a new mirror there.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { resolvedPath } from '../files/own-files.ts';
 export interface MovedFile {
   readonly from: string;
   readonly to: string;
-  /** The old file as it was copied: what looks otherwise later is another one. */
+  /** The old file when it was copied: one that differs later is another file. */
   readonly size: number;
   readonly mtimeMs: number;
 }
@@ -22,7 +22,7 @@ export interface MovedNote {
   readonly files: readonly MovedFile[];
 }
 
-/** Under what name a copy is made, beside where it is to be. */
+/** The path at which a copy is made before it gets its name. */
 export function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.moving`);
 }
@@ -31,7 +31,7 @@ export function noteOf(path: string): string {
   return `${resolvedPath(path)}.moved`;
 }
 
-/** What was noted of a file at this path; undefined where nothing was. @throws MirrorError `move_unfinished` where it cannot be read. */
+/** The note of a file at this path; undefined where there is none. @throws MirrorError `move_unfinished` where it cannot be read. */
 export function readNote(path: string): MovedNote | undefined {
   const note = noteOf(path);
   if (!existsSync(note)) return undefined;
@@ -44,7 +44,7 @@ export function readNote(path: string): MovedNote | undefined {
   }
 }
 
-/** Leaves the note; on disk when this returns. */
+/** Writes the note; on disk when this returns. */
 export function writeNote(path: string, note: MovedNote): void {
   const draft = draftOf(noteOf(path));
   rmSync(draft, { force: true });

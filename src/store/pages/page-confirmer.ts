@@ -1,6 +1,6 @@
 /**
- * Pages that show vendors as they are stored. What stands on a page in the same bytes as in an earlier reading, after which it was stored so,
- * is stored so still, unless something has happened to its vendor since; all else is compared row by row.
+ * Confirms vendors that a page shows as they are stored. A record with the same bytes as in an earlier reading is still stored as shown, unless
+ * its vendor has changed since then; all other records are compared row by row.
  */
 import type { KnownPage, PageDigests, PagePlace, ReadStamp, VendorPage } from '../../domain/reading.ts';
 import { forgottenVerdict, unchangedVerdict, type Verdict } from '../decide/verdict.ts';
@@ -10,7 +10,7 @@ import type { Sqlite } from '../sqlite/driver.ts';
 import type { Confirmations } from './confirmations.ts';
 import { PageDigestRows } from './page-digests.ts';
 
-/** What a confirmation leaves to be done. */
+/** The result of a confirmation. */
 interface Confirmed {
   readonly verdicts: ReadonlyMap<number, Verdict>;
   /** Whether these are the verdicts on all rows of the page. */
@@ -37,15 +37,15 @@ export class PageConfirmer {
     this.#digests = new PageDigestRows(sqlite);
   }
 
-  /** What a page showed when its vendors were last stored so. */
+  /** What a page showed when its vendors were last stored as shown. */
   known(accountId: string, place: PagePlace): KnownPage {
     return this.#digests.find(accountId, place);
   }
 
   /**
-   * Writes down which rows of a page showed their vendors as we hold them. Runs inside a transaction. A page of vendors that we do not
-   * know is not looked at any further: its rows are looked up where they are written.
-   * @returns the verdicts on those rows; all of the page's, where it showed nothing else.
+   * Records which rows of a page show their vendors as they are stored. Runs inside a transaction. Stops at the first unknown vendor: the
+   * remaining rows are looked up where they are written.
+   * @returns the verdicts on the recorded rows.
    */
   confirm(page: VendorPage, accountId: string): Confirmed {
     const { rows, stamp, digests } = page;
@@ -66,18 +66,18 @@ export class PageConfirmer {
       if (!stored) break;
       if (!stored.same) different.add(vendorid);
     }
-    // Whatever happens until the others are applied, no older reading may pass what is said of these.
+    // No older reading may replace these, even before the other rows are applied.
     if (verdicts.size > 0) this.#confirmations.add(accountId, stamp.readSeq, verdicts.keys());
     if (isWhole && !isKnown) this.remember(page, verdicts, accountId);
     return { verdicts, isWhole };
   }
 
-  /** Writes down that older readings may not pass what a page showed of these vendors. Runs inside a transaction. */
+  /** Records that older readings may not replace what a page showed of these vendors. Runs inside a transaction. */
   confirmVendors(vendorids: readonly number[], { readSeq }: ReadStamp, accountId: string): void {
     this.#confirmations.add(accountId, readSeq, vendorids);
   }
 
-  /** Writes down what a page showed, if all of its vendors are stored so now. Runs inside the transaction that stores them. */
+  /** Records what a page showed, if all of its vendors are now stored as shown. Runs inside the transaction that stores them. */
   remember({ digests, stamp, pages }: VendorPage, verdicts: ReadonlyMap<number, Verdict>, accountId: string): void {
     if (!digests) return;
     for (const verdict of verdicts.values()) if (!isStored(verdict)) return;
@@ -94,7 +94,7 @@ export class PageConfirmer {
   }
 }
 
-/** Whether a vendor is stored as a reading showed it, once this has become of it. */
+/** Whether a vendor with this verdict is stored as the reading showed it. */
 function isStored({ kind }: Verdict): boolean {
   return kind === 'unchanged' || kind === 'created' || kind === 'updated';
 }

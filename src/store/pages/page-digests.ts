@@ -1,6 +1,6 @@
 /**
- * Digests of what pages showed: one row for each page of each list, so that there are never more than the list has pages. That a page is known
- * says nothing of its vendors: whether they are still stored so is looked up where the page is applied.
+ * Digests of what pages showed: one row for each page of each list. That a page is known says nothing about its vendors: whether they are still
+ * stored as it showed them is checked when the page is applied.
  */
 import type { KnownPage, PageDigests, PagePlace, Stretch } from '../../domain/reading.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
@@ -57,8 +57,7 @@ export class PageDigestRows {
   }
 
   /**
-   * Writes down what a page showed of vendors that are now stored so, and that its list has so many pages. Runs inside the transaction that
-   * stores them.
+   * Records what a page showed, and how many pages its list has. Runs inside the transaction that stores its vendors as shown.
    */
   put(accountId: string, { place, stretches }: PageDigests, readSeq: number, pages: number): void {
     const row = rowOf(accountId, place);
@@ -67,7 +66,7 @@ export class PageDigestRows {
   }
 }
 
-/** Every page of an account is compared row by row when it comes next: for what changes vendors past all readings. Runs inside a transaction. */
+/** Makes the next sweep compare all pages of an account row by row, because vendors were changed without a reading. Runs inside a transaction. */
 export function dropPageDigests(sqlite: Sqlite, account_id: string): void {
   statement<{ account_id: string }>(sqlite, (at) =>
     mirrorSql.deleteFrom('_page_digests').where('account_id', '=', at('account_id')),

@@ -28,7 +28,7 @@ export function accountsNotServed(
   return new Set(left.map(({ account_id }) => account_id));
 }
 
-/** What a person told the mirror about accounts by command. */
+/** Accounts that commands added or paused. */
 export function keptAccounts(sqlite: Sqlite): KeptAccounts {
   return { added: addedAccounts(sqlite), paused: pausedAccounts(sqlite) };
 }
@@ -50,9 +50,9 @@ function pausedAccounts(sqlite: Sqlite): Set<string> {
 }
 
 /**
- * The same of the mirror at that path; nothing where there is no mirror, or what is no mirror. Each is read by itself, because a mirror of an
- * older version may know only one of them.
- * @throws MirrorError `database_locked`: an account that is not seen would be taken for one that was removed.
+ * The same of the mirror at that path; empty where there is none, or the file is not a mirror. Each list is read separately, because a mirror of
+ * an older version may have only one of them.
+ * @throws MirrorError `database_locked`, because added accounts would otherwise look removed.
  */
 export function keptAccountsAt(path: string): KeptAccounts {
   return { added: readMirrorAt(path, addedAccounts) ?? [], paused: readMirrorAt(path, pausedAccounts) ?? new Set() };

@@ -35,7 +35,7 @@ export class History {
   readonly #openSpans: Statement<VendorKey, BalanceSpanTable>;
   readonly #endSpan: Statement<VendorKey & { code: string; at: string }>;
   readonly #beginEpoch: () => void;
-  /** For which the epoch was begun: it stands for one transaction, or one savepoint. */
+  /** The last cause; each transaction or savepoint has its own, and needs its epoch to be checked. */
   #cause: Cause | undefined;
 
   constructor(sqlite: Sqlite) {

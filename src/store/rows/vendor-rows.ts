@@ -83,8 +83,8 @@ export class VendorRows {
         at,
       ),
     );
-    // A reading that changes a vendor gives its row its number. Only where anything is marked is each vendor looked for among the marks. Three
-    // lists cost little more than half of what as many rows do.
+    // A reading that changes a vendor gives its row its number. The marks are searched only where there are any. Three JSON lists cost little
+    // more than half of as many rows.
     this.#storedSince = plainStatement(
       sqlite,
       `

@@ -1,4 +1,4 @@
-/** The file of secrets, made from an export of it. */
+/** Imports the secrets file from an encrypted export. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
@@ -12,16 +12,15 @@ import { openSecrets, type SecretsFile } from '../secrets/secrets.ts';
 import { unseal } from './seal.ts';
 import { countSecrets, type SecretCounts } from './write-sealed.ts';
 
-/** An export, as it was read. */
+/** An export that was read. */
 export interface SealedFile {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Puts the secrets of an export at `secrets.path`, in place of what is there. They are carried forward to this version first, and the file of
- * that name is whole at every moment.
- * @param database the mirror that they are for, of which no daemon runs
+ * Replaces the file at `secrets.path` with the secrets of an export, which are migrated to this version first. The replacement is atomic.
+ * @param database the mirror that they belong to, which no daemon uses
  * @throws MirrorError `already_running`, `wrong_passphrase`, `secrets_export_unusable`, `database_newer`, `database_locked`, of files.
  */
 export async function importSecrets(

@@ -1,16 +1,16 @@
 /**
- * Secrets under a passphrase, as a text of three lines: a header in JSON, the ciphertext in base64, and a checksum. The checksum tells a damaged
- * file from a wrong passphrase; only the passphrase tells whether somebody changed the file.
+ * Encrypts secrets with a passphrase, as a text of three lines: a header in JSON, the ciphertext in base64, and a checksum. The checksum
+ * distinguishes a damaged file from a wrong passphrase; that nobody changed the file is proven only by decrypting it.
  */
 import { createCipheriv, createDecipheriv, createHash, scrypt } from 'node:crypto';
 import type { Random } from '../../domain/clock.ts';
 import { MirrorError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 
-/** What stands at the head of every file of this form, whatever its version. */
+/** Every file of this format begins with it, whatever its version. */
 const formatName = 'vendor-mirror secrets';
 
-/** The only version there is. A file cannot ask for other costs: they would be the reader's to bear. */
+/** The only version. A file cannot ask for other costs, because whoever opens it would pay for them. */
 const form = { format: formatName, version: 1, kdf: 'scrypt', N: 2 ** 17, r: 8, p: 1, cipher: 'aes-256-gcm' } as const;
 
 interface Header {
@@ -22,7 +22,7 @@ interface Header {
 
 const [saltBytes, nonceBytes, keyBytes, tagBytes] = [16, 12, 32, 16];
 
-/** Encrypts bytes. Each call draws a salt and a nonce of its own. */
+/** Encrypts bytes, each time with a new salt and nonce. */
 export async function seal(plain: Uint8Array, passphrase: Secret, random: Pick<Random, 'bytes'>): Promise<string> {
   const draw = (count: number): Buffer => Buffer.from(random.bytes(count));
   const [salt, nonce] = [draw(saltBytes), draw(nonceBytes)];
@@ -56,7 +56,7 @@ export async function unseal(text: string, passphrase: Secret, name: string): Pr
   }
 }
 
-/** Whether a text begins as an export of secrets does. */
+/** Whether a text begins like an export of secrets. */
 export function isSealed(text: string): boolean {
   return text.startsWith(`{"format":"${formatName}"`);
 }
@@ -83,7 +83,7 @@ function isBytes(text: unknown, count: number): boolean {
   return typeof text === 'string' && Buffer.from(text, 'base64').length === count;
 }
 
-/** People type the same passphrase in more than one way: accents may be characters of their own. */
+/** Normalised, because keyboards encode accents differently. */
 function keyOf(passphrase: Secret, salt: Buffer): Promise<Buffer> {
   const { N, r, p } = form;
   return new Promise((resolve, reject) => {

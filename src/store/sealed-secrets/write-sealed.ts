@@ -1,4 +1,4 @@
-/** The file of secrets as a copy under a passphrase, to be kept with a copy of the mirror. */
+/** Exports the secrets file, encrypted with a passphrase, to be kept with a copy of the mirror. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
@@ -11,11 +11,11 @@ import { plainStatement } from '../sqlite/plain-statement.ts';
 import { catalogued } from '../sqlite/sqlite-errors.ts';
 import { isSealed, seal } from './seal.ts';
 
-/** What a file of secrets holds. */
+/** What a secrets file contains. */
 export interface SecretCounts {
   /** Accounts with an address for callbacks. */
   readonly accounts: number;
-  /** Pairs of tokens that `login` got. */
+  /** Token pairs that `login` stored. */
   readonly grants: number;
 }
 
@@ -29,7 +29,7 @@ export interface SealOptions {
 /**
  * Writes an export of the secrets to `target`, which only its owner may read; beside a running daemon too.
  * @returns undefined where there are no secrets yet.
- * @throws MirrorError `usage` where `target` is no place for it, `file_unwritable`, and of files.
+ * @throws MirrorError `usage` where `target` cannot be replaced, `file_unwritable`, and of files.
  */
 export async function exportSecrets(target: string, options: SealOptions): Promise<SecretCounts | undefined> {
   const { passphrase, random, own } = options;
@@ -52,12 +52,12 @@ export async function exportSecrets(target: string, options: SealOptions): Promi
   return counts;
 }
 
-/** What a file of secrets holds. @throws MirrorError of files. */
+/** What a secrets file contains. @throws MirrorError of files. */
 export function countSecrets(path: string): SecretCounts {
   return read(path).counts;
 }
 
-/** The whole file as it is at one moment, with what its journal holds. */
+/** A consistent image of the file, including what is in its journal. */
 function read(path: string): { readonly image: Buffer; readonly counts: SecretCounts } {
   let sqlite: Sqlite | undefined;
   try {

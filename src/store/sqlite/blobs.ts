@@ -1,4 +1,5 @@
 /** Shows blobs in text columns, which other programs may have written. */
+
 /** The row with each blob as SQLite writes it: `x'c3a9'`. */
 export function withoutBlobs<Row>(row: Row): Row {
   if (typeof row !== 'object' || row === null || !Object.values(row).some(isBlob)) return row;
@@ -7,7 +8,7 @@ export function withoutBlobs<Row>(row: Row): Row {
   ) as Row;
 }
 
-/** The values with each blob among them so written. */
+/** The values, with blobs in the same form. */
 export function cellsWithoutBlobs<Cell>(cells: readonly (Cell | Buffer)[]): (Cell | string)[] {
   return cells.map((cell) => (isBlob(cell) ? literal(cell) : cell));
 }

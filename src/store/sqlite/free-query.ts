@@ -1,4 +1,4 @@
-/** Runs a query that a reader wrote. */
+/** Runs a query that a user of the reader wrote. */
 import { withoutBlobs } from './blobs.ts';
 import type { Sqlite } from './driver.ts';
 import { queryRefused, readingStatement } from './reading-statement.ts';

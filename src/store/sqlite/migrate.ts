@@ -16,7 +16,7 @@ export interface Migration {
   readonly checksum: string;
   /** A query for the free `bytes` that the migration needs beside the file, from a comment in it; undefined where it needs few. */
   readonly space: string | undefined;
-  /** The version of the program that brings it; null where that is not known. */
+  /** The version of the program that contains it; null where unknown. */
   readonly program: string | null;
 }
 
@@ -91,7 +91,7 @@ export function migrate(
     .immediate();
 }
 
-/** Notes by which version each was applied, once there is a place for it. */
+/** Records which version applied each, once the table has a column for it. */
 function noteProgram(sqlite: Sqlite, applied: readonly Migration[]): void {
   if (!hasProgram(sqlite)) return;
   const note = plainStatement<Pick<Migration, 'number' | 'program'>>(
@@ -157,7 +157,7 @@ function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] 
   return migrations.filter(({ number }) => !applied.some((done) => done.number === number));
 }
 
-/** What a person does about it depends on which version wrote the file: the newest that did. */
+/** Names the newest version that wrote the file, because that is the one to install. */
 function newerText(sqlite: Sqlite, name: string): string {
   const said = `${sqlite.name} holds migration ${name}, which this version does not know.`;
   if (!hasProgram(sqlite)) return said;

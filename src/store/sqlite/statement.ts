@@ -96,8 +96,8 @@ function prepare<Args extends object, Row>(
 }
 
 /**
- * An insertion of rows that are made for it, each column by itself: of rows that come by the thousand no wide objects are built first. It is
- * prepared when it is needed for the first time.
+ * An insertion whose columns are computed one by one, so that no wide object is built for each of thousands of rows. It is prepared at its first
+ * use.
  */
 export function insertion<Row extends object, Made>(
   sqlite: Sqlite,

@@ -179,11 +179,11 @@ export interface VendorCountTable {
 /** What a page of a list showed, by digests. */
 export interface PageDigestTable {
   account_id: string;
-  /** The state that was asked for; -1 for the default list. */
+  /** The state of the list; -1 for the default list. */
   list: number;
   page: number;
   read_seq: number;
-  /** Of each stretch of records: its length in bytes, its digest, and whose they are. */
+  /** A JSON array: for each stretch of records its length in bytes, its digest and its vendor ids. */
   stretches: string;
 }
 

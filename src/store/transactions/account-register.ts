@@ -1,4 +1,4 @@
-/** What a person told the mirror about accounts by command: which were added to those of the settings, and which are paused. */
+/** Accounts that commands added to those of the settings, and accounts that commands paused. */
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import type { KeptAccounts } from '../../settings/kept-accounts.ts';
 import { keptAccounts } from '../reports/known-accounts.ts';
@@ -13,7 +13,7 @@ export class AccountRegister {
   readonly #know: Statement<OfAccount & { addedAt: string }>;
   readonly #pause: Statement<OfAccount & { pausedSince: string }>;
   readonly #resume: Statement<OfAccount>;
-  /** As `PRAGMA data_version` numbers what other connections committed, with what was read then. */
+  /** The last state, and its `PRAGMA data_version`, which changes when another connection commits. */
   #seen: { readonly version: unknown; readonly kept: KeptAccounts } | undefined;
 
   constructor(database: Database, clock: Clock) {
@@ -40,13 +40,13 @@ export class AccountRegister {
     );
   }
 
-  /** @returns false where it was added before: that stays as it is. */
+  /** @returns false where it was added before; then nothing changes. */
   add(accountId: string, connection: string): Promise<boolean> {
     const addedAt = timestamp(this.#clock.now());
     return this.#database.write(() => this.#add.run({ accountId, connection, addedAt }) > 0);
   }
 
-  /** What the mirror holds of it stays; it is not paused any more. @returns whether it had been added. */
+  /** Its stored data stays; it is no longer paused. @returns whether it had been added. */
   remove(accountId: string): Promise<boolean> {
     return this.#database.write(() => {
       const isRemoved = this.#remove.run({ accountId }) > 0;
@@ -69,7 +69,7 @@ export class AccountRegister {
     return this.#database.write(() => this.#resume.run({ accountId }) > 0);
   }
 
-  /** What the mirror says now. The same object as before where no other process wrote since, at the cost of one look at shared memory. */
+  /** The current state. The same object as before where no other process wrote since, which only costs reading shared memory. */
   async kept(): Promise<KeptAccounts> {
     const { sqlite } = this.#database;
     const version = await this.#database.retryWhileLocked(() => sqlite.pragma('data_version', { simple: true }));

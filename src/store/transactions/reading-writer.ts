@@ -37,7 +37,7 @@ export class ReadingWriter {
   readonly #childRows: ChildRows;
   readonly #history: History;
   readonly #forgotten: ForgottenVendors;
-  /** Pages that show what is stored; and what pages showed, to be known again. */
+  /** Confirms pages that show what is stored. */
   readonly pages: PageConfirmer;
   readonly #guard: LagGuard;
 

@@ -31,7 +31,7 @@ interface Ids {
 }
 
 interface Expiring {
-  /** The next rows after a place, oldest first. Rows that are not old enough may stand at their end. */
+  /** The next rows after a place, oldest first. The last ones may not be old enough. */
   readonly next: (at: At<Place>) => Description<OldRow>;
   readonly remove: (at: At<Ids>) => Description;
 }

@@ -11,10 +11,10 @@ import type { Callbacks } from '../areas/areas.ts';
 
 type Shown = Omit<CallbackTable, 'account_id'>;
 
-/** A check that finds nothing new is noted once in so many milliseconds: thousands of accounts are checked with each sweep. */
+/** A check that finds nothing new is recorded once in this time, in milliseconds: thousands of accounts are checked with each sweep. */
 const checkNoted = 3_600_000;
 
-/** Whether the callbacks are as they are known, from a check of late. */
+/** Whether the callbacks are stored as they were shown, by a recent check. */
 function isNoted(known: readonly Shown[], shown: readonly Omit<Shown, 'checked_at'>[], now: number): boolean {
   const [since, until] = [timestamp(now - checkNoted), timestamp(now)];
   const here = new Map(known.map((callback) => [callback.callbackid, callback]));

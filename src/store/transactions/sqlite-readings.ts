@@ -18,6 +18,7 @@ import type { Readings } from '../areas/areas.ts';
 /** A commit takes no further page after this many milliseconds, because deliveries wait for its end. */
 const longEnough = 10;
 
+/** How often the progress of a run is recorded while nothing changes, in milliseconds. */
 const progressEvery = 1_000;
 
 export interface ReadingParts {
@@ -36,7 +37,7 @@ export class SqliteReadings implements Readings {
   readonly #findings: ReadingParts['findings'];
   readonly #marks: ReadingParts['marks'];
   readonly #deliveries: ReadingParts['deliveries'];
-  /** When it was noted last how far a run has come. */
+  /** When the progress of a run was last recorded, in monotonic time. */
   readonly #progress = new WeakMap<SweepContext['run'], number>();
 
   constructor(database: Database, clock: Pick<Clock, 'monotonic' | 'yield'>, parts: ReadingParts) {
@@ -94,7 +95,7 @@ export class SqliteReadings implements Readings {
     return pages.flatMap((page) => applied.get(page) ?? []);
   }
 
-  /** Pages that show nothing new say in the file how far the run has come, once a second: its end says it anyway. */
+  /** The progress of pages that show nothing new is recorded only once a second. */
   #isProgressDue({ run }: SweepContext): boolean {
     const now = this.#clock.monotonic();
     const since = this.#progress.get(run) ?? now;

@@ -15,7 +15,7 @@ import { describeSent, type WriteOptions } from './write-options.ts';
 import type { OpenCreation } from '../../store/records/write-record.ts';
 
 /**
- * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded, and tells.
+ * Creates a vendor at the service and in the mirror, unless an earlier creation has already succeeded, and reports it.
  * @throws MirrorError, with `mayBeDone` where it may have been created.
  */
 export async function createVendor(

@@ -18,7 +18,7 @@ import type { WriteOptions } from './write-options.ts';
 /** How often one edit is sent at most. */
 const maxAttempts = 3;
 
-/** Changes a vendor at the service and in the mirror, and tells. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
+/** Changes a vendor at the service and in the mirror, and reports it. @throws MirrorError, with `mayBeDone` where it may have been carried out. */
 export async function editVendor(
   account: SyncAccount,
   vendorid: number,
