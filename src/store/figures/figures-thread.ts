@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 export class FiguresThread implements Service {
-  readonly name = 'the thread of figures';
+  readonly name = 'the figures thread';
   readonly #program: string;
   readonly #path: string;
   readonly #waiting = new Map<number, Waiting>();
@@ -62,7 +62,7 @@ export class FiguresThread implements Service {
       if ('figures' in answer) waiting?.resolve(answer.figures);
       else waiting?.reject(new Error(answer.error));
     });
-    let fault = new Error('The thread of figures ended.');
+    let fault = new Error('The figures thread ended.');
     worker.on('error', (error) => (fault = error));
     worker.on('exit', () => {
       this.#worker = undefined;

@@ -44,7 +44,7 @@ export class CheckpointThread {
   /** Runs one checkpoint. Call it one at a time. @throws Error where the thread cannot work, or ends. */
   checkpoint(): Promise<CheckpointAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#ended) throw new Error('The thread of checkpoints ended.');
+      if (this.#ended) throw new Error('The checkpoint thread ended.');
       const worker = this.#begun();
       const settled = (): void => {
         worker.off('message', onMessage).off('error', onError).off('exit', onExit);
@@ -57,7 +57,7 @@ export class CheckpointThread {
         settled();
         reject(error);
       };
-      const onExit = (): void => onError(new Error('The thread of checkpoints ended.'));
+      const onExit = (): void => onError(new Error('The checkpoint thread ended.'));
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       worker.postMessage('checkpoint');
     });

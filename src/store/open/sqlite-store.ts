@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Clock, Random } from '../../domain/clock.ts';
 import { accountStates, type AccountState } from '../reports/account-state.ts';
 import { SqliteVendors } from '../rows/sqlite-vendors.ts';
-import { Counter } from '../rows/reading-counter.ts';
+import { ReadingCounter } from '../rows/reading-counter.ts';
 import { SqliteCallbacks } from '../transactions/sqlite-callbacks.ts';
 import { mirrorClaim, nextEpoch, type DaemonEpoch } from '../files/daemon-claim.ts';
 import { forgetDaemonFiles, rememberDaemonFiles } from '../files/daemon-files.ts';
@@ -95,7 +95,7 @@ class SqliteStore implements Store {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #accounts: AccountRows;
   readonly #identity: IdentityRow;
   readonly #received: (accountId: string) => ReceivedDeliveries;
@@ -106,7 +106,7 @@ class SqliteStore implements Store {
   constructor(database: Database, process: ProcessLock, { clock, random }: Pick<MirrorFile, 'clock' | 'random'>) {
     const { sqlite } = database;
     const setBacks = new SqliteClockSetBackLog(sqlite, clock);
-    const counter = new Counter(database, clock, setBacks);
+    const counter = new ReadingCounter(database, clock, setBacks);
     const marks = new Marks(sqlite, clock, counter);
     const runs = new SqliteRuns(database, clock, counter, process, setBacks);
     const findings = new SqliteFindings(database, clock);
@@ -198,7 +198,7 @@ class SqliteStore implements Store {
       epoch: nextEpoch(sqlite),
       wasKilled: rememberDaemonFiles(sqlite, { database: path, secrets }),
     }));
-    await this.#database.holdClaim(mirrorClaim(sqlite, begun.epoch));
+    await this.#database.requireClaim(mirrorClaim(sqlite, begun.epoch));
     return begun;
   }
 

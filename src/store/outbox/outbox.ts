@@ -7,7 +7,7 @@ import { resolveCursor, cursorOf, lastSeq, latestCursor, type HistoryGone } from
 import { cursorParts } from '../feed/cursor-text.ts';
 import { readChanges } from '../reports/change-feed.ts';
 import { withValues, type FeedChange } from '../reports/change-page.ts';
-import type { Counter } from '../rows/reading-counter.ts';
+import type { ReadingCounter } from '../rows/reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import { queueStatements, targetStatements } from './outbox-statements.ts';
 import type { DueVendor, NotifiedVendor, PendingWork, PendingNotice } from '../records/outbox-record.ts';
@@ -20,7 +20,7 @@ const takenAtOnce = 500;
 
 export interface OutboxParts {
   readonly clock: Pick<Clock, 'now'>;
-  readonly counter: Pick<Counter, 'moment'>;
+  readonly counter: Pick<ReadingCounter, 'moment'>;
 }
 
 export class Outbox {

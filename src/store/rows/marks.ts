@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
 import { repeatDelays, type MarkReason } from '../../domain/retry/mark-policy.ts';
-import type { Counter } from './reading-counter.ts';
+import type { ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
 import { ofVendor } from './stored-vendor.ts';
@@ -24,14 +24,14 @@ const isSooner = sql<boolean>`excluded.reason <> 'guarded' AND due_ms <= exclude
 
 export class Marks {
   readonly #clock: Clock;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #takeGenerations: Statement<{ marks: number }, { last: number }>;
   readonly #upsert: Statement<Omit<DirtyVendorTable, 'attempts' | 'last_error'>>;
   readonly #count: Statement<VendorKey & { attempts: number; last_error: string | null }>;
   readonly #putOff: Statement<VendorKey & { due_at: string; due_ms: number }>;
   readonly #announced: Statement<VendorKey, { vendorid: number }>;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: Counter) {
+  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter) {
     this.#clock = clock;
     this.#counter = counter;
     // One sequence for all vendors: generations are never reused, so a late settle cannot remove a newer mark.

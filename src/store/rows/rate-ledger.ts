@@ -4,7 +4,7 @@
  */
 import type { RateDemand, ReservationOrWait } from '../../domain/rate-reservation.ts';
 import type { ReadStamp } from '../../domain/reading.ts';
-import type { Counter } from './reading-counter.ts';
+import type { ReadingCounter } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { ProcessLock } from '../files/process-lock.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
@@ -26,7 +26,7 @@ interface Usage {
 
 export class RateLedger {
   readonly #database: Database;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #add: Statement<RequestTable>;
   readonly #removeOver: Statement<Scope & { now: number }>;
@@ -39,7 +39,7 @@ export class RateLedger {
   /** Requests of this process whose end could not be written, as on a full disk. */
   readonly #unrecorded = new Map<number, Scope & { readonly late: number }>();
 
-  constructor(database: Database, counter: Counter, process: Pick<ProcessLock, 'name' | 'isAlive'>) {
+  constructor(database: Database, counter: ReadingCounter, process: Pick<ProcessLock, 'name' | 'isAlive'>) {
     this.#database = database;
     this.#counter = counter;
     this.#process = process;

@@ -27,7 +27,7 @@ const columns = ['read_seq', 'offset_ms', 'mirror_ms', 'wall_ms'] as const;
 /** Differences below this are rounding, in milliseconds. */
 const noticeable = 1_000;
 
-export class Counter {
+export class ReadingCounter {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #setBacks: ClockSetBackLog;

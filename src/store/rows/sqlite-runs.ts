@@ -1,7 +1,7 @@
 /** Runs: each a recorded attempt. Whether it ended, succeeded and was complete are three separate facts. */
 import { sql } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Counter, ClockSetBackLog } from './reading-counter.ts';
+import type { ReadingCounter, ClockSetBackLog } from './reading-counter.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { Runs } from '../areas/areas.ts';
 import { listMoves } from './list-moves.ts';
@@ -29,7 +29,7 @@ const noEnd = {
 export class SqliteRuns implements Runs {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #process: Pick<ProcessLock, 'name' | 'isAlive'>;
   readonly #own = new Set<number>();
   readonly #starts: RunStarts;
@@ -55,7 +55,7 @@ export class SqliteRuns implements Runs {
   constructor(
     database: Database,
     clock: Clock,
-    counter: Counter,
+    counter: ReadingCounter,
     process: Pick<ProcessLock, 'name' | 'isAlive'>,
     setBacks: Pick<ClockSetBackLog, 'wasSince'>,
   ) {

@@ -4,17 +4,17 @@
  */
 import { sql } from 'kysely';
 import { timestamp } from '../../domain/clock.ts';
-import type { Counter } from './reading-counter.ts';
+import type { ReadingCounter } from './reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import type { Statement } from '../sqlite/plain-statement.ts';
 import { mirrorSql, statement } from '../sqlite/statement.ts';
 
 export class SweepRequestWriter {
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #callback: Statement<{ account_id: string; callbackid: number }, { callbackid: number }>;
   readonly #ask: Statement<{ account_id: string; asked_at: string; now: number; callback_ids: number }>;
 
-  constructor(sqlite: Sqlite, counter: Counter) {
+  constructor(sqlite: Sqlite, counter: ReadingCounter) {
     this.#counter = counter;
     this.#callback = statement(sqlite, (at) =>
       mirrorSql

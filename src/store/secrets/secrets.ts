@@ -97,7 +97,7 @@ class SqliteSecrets implements Secrets {
   async beginDaemon(epoch: DaemonEpoch): Promise<void> {
     const { sqlite } = this.#database;
     await this.#database.write(() => enterEpoch(sqlite, epoch));
-    await this.#database.holdClaim(secretsClaim(sqlite, epoch));
+    await this.#database.requireClaim(secretsClaim(sqlite, epoch));
   }
 
   assertOurs(): void {

@@ -124,7 +124,7 @@ export class Database {
   }
 
   /** From now on every write requires this claim. */
-  holdClaim(claim: Claim): Promise<void> {
+  requireClaim(claim: Claim): Promise<void> {
     this.#claim = claim;
     return this.checkpoint();
   }

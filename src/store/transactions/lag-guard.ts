@@ -6,7 +6,7 @@ import type { ReadStamp, Source } from '../../domain/reading.ts';
 import { acceptanceOf, type Acceptance } from '../decide/acceptance.ts';
 import type { Difference } from '../decide/verdict.ts';
 import type { Confirmations } from '../pages/confirmations.ts';
-import type { Counter } from '../rows/reading-counter.ts';
+import type { ReadingCounter } from '../rows/reading-counter.ts';
 import type { Marks } from '../rows/marks.ts';
 import type { VendorTable } from '../tables/vendor-tables.ts';
 
@@ -16,11 +16,11 @@ interface ReadingContext {
 }
 
 export class LagGuard {
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #marks: Marks;
   readonly #confirmations: Confirmations;
 
-  constructor(counter: Counter, marks: Marks, confirmations: Confirmations) {
+  constructor(counter: ReadingCounter, marks: Marks, confirmations: Confirmations) {
     this.#counter = counter;
     this.#marks = marks;
     this.#confirmations = confirmations;

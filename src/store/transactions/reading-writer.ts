@@ -7,7 +7,7 @@ import type { ReadStamp, VendorPage, VendorRow } from '../../domain/reading.ts';
 import { mergeReading, withoutFields, type Vendor } from '../../domain/vendor.ts';
 import { Confirmations } from '../pages/confirmations.ts';
 import { PageConfirmer } from '../pages/page-confirmer.ts';
-import type { Counter } from '../rows/reading-counter.ts';
+import type { ReadingCounter } from '../rows/reading-counter.ts';
 import type { Sqlite } from '../sqlite/driver.ts';
 import { ChildRows, columnsOf, fieldsNotIn, keyOf, mergedRaw, repairedRaw } from '../rows/stored-vendor.ts';
 import { History } from '../rows/history.ts';
@@ -32,7 +32,7 @@ import type { ReadingContext } from '../records/reading-record.ts';
 export class ReadingWriter {
   readonly #sqlite: Sqlite;
   readonly #clock: Clock;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #rows: VendorRows;
   readonly #childRows: ChildRows;
   readonly #history: History;
@@ -41,7 +41,7 @@ export class ReadingWriter {
   readonly pages: PageConfirmer;
   readonly #guard: LagGuard;
 
-  constructor(sqlite: Sqlite, clock: Clock, counter: Counter, marks: Marks) {
+  constructor(sqlite: Sqlite, clock: Clock, counter: ReadingCounter, marks: Marks) {
     this.#sqlite = sqlite;
     this.#clock = clock;
     this.#counter = counter;

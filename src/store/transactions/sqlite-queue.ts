@@ -4,7 +4,7 @@
  */
 import type { RawBuilder } from 'kysely';
 import { timestamp, type Clock } from '../../domain/clock.ts';
-import type { Counter } from '../rows/reading-counter.ts';
+import type { ReadingCounter } from '../rows/reading-counter.ts';
 import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { SqliteFindings } from '../rows/sqlite-findings.ts';
@@ -21,7 +21,7 @@ import type { Queue } from '../areas/areas.ts';
 
 export interface QueueParts {
   readonly clock: Clock;
-  readonly counter: Counter;
+  readonly counter: ReadingCounter;
   readonly marks: Marks;
   readonly deliveries: SqliteDeliveries;
   readonly findings: SqliteFindings;
@@ -33,7 +33,7 @@ const columns = ['account_id', 'vendorid', 'generation', 'attempts', 'reason', '
 export class SqliteQueue implements Queue {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #counter: Counter;
+  readonly #counter: ReadingCounter;
   readonly #marks: Marks;
   readonly #deliveries: SqliteDeliveries;
   readonly #findings: SqliteFindings;

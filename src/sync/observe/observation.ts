@@ -6,7 +6,7 @@ import { FieldWatch } from './field-watch.ts';
 import type { ObservedFields } from '../../store/records/finding-record.ts';
 import { isNews } from './classify-change.ts';
 import { IdSet } from '../sweep/id-set.ts';
-import { extraWalks, sweep, type Sweep, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
+import { extraWalks, sweep, type SweepPlan, type SweepProgress, type SweepResult } from '../sweep/sweep.ts';
 import type { RunCounter } from './run-counter.ts';
 import { inBatches } from '../../domain/async/in-batches.ts';
 import type { SweepContext } from '../../store/records/reading-record.ts';
@@ -86,7 +86,7 @@ function sweepPlan(
   { vendors, mirror, clock, sync, concurrency }: SyncAccount,
   { context, counter, signal, onProgress, onPages }: ObservationOptions,
   observer: PageObserver,
-): Sweep {
+): SweepPlan {
   return {
     vendors,
     knownPage: (place) => mirror.readings.knownPage(context.accountId, place),

@@ -52,6 +52,7 @@ export class Worker implements Service {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    const { accountId, clock, log } = this.#account;
     const isStopped = (): boolean => signal.aborted;
     let failures = 0;
     while (!isStopped()) {
@@ -61,10 +62,10 @@ export class Worker implements Service {
         failures = 0;
       } catch (error) {
         if (isStopped()) return;
-        this.#account.log.warn({ err: asMirrorError(error) }, 'the queue could not be processed');
+        log.warn({ account: accountId, err: asMirrorError(error) }, 'the queue could not be processed');
         // Due marks stay due, so without a pause, which no arrival shortens, the same error would repeat at once.
         failures += 1;
-        await sleptThrough(this.#account.clock, queuePause(failures), signal);
+        await sleptThrough(clock, queuePause(failures), signal);
       }
     }
   }

@@ -7,7 +7,7 @@ import { describeBlank, isBlank } from '../absence/breaker.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
 import { stateSeen } from '../observe/observation.ts';
 import { interruptedError, type PullOptions } from './sweep-run.ts';
-import { extraWalks, sweep, type Sweep, type SweepProgress } from '../sweep/sweep.ts';
+import { extraWalks, sweep, type SweepPlan, type SweepProgress } from '../sweep/sweep.ts';
 import { RunCounter } from '../observe/run-counter.ts';
 import { sortUnseen } from '../absence/unseen.ts';
 
@@ -70,7 +70,7 @@ async function compare(account: SyncAccount, options: VerifyOptions, counter: Ru
     for (const [vendorid, verdict] of verdicts) note(vendorid, verdict);
     return verdicts;
   };
-  const plan: Sweep = {
+  const plan: SweepPlan = {
     vendors,
     apply: async (page) => {
       const verdicts = await check(page.rows);

@@ -27,7 +27,7 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
   const { kind, trigger } = options;
   const started = account.clock.monotonic();
   const run = await mirror.runs.beginRun({ accountId, kind, trigger });
-  const { counts, proof, moved, notes, freshness: claims, error } = await new SweepRun(account, options, run).run();
+  const { counts, proof, moved, notes, freshness, error } = await new SweepRun(account, options, run).run();
   const outcome = !error ? 'complete' : error.exit === 1 ? 'incomplete' : 'failed';
   await mirror.runs.finishRun(run, {
     outcome,
@@ -36,8 +36,8 @@ export async function pull(account: SyncAccount, options: PullOptions): Promise<
     moved,
     error: error?.message ?? null,
     errorCode: error?.code ?? null,
-    safeAsOf: claims?.safeAsOf ?? null,
-    listedAsOf: claims?.listedAsOf ?? null,
+    safeAsOf: freshness?.safeAsOf ?? null,
+    listedAsOf: freshness?.listedAsOf ?? null,
   });
   const seconds = Math.round(account.clock.monotonic() - started) / 1_000;
   return { run, trigger, seconds, outcome, proof, counts, error, notes };

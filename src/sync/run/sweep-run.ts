@@ -60,17 +60,17 @@ export class SweepRun {
 
   /** Runs to the end; errors are in the result. */
   async run(): Promise<RunResult> {
-    let claims: Freshness | undefined;
+    let freshness: Freshness | undefined;
     let error: MirrorError | undefined;
     try {
-      claims = await this.#runRequested();
+      freshness = await this.#runRequested();
     } catch (caught) {
       error = this.#options.signal.aborted ? interruptedError(this.#counter) : asMirrorError(caught);
       if (error.code === 'bug')
         this.#account.log.error({ err: caught }, 'a run failed because of a bug in vendor-mirror');
     }
     const { counts } = this.#counter;
-    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness: claims, error };
+    return { counts, proof: this.#proof, moved: this.#moved, notes: this.#notes, freshness, error };
   }
 
   async #runRequested(): Promise<Freshness> {
@@ -86,8 +86,8 @@ export class SweepRun {
   async #runSteps(request: OpenRequest | undefined): Promise<Freshness> {
     const account = this.#account;
     const { kind, trigger, signal, approved = 0, onProgress, onPages } = this.#options;
-    const lack = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
-    if (lack) throw lack;
+    const noSpace = trigger === 'command' ? undefined : account.mirror.noSpaceForSweep();
+    if (noSpace) throw noSpace;
     const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
     const parked = kind === 'reconcile' ? await wakeParked(account) : [];

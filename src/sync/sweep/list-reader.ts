@@ -61,13 +61,13 @@ export class ListReader {
     return this.#moved || this.entered;
   }
 
-  /** Begins another walk; with `anew`, earlier walks no longer count. */
-  begin(anew: boolean): void {
+  /** Begins another walk; with `startsOver`, earlier walks no longer count. */
+  begin(startsOver: boolean): void {
     this.#moved = this.moved;
     this.#pass += 1;
     this.#rowsSeen = 0;
     this.#begins = true;
-    if (anew) this.#entries = undefined;
+    if (startsOver) this.#entries = undefined;
   }
 
   /** Fetches a page; `size` is the usual number of rows by default. */

@@ -49,7 +49,7 @@ export interface Incomplete {
   readonly complete: false;
   readonly why: string;
   /** Earlier walks no longer count. */
-  readonly anew: boolean;
+  readonly startsOver: boolean;
 }
 
 export type Conclusion = Complete | Incomplete;
@@ -101,7 +101,7 @@ export class Passes {
       return this.#complete(pass, shown, pass.total - pass.ids.size);
     if (this.#passes >= enoughPasses && this.#orders.size > 1 && this.#quiet >= quietPasses)
       return this.#complete(pass, shown, pass.total - shown);
-    return { complete: false, why: describe(pass, shown), anew: false };
+    return { complete: false, why: describe(pass, shown), startsOver: false };
   }
 
   #complete({ pages }: Pass, shown: number, unreadable: number): Complete {
@@ -136,7 +136,7 @@ export class Passes {
   #startOver(why: string): Conclusion {
     this.#clear();
     this.#total = undefined;
-    return { complete: false, why, anew: true };
+    return { complete: false, why, startsOver: true };
   }
 }
 

@@ -18,7 +18,7 @@ import { joinWindows, type Joined } from './windows.ts';
 
 export type { SweepProgress };
 
-export interface Sweep extends ListSource {
+export interface SweepPlan extends ListSource {
   readonly clock: Clock;
   /** The most walks. */
   readonly passes: number;
@@ -43,15 +43,15 @@ export interface SweepResult {
 const mostJoins = 3;
 
 /** Sweeps the default list, or the list of one state. */
-export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult> {
+export async function sweep(plan: SweepPlan, visState?: 1 | 2): Promise<SweepResult> {
   const list = new ListReader(plan, visState, new ObservedOrder(plan.enoughPairs));
   const passes = new Passes();
-  let conclusion: Conclusion = { complete: false, why: 'no page was read', anew: true };
+  let conclusion: Conclusion = { complete: false, why: 'no page was read', startsOver: true };
   let joins = mostJoins;
   for (let walks = 1; walks <= plan.passes && !conclusion.complete; walks++) {
     // Waits until no copy of the list is older than the vendor that has just entered.
     if (list.entered) await sleep(plan.clock, plan.lag, plan.signal);
-    list.begin(conclusion.anew);
+    list.begin(conclusion.startsOver);
     const first = await list.fetch(1);
     // The last walk is judged without windows, even where they proved nothing before.
     const isLastOfSeveral = walks > 1 && walks === plan.passes;
@@ -63,11 +63,11 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
     const splitsTimes = mayJoin && list.splitsTimes(windows);
     conclusion = pass ? passes.add({ ...pass, splitsTimes }) : moving;
     // Records without an id count as rows but show no vendor: no proof is possible, and another walk would not help.
-    if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), anew: true };
+    if (list.rejected.size > 0) conclusion = { complete: false, why: [...list.rejected].join(' '), startsOver: true };
     if (list.rejected.size > 0) break;
     if (conclusion.complete || !mayJoin) continue;
     // An unchanged list is walked once more, unless rows of the same time may be ordered differently on each page.
-    const needsWindows = conclusion.anew || pass?.repeated === true || splitsTimes;
+    const needsWindows = conclusion.startsOver || pass?.repeated === true || splitsTimes;
     if (!needsWindows || (pass && list.order.candidates().length === 0)) continue;
     const joined = await join(plan, list, windows);
     joins = joined === 'impossible' ? 0 : joins - 1;
@@ -77,9 +77,9 @@ export async function sweep(plan: Sweep, visState?: 1 | 2): Promise<SweepResult>
   return { conclusion, seen: list.seen, moved: list.moved, rejected: [...list.rejected] };
 }
 
-const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', anew: true };
+const moving: Conclusion = { complete: false, why: 'the list changed faster than it could be read', startsOver: true };
 
-function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () => boolean): Promise<Walked> {
+function walkPages(plan: SweepPlan, list: ListReader, first: VendorPage, onMove: () => boolean): Promise<Walked> {
   return walk({
     concurrency: plan.concurrency,
     first,
@@ -92,7 +92,7 @@ function walkPages(plan: Sweep, list: ListReader, first: VendorPage, onMove: () 
   });
 }
 
-async function join(plan: Sweep, list: ListReader, windows: readonly Window[]): Promise<Joined> {
+async function join(plan: SweepPlan, list: ListReader, windows: readonly Window[]): Promise<Joined> {
   const [first, ...others] = windows;
   if (!first) return 'impossible';
   const { order } = list;
@@ -105,7 +105,7 @@ async function join(plan: Sweep, list: ListReader, windows: readonly Window[]): 
  * Sweeps the lists of the states that the default list may hide, where the service has them.
  * @returns the vendors that they showed, and whether all deleted vendors are among them.
  */
-export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDeleted: boolean }> {
+export async function extraWalks(plan: SweepPlan): Promise<{ seen: IdSet; showsDeleted: boolean }> {
   const seen = new IdSet();
   let showsDeleted = false;
   for (const state of [1, 2] as const) {
@@ -118,7 +118,7 @@ export async function extraWalks(plan: Sweep): Promise<{ seen: IdSet; showsDelet
 }
 
 /** Whether the service honours `search[vis_state]`: all rows of page 1 must have that state. */
-async function isStateHonoured(plan: Sweep, visState: 1 | 2): Promise<boolean> {
+async function isStateHonoured(plan: SweepPlan, visState: 1 | 2): Promise<boolean> {
   plan.onRequest();
   const page = await plan.vendors.page(1, { visState, signal: plan.signal });
   return page.rows.length > 0 && page.rows.every((row) => row.vendor().vis_state === visState);

@@ -34,10 +34,10 @@ const mostReturns = 12;
 export type Joined = 'joined' | 'not_joined' | 'impossible';
 
 export async function joinWindows(walk: WindowWalk): Promise<Joined> {
-  return new Joining(walk).run();
+  return new WindowJoiner(walk).run();
 }
 
-class Joining {
+class WindowJoiner {
   readonly #walk: WindowWalk;
   readonly #first: Window;
   readonly #overlap: number;

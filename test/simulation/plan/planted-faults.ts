@@ -273,7 +273,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     promise: 'P3',
     seed: 25,
     replacements: [
-      replacing('store/rows/reading-counter.ts', 'Counter.advance', (advance) => {
+      replacing('store/rows/reading-counter.ts', 'ReadingCounter.advance', (advance) => {
         let processes = 0;
         const last = new WeakMap<object, number>();
         return function () {

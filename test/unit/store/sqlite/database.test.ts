@@ -186,7 +186,7 @@ describe('a locked file', () => {
       const database = await Database.open({ ...options, onDistrust: (error) => told.push(error) });
       onTestFinished(() => database.close());
       const epoch = await database.write(() => nextEpoch(database.sqlite));
-      await database.holdClaim(mirrorClaim(database.sqlite, epoch));
+      await database.requireClaim(mirrorClaim(database.sqlite, epoch));
       const add = (id: string): void =>
         void database.sqlite.prepare("INSERT INTO accounts (account_id, added_at) VALUES (?, '2026')").run(id);
       await database.write(() => add('before'));

@@ -42,8 +42,8 @@ describe('the proof that nothing was missed', () => {
   it('A8 no pass during which the total moved, and none from before it moved', () => {
     const moved = pass([1, 2, 3, 4], { total: undefined });
     expect(conclusions(pass([1, 2]), moved, pass([3, 4]))).toMatchObject([
-      { complete: false, anew: false },
-      { complete: false, anew: true },
+      { complete: false, startsOver: false },
+      { complete: false, startsOver: true },
       { complete: false },
     ]);
     expect(conclusions(pass([1, 2]), pass([3, 4], { total: 5 }))).toMatchObject([
@@ -53,7 +53,7 @@ describe('the proof that nothing was missed', () => {
   });
 
   it('A1 A2 no pass that showed a vendor which had just entered', () => {
-    expect(conclusions(pass([1, 2, 3, 4], { entered: true }))).toMatchObject([{ complete: false, anew: true }]);
+    expect(conclusions(pass([1, 2, 3, 4], { entered: true }))).toMatchObject([{ complete: false, startsOver: true }]);
   });
 
   const nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
