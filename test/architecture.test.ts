@@ -71,11 +71,11 @@ describe('the layout', () => {
     expect(imports(isRefused)).toEqual([]);
   });
 
-  it('has no circle among folders', () => {
+  it('has no circular imports between folders', () => {
     expect(circleAmong(foldersOf(files))).toBeUndefined();
   });
 
-  it('has no circle among the folders of tests', () => {
+  it('has no circular imports between the folders of tests', () => {
     const isShared = ({ path }: { readonly path: string }): boolean => !path.startsWith('test/support/');
     expect(circleAmong(foldersOf(tests.filter(isShared)))).toBeUndefined();
   });
@@ -99,7 +99,7 @@ describe('the layout', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  it('knows no circles, types included', () => {
+  it('has no circular imports, not even of types', () => {
     expect(circleAmong(files)).toBeUndefined();
   });
 
@@ -107,7 +107,7 @@ describe('the layout', () => {
     expect(imports((from, to) => areaOf(from) === 'sandbox' && ['api', 'store'].includes(areaOf(to)))).toEqual([]);
   });
 
-  it('shows the sandbox to commands, wiring and tests alone', () => {
+  it('imports the sandbox only in commands, wiring and tests', () => {
     const allowed = ['sandbox', 'app', 'cmd'];
     expect(imports((from, to) => areaOf(to) === 'sandbox' && !allowed.includes(areaOf(from)))).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('the layout', () => {
     expect(imports((_, to) => !known.has(to))).toEqual([]);
   });
 
-  it('knows each package in one area', () => {
+  it('imports each package in one area only', () => {
     const strays = files.flatMap(({ path, packages }) =>
       packages
         .filter((name) => !name.startsWith('node:') && knownTo.get(name) !== areaOf(path))
@@ -126,7 +126,7 @@ describe('the layout', () => {
     expect(strays).toEqual([]);
   });
 
-  it('compares no secret in a time that tells where it differs', () => {
+  it('compares secrets in constant time', () => {
     const equalities = new Set([
       ts.SyntaxKind.EqualsEqualsToken,
       ts.SyntaxKind.EqualsEqualsEqualsToken,
@@ -169,7 +169,7 @@ describe('the layout', () => {
     expect(files.flatMap((file) => collect(file, transaction))).not.toEqual([]);
   });
 
-  it('shows no connection above the store, where reports are handed a state of the mirror that they alone open', () => {
+  it('uses no database connection above the store: reports get a snapshot of the mirror', () => {
     const connections = ['src/store/sqlite/database.ts', 'src/store/sqlite/driver.ts'];
     expect(imports((from, to) => areaOf(from) !== 'store' && connections.includes(to))).toEqual([]);
     const opened = (node: ts.Node): string | undefined =>
@@ -180,7 +180,7 @@ describe('the layout', () => {
     expect(above.flatMap((file) => collect(file, opened))).toEqual([]);
   });
 
-  it('writes statements in one of two ways, or says at the head of the file why not', () => {
+  it('writes SQL in one of two ways, or says at the top of the file why not', () => {
     const ways = ['src/store/sqlite/statement.ts', 'src/store/sqlite/plain-statement.ts'];
     const prepares = (file: (typeof files)[number]): boolean =>
       collect(file, (node) => (isCallOf(node, ['prepare']) ? node.getText() : undefined)).length > 0;
@@ -200,7 +200,7 @@ describe('the layout', () => {
     expect(files.filter(({ path }) => areaOf(path) === 'store').flatMap((file) => collect(file, inside))).toEqual([]);
   });
 
-  it('says one idea a file', () => {
+  it('has no file of more than 250 lines', () => {
     expect(files.filter(({ lines }) => lines > 250).map(({ path, lines }) => `${path}: ${lines} lines`)).toEqual([]);
   });
 
@@ -210,7 +210,7 @@ describe('the layout', () => {
     expect(files.flatMap((file) => collect(file, long))).toEqual([]);
   });
 
-  it('makes a class of what offers several operations, where it is more than fifty lines', () => {
+  it('has no function of more than fifty lines that returns several operations: a class does that', () => {
     const maker = (node: ts.Node): string | undefined =>
       ts.isFunctionLike(node) && linesOf(node) > 50 && operationsOf(node) > 1 ? placeOf(node) : undefined;
     expect(files.flatMap((file) => collect(file, maker))).toEqual([]);
@@ -229,13 +229,13 @@ describe('the layout', () => {
     expect(helpers.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(5_000);
   });
 
-  it('has no drawers', () => {
+  it('names no file or folder utils, helpers, common, types and the like', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|models?|lib|interfaces|misc)(\.|\/|$)/;
     const named = [...files, ...tests].map(({ path }) => path);
     expect(named.filter((path) => drawer.test(path))).toEqual([]);
   });
 
-  it('holds nothing else at the top of the repository', () => {
+  it('has no other files at the top of the repository', () => {
     const allowed = [
       '.ci',
       '.config',

@@ -135,7 +135,7 @@ describe('the documents', () => {
     );
   });
 
-  it.each(documents)('%s leads only to what exists', (document) => {
+  it.each(documents)('%s has no link to something that does not exist', (document) => {
     const text = read(document);
     const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     for (const [link, path = '', anchor] of links) {
@@ -148,7 +148,7 @@ describe('the documents', () => {
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
   });
 
-  it('names tests and their folders, in the account of what is proven, as they are called', () => {
+  it('names existing tests and folders in the lists of what is proven', () => {
     const entries = readdirSync(join(packageRoot, 'test'), { withFileTypes: true });
     const folders = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
     const paths = [...read('test/README.md').matchAll(/`([\w./-]+)`/g)]

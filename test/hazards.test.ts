@@ -52,7 +52,7 @@ const hazards: readonly Hazard[] = readFileSync(new URL('HAZARDS.md', import.met
 const idsOfFile = new Map(tests.map((file) => [file.path, new Set(titlesOf(file).flatMap(idsIn))]));
 
 describe('the hazards', () => {
-  it('stand in the list once each, numbered without gaps', () => {
+  it('are listed once each, numbered without gaps', () => {
     const ids = hazards.map(({ id }) => id);
     for (const family of new Set(ids.map((id) => id.charAt(0)))) {
       const members = ids.filter((id) => id.startsWith(family));
@@ -65,7 +65,7 @@ describe('the hazards', () => {
     for (const file of files) expect([...(idsOfFile.get(`test/${file}`) ?? [])], file).toContain(id);
   });
 
-  it('are all listed: no title of a test bears an id that is not', () => {
+  it('are all listed: no test title has an id that is not in the list', () => {
     const listed = new Set(hazards.map(({ id }) => id));
     expect([...idsOfFile.values()].flatMap((ids) => [...ids]).filter((id) => !listed.has(id))).toEqual([]);
   });

@@ -24,7 +24,7 @@ describe('H12 the lock file', () => {
     expect(root).toMatchObject({ dependencies: manifest.dependencies, devDependencies: manifest.devDependencies });
   });
 
-  it('knows every package by its checksum, and takes none from elsewhere than a registry', () => {
+  it('has a checksum for every package, and takes packages only from a registry', () => {
     const odd = Object.entries(locked).filter(
       ([, { integrity, resolved, link }]) =>
         !integrity?.startsWith('sha512-') ||
@@ -36,7 +36,7 @@ describe('H12 the lock file', () => {
     expect(ranges.filter(([, range]) => !/^([~^]?\d+\.\d+\.\d+|\d+\.\d+\.\d+-[\w.]+)$/.test(range))).toEqual([]);
   });
 
-  it('lets one package run a script of its own: the one that is compiled', () => {
+  it('allows an install script to one package only: the one that is compiled', () => {
     const scripted = Object.entries(locked).filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(scripted.map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
     const allowed = Object.entries(manifest.allowScripts).filter(([, may]) => may === true);
@@ -85,7 +85,7 @@ describe('H12 the compiled program', () => {
     expect(texts.find((text) => text.startsWith('standardwebhooks '))).toContain('Copyright (c) 2023 Svix');
   });
 
-  it('packs what runs, documents, configuration, licences and the bill of materials, and nothing else', () => {
+  it('contains the program, documents, configuration, licences and the bill of materials, and nothing else', () => {
     const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: packageRoot,
       encoding: 'utf8',

@@ -43,7 +43,7 @@ async function picture(page: Page, name: string): Promise<void> {
 
 describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => {
   it.each([0, 10, 100_000])(
-    'with %i vendors is whole at 360 and 1280 pixels, by day and by night, without an error, a request elsewhere or a serious finding of axe',
+    'with %i vendors fits 360 and 1280 pixels, in light and dark mode, without an error, a request elsewhere or a serious finding of axe',
     async (vendors) => {
       const { url, faults } = await showMirror(await fillMirror(vendors));
       for (const width of [360, 1280])
@@ -61,7 +61,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     },
   );
 
-  it('answers six questions by what stands on it: is it right, since when, how much in euros, what changed, a dead webhook, a vendor', async () => {
+  it('answers six questions: is the mirror correct, since when, how much is owed in euros, what changed, does a webhook fail, what is known of a vendor', async () => {
     const path = await fillMirror(300);
     const { url, change } = await showMirror(path);
     await change(
@@ -88,7 +88,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(troubles).toEqual([]);
   });
 
-  it('shows a change without being loaded again, and keeps focus, selection, scroll and what was opened', async () => {
+  it('shows a change without a reload, and keeps focus, selection, scroll position and opened details', async () => {
     const { url, change } = await showMirror(await fillMirror(10));
     const { page, troubles } = await opened(url);
     await page.getByText('In numbers').first().click();
@@ -111,7 +111,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(troubles).toEqual([]);
   });
 
-  it('asks for an action only once a person has confirmed it, and says what came of it; without a token it says why not', async () => {
+  it('requests an action only after a confirmation, and shows its outcome; without a token it says why there are no actions', async () => {
     const path = await fillMirror(10);
     const { url, asked, change } = await showMirror(path, { token: new Secret('canary-3b') });
     await change(
@@ -139,7 +139,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(await bare.getByRole('button').count()).toBe(0);
   });
 
-  it('shows the receivers of outgoing webhooks, and in its headline one that needs a person, at two widths', async () => {
+  it('shows the receivers of outgoing webhooks, and names in its headline one that needs attention, at two widths', async () => {
     const path = await fillMirror(10);
     const began = new Date(Date.now() - 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
     const { url, change } = await showMirror(path, {}, ['ledger.example', 'crm.example']);
@@ -169,7 +169,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     }
   });
 
-  it('of a daemon that died turns grey, says so, and goes on counting; and comes back with it', async () => {
+  it('turns grey when the daemon dies, says so, and keeps counting ages; and recovers with the daemon', async () => {
     const path = await fillMirror(10);
     const first = await showMirror(path);
     const { page } = await opened(first.url);
@@ -189,7 +189,7 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     expect(second.faults).toEqual([]);
   });
 
-  it('finds a vendor while somebody types, leads to its page by keyboard alone, and shows odd names as text', async () => {
+  it('finds a vendor while the user types, opens its page by keyboard alone, and shows odd names as text', async () => {
     const { url } = await showMirror(await fillMirror(5_000));
     const { page, troubles } = await opened(url, { width: 360 });
     await page.keyboard.press('Tab');

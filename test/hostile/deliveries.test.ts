@@ -60,7 +60,7 @@ const sealed = (delivery: Delivery, signature: string): Delivery => ({
 
 describe('H1 bad deliveries', () => {
   it(
-    `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and no 5xx, and a true one is taken after them`,
+    `${bad} of them, spoiled in ${spoilings.length} ways, leave no row and cause no 5xx, and a valid one is accepted after them`,
     async () => {
       const place = await testbed({ level: 'listener', clock: systemClock });
       const random = seededRandom(seedOf(seed, 'bad deliveries'));
@@ -106,7 +106,7 @@ const pythonVersion = spawnSync('python3', ['--version']).status === 0;
 describe.skipIf(isMissing(pythonVersion ? undefined : 'there is no Python'))(
   `E1, E2 signatures${pythonVersion ? '' : ' (not here: there is no Python)'}`,
   () => {
-    it('E2 ten thousand that Python made with its own json.dumps are right, and with another key none', () => {
+    it('E2 ten thousand that Python computed with json.dumps are accepted, and none with another key', () => {
       const { stdout, stderr } = spawnSync('python3', ['-c', python, String(seed), '10000'], {
         encoding: 'utf8',
         maxBuffer: 2 ** 28,

@@ -38,7 +38,7 @@ function hasOpen(pid: number, path: string): boolean {
 }
 
 describe('a program that holds the write lock', () => {
-  it('F4 C12 makes the daemon refuse deliveries with 503 while it goes on serving others, and take them afterwards', async () => {
+  it('F4 C12 makes the daemon refuse deliveries with 503 while it answers other requests, and accept them afterwards', async () => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
     const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const path = await introduce(at);

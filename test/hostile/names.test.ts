@@ -21,7 +21,7 @@ const names = [
 
 const unruly = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
-it('H9 H10 what stands in a name steers no terminal, forges no line, and is no formula', async () => {
+it('H9 H10 text in a name cannot control a terminal, forge a log line or be a formula', async () => {
   const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
   const vendorService = sandbox.sandbox.vendors(sandbox.account);
   const numbers = names.map((vendor_name) =>

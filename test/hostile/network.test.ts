@@ -73,7 +73,7 @@ describe('C14 A25 a slow and bumpy network', () => {
     expect(differences()).toEqual([]);
   });
 
-  it('that breaks now and then is travelled again, and the pull is complete', async () => {
+  it('that breaks now and then: requests are repeated, and the pull is complete', async () => {
     const { at, network, differences } = await behindNetwork();
     // A connection carries some pages, and breaks in the middle of another.
     Object.assign(network.faults, { cutAfter: 30_000, ending: 'reset' } satisfies NetworkFaults);

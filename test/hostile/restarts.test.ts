@@ -39,7 +39,7 @@ async function pythons(path: string, sql: string, over: AbortSignal): Promise<Se
 const vendorScan = `SELECT count(*) || ' ' || count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM vendor_versions s
   WHERE s.account_id = v.account_id AND s.vendorid = v.vendorid AND s.valid_to IS NULL AND s.raw = v.raw)) FROM vendors v`;
 
-it('F2 F4 F15 F16 eight readers of three kinds read on, through a daemon that is stopped, killed and started again', async () => {
+it('F2 F4 F15 F16 eight readers of three kinds keep reading while the daemon is stopped, killed and started again', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100, deliveries: { delay: [0, 50] } });
   const at = await testbed({
     level: 'program',

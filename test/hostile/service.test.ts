@@ -35,7 +35,7 @@ const stamp = (readSeq: number) => ({ stamp: { readSeq, begun: 0 }, servedAt: un
 /** A rough bound: what honest lists of this size never need. */
 const tooMany = 5_000;
 
-describe('P8 a service that wants to keep us busy for ever', () => {
+describe('P8 a service whose list never ends', () => {
   it('with a list that grows by a page with every page: each pass ends, and so does the run', async () => {
     const at = await bentLists(
       (list, page) => {
@@ -50,7 +50,7 @@ describe('P8 a service that wants to keep us busy for ever', () => {
     expect(run.requests).toBeLessThan(tooMany);
   });
 
-  it('with a thousand million pages of nothing: a walk ends where no account can reach', async () => {
+  it('with a thousand million empty pages: the walk ends at a page number beyond that of any account', async () => {
     let asked = 0;
     const nothing = { rows: [], pages: 1e9, perPage: 15, total: 1e11 };
     const fetch = (page: number): VendorPage => ({ ...nothing, page, ...stamp(++asked) });
@@ -81,7 +81,7 @@ describe('P8 a service that wants to keep us busy for ever', () => {
   });
 });
 
-describe('A26 a service that wants to be too large', () => {
+describe('A26 a service whose records are too large', () => {
   it.each([
     [
       '64 levels deep',
@@ -101,7 +101,7 @@ describe('A26 a service that wants to be too large', () => {
     expect([held(at), before]).toEqual([before, before]);
   });
 
-  it('with 100,000 keys in a record: taken or refused, and the next pull is as before', async () => {
+  it('with 100,000 keys in a record: it is accepted or refused, and the next pull works as before', async () => {
     let hostile = true;
     const at = await bentLists((list) => {
       if (!hostile) return;
@@ -113,7 +113,7 @@ describe('A26 a service that wants to be too large', () => {
   });
 });
 
-describe('A29 a service whose keys name the machinery of objects', () => {
+describe('A29 a service whose keys are names such as __proto__', () => {
   it('changes no object, and finds its keys in raw', async () => {
     const at = await testbed({
       level: 'account',

@@ -48,7 +48,7 @@ function isSound(path: string): boolean {
 
 const pathTokens = ({ settings }: Testbed<'daemon'>) => ask(settings.secrets, 'SELECT * FROM path_tokens');
 
-it(`F7 a mirror in which one bit was turned over, at ${flips} places, ends equal to the service with its secrets kept, or differs in one text that SQLite cannot see`, async () => {
+it(`F7 a mirror with one flipped bit, at ${flips} places, ends equal to the service with its secrets kept, or differs in one text that SQLite cannot check`, async () => {
   const at = await testbed({
     level: 'daemon',
     started: false,

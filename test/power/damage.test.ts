@@ -67,7 +67,7 @@ function tried(path: string): Promise<string | undefined> {
 const besides = (path: string) => readdirSync(dirname(path)).filter((name) => name !== basename(path));
 
 describe('F7 a damaged mirror', () => {
-  it('is moved aside, whole, and makes room for a new one', async () => {
+  it('is moved aside unchanged, and a new one is created', async () => {
     const path = await filled();
     ruin(path);
     const damaged = readFileSync(path);
@@ -95,7 +95,7 @@ describe('F7 a damaged mirror', () => {
     expect(await tried(path)).toContain('.corrupt-');
   });
 
-  it('is the only thing that is moved: no sound one, no stranger’s, no unknown one', async () => {
+  it('is the only file that is moved: no intact one, none of another program, no unknown one', async () => {
     const sound = await filled();
     const foreign = newPath();
     const songs = otherConnection(foreign);
@@ -114,7 +114,7 @@ describe('F7 a damaged mirror', () => {
     }
   });
 
-  it('F7 a mirror whose trigger lost its words, which SQLite does not see, is moved aside; one to which others added is not', async () => {
+  it('F7 a mirror whose trigger is damaged, which SQLite does not notice, is moved aside; one to which others added objects is not', async () => {
     const path = await filled();
     const sqlite = otherConnection(path);
     sqlite.exec('CREATE INDEX theirs ON vendors (city)');
@@ -129,7 +129,7 @@ describe('F7 a damaged mirror', () => {
 
 describe('F7 a daemon whose mirror is damaged', () => {
   it.each(['mirror_identity', 'migrations', 'accounts', '_daemon_files', 'vendors'])(
-    'in the table %s, of which no note tells, makes a new one that equals the source',
+    'in the table %s, without a note of it, creates a new one that equals the source',
     async (table) => {
       const at = await testbed({ level: 'daemon' });
       const path = at.settings.database;
@@ -161,7 +161,7 @@ describe('F7 a daemon whose mirror is damaged', () => {
   );
 });
 
-describe('a file that is not to be trusted any more', () => {
+describe('a file that can no longer be trusted', () => {
   it.each([
     ['F3', 'a failed sync', 'SQLITE_IOERR_FSYNC', 'database_unusable'],
     ['F7', 'damage', 'SQLITE_CORRUPT', 'database_corrupt'],
@@ -179,7 +179,7 @@ describe('a file that is not to be trusted any more', () => {
     await database.close();
   });
 
-  it('F3 is not one whose transaction failed for want of room', async () => {
+  it('F3 is not one whose transaction failed because the disk was full', async () => {
     const told: MirrorError[] = [];
     const database = await Database.open({ ...options(await filled()), onDistrust: (error) => told.push(error) });
     await expect(
@@ -210,7 +210,7 @@ describe('F9 a file that was replaced while it was open', () => {
 });
 
 describe('a daemon that finds its mirror damaged at the start', () => {
-  it('F7 says so, moves it aside, makes a new one that equals the source, and keeps the secrets', async () => {
+  it('F7 says so, moves it aside, creates a new one that equals the source, and keeps the secrets', async () => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 60 });
     const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
     const path = await introduce(at);

@@ -42,7 +42,7 @@ describe.skipIf(isMissing(untappable))(
   `a disk that fails${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(
-      `F3 C12 takes nothing that was acknowledged from a daemon, in ${failures} places`,
+      `F3 C12 loses nothing that a daemon acknowledged, at ${failures} operations`,
       async () => {
         const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
         const quiet = await runDaemon(setup);
@@ -63,7 +63,7 @@ describe.skipIf(isMissing(untappable))(
     );
 
     it(
-      `F3 leaves a pull whole pages and an honest end, in ${failures} places`,
+      `F3 leaves whole pages after a pull, which reports the failure, at ${failures} operations`,
       async () => {
         const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
         const quiet = await runPull(setup);

@@ -40,7 +40,7 @@ describe.skipIf(isMissing(untappable))(
   `after a loss of power${untappable === undefined ? '' : ` (not here: ${untappable})`}`,
   () => {
     it(
-      'F1 D5 a code whose arrival was acknowledged is there',
+      'F1 D5 a code whose arrival was acknowledged is on disk',
       async () => {
         const world = await testbed({ level: 'sandbox', vendors: 20 });
         const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });

@@ -48,7 +48,7 @@ function isMigrated(database: string): boolean {
 
 describe.skipIf(isMissing(untappable))(`a kill${untappable === undefined ? '' : ` (not here: ${untappable})`}`, () => {
   it(
-    `F2 F10 C5 at ${kills} operations of a daemon's life loses nothing, and the next pull heals`,
+    `F2 F10 C5 at ${kills} operations of a daemon loses nothing, and the next pull completes the mirror`,
     async () => {
       const setup = tapSetup(await testbed({ level: 'sandbox', vendors: 40 }));
       const quiet = await runDaemon(setup);

@@ -162,7 +162,7 @@ describe.skipIf(isMissing(untappable))(
     );
 
     it(
-      'F1 would lose some were commits not synced: the proof can fail',
+      'F1 would lose deliveries if commits were not synced: this test can fail',
       async () => {
         const { faults } = await survey(await deliveries([lazySync]), 150);
         expect(faults.filter(({ kind }) => kind === 'lost').length).toBeGreaterThan(10);

@@ -34,7 +34,7 @@ function onSmallDisk(at: Testbed<'program'>): { grow: () => void } {
 describe.skipIf(isMissing(refused))(
   `a disk of one megabyte${refused === undefined ? '' : ` (not here: ${refused})`}`,
   () => {
-    it('F3 ends a pull with 74 and whole pages, and more room with a mirror that equals the source', async () => {
+    it('F3 ends a pull with 74 and whole pages; with more room, the mirror equals the source', async () => {
       const sandbox = await testbed({ level: 'sandbox', vendors: 400 });
       const at = await testbed({ level: 'program', service: sandbox });
       const disk = onSmallDisk(at);
@@ -46,7 +46,7 @@ describe.skipIf(isMissing(refused))(
       expect(activeDifferences({ ...at, sandbox: sandbox.sandbox })).toEqual([]);
     });
 
-    it('F3 C12 makes a daemon answer 503 and live on, and more room makes it take deliveries again', async () => {
+    it('F3 C12 makes a daemon answer 503 and keep running; with more room, it accepts deliveries again', async () => {
       const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
       const at = await testbed({ level: 'program', service: sandbox, settings: quietDaemon });
       const disk = onSmallDisk(at);

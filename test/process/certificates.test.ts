@@ -26,7 +26,7 @@ async function synced(options: HttpProxyOptions, env: Readonly<Record<string, st
 }
 
 describe('the certificate of the service', () => {
-  it('is accepted where it is valid, for this name, and signed by an authority that is trusted', async () => {
+  it('is accepted if it is valid, for this name, and signed by a trusted authority', async () => {
     const { at, asked, run } = await synced({ certificate: 'valid' });
     expect([run.status, run.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
     expect(at.query('SELECT count(*) AS n FROM vendors')).toEqual([{ n: 5 }]);
@@ -41,7 +41,7 @@ describe('the certificate of the service', () => {
     ['is signed by a stranger', 'valid', hurried, 'is signed by an unknown authority'],
   ];
 
-  it('A32 is refused where it has expired, is too early, for another name or of nobody: no request leaves, and all say why', async () => {
+  it('A32 is refused if it has expired, is not yet valid, is for another name or has no trusted authority: no request is sent, and the message says why', async () => {
     const ends = await Promise.all(
       refused.map(async ([title, certificate, env, words]) => ({
         title,
@@ -102,7 +102,7 @@ async function receiver(certificate: string) {
   return { received, port: await listen(server) };
 }
 
-it('A32 a name that no name server knows is told as such by the run and by `status`', async () => {
+it('A32 an unknown host name is reported as such by the run and by `status`', async () => {
   // A label of 64 characters cannot be asked for, so that no question leaves this machine.
   const host = `${'x'.repeat(64)}.example`;
   const at = await testbed({

@@ -49,7 +49,7 @@ async function parrot(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('no secret is told by a process', () => {
+describe('no process reveals a secret', () => {
   it('F18 H10 the daemon and the commands beside it, to its end and after a kill', async () => {
     const signatures: string[] = [];
     const sandbox = await testbed({
@@ -126,7 +126,7 @@ describe('no secret is told by a process', () => {
     expect(leaks([kept], secrets)).toEqual(expect.arrayContaining(['pathToken in secrets.db']));
   });
 
-  it('F18 H10 commands that fail, before a service that repeats what it was sent', async () => {
+  it('F18 H10 commands that fail at a service that echoes what it was sent', async () => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 20, token });
     const at = await testbed({ level: 'program', service: sandbox });
     const told = [await say(at, 'sync')];

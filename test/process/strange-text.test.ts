@@ -47,7 +47,7 @@ async function strange() {
 const question = 'SELECT vendorid, city, raw FROM vendors ORDER BY vendorid';
 
 describe('text that breaks readers', () => {
-  it('A27 comes into the rows as text that every reader can decode, behind a byte order mark too, and changes nothing later', async () => {
+  it('A27 is stored as text that every reader can decode, also after a byte order mark, and causes no later change', async () => {
     const { at, how, ids } = await strange();
     how.spoil = (bytes) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]);
     const run = await at.run('sync');
@@ -64,7 +64,7 @@ describe('text that breaks readers', () => {
     expect(at.query('SELECT count(*) AS n FROM vendor_versions')).toEqual([{ n: cities.length }]);
   });
 
-  it('A27 a page whose bytes are no UTF-8 is no page: nothing of it is taken, and nothing is replaced', async () => {
+  it('A27 a page whose bytes are not UTF-8 is refused: nothing of it is stored, and nothing is replaced', async () => {
     const { at, how } = await strange();
     expect((await at.run('sync')).status).toBe(0);
     const before = at.query(question);

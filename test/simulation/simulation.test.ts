@@ -14,14 +14,14 @@ const seeds = String(asked('SEEDS', usualSeeds));
 const hang = 1_800_000;
 
 describe('simulated worlds', () => {
-  it('no seed breaks a promise, and enough is reached to say so', { timeout: hang }, async () => {
+  it('no seed breaks a promise, and the seeds cover enough to be conclusive', { timeout: hang }, async () => {
     const args = ['--import', './.config/typescript-loader.js', 'test/simulation/main.ts', '--seeds', seeds];
     const child = spawn(process.execPath, args, { cwd: packageRoot, stdio: ['ignore', 'pipe', 'inherit'] });
     const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect({ code: child.exitCode, said }).toMatchObject({ code: 0 });
   });
 
-  describe('seeds that are named', () => {
+  describe('kept seeds', () => {
     let processes: SeedProcesses;
     beforeAll(() => void (processes = startSeedProcesses(2)));
     afterAll(() => processes.close());
@@ -34,7 +34,7 @@ describe('simulated worlds', () => {
       expect(await traces()).toEqual(await traces());
     });
 
-    it('break no promise that they broke once', { timeout: hang }, async () => {
+    it('no longer break the promises that they once broke', { timeout: hang }, async () => {
       const tasks = keptSeeds.map(({ seed, knobs }) => ({ seed, knobs: drawnFrom(knobs) }));
       expect((await outcomes(processes, tasks)).flatMap(({ broken }) => broken)).toEqual([]);
     });

@@ -6,17 +6,17 @@ function inEnvironment(text: string | undefined): void {
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-it('is what is usual, where nobody asks', () => {
+it('is the default if the environment sets none', () => {
   inEnvironment(undefined);
   expect(asked('KILLS', 50)).toBe(50);
 });
 
-it('is what is asked for', () => {
+it('is what the environment sets', () => {
   inEnvironment('700');
   expect(asked('KILLS', 50)).toBe(700);
 });
 
-it.each(['', 'many', '0', '-1', '1.5', '1e3'])('is never a proof of nothing: “%s”', (text) => {
+it.each(['', 'many', '0', '-1', '1.5', '1e3'])('is never so small that nothing is tested: “%s”', (text) => {
   inEnvironment(text);
   expect(() => asked('KILLS', 50)).toThrow(`KILLS=${text} proves nothing: it must be a whole number from 1.`);
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { account } from '../../support/names.ts';
 import { testbed } from '../../support/testbed.ts';
 
-it('K12 an account taken out of the settings is verified no more, and the start says how its callback is deleted', async () => {
+it('K12 an account that was removed from the settings counts as unverified, and the start says how to delete its callback', async () => {
   const at = await testbed({ level: 'daemon' });
   const verified = () =>
     at.query(

@@ -49,7 +49,7 @@ async function added(at: Testbed<'daemon'>): Promise<string> {
 }
 
 describe('an account that is added while a daemon runs', () => {
-  it('is registered and swept at once, and hears its deliveries; the others are not disturbed', async () => {
+  it('is registered and swept at once, and its deliveries are handled; the others are not disturbed', async () => {
     const at = await ofTwo();
     await added(at);
     expect(at.query('SELECT account_id, verified FROM callbacks ORDER BY account_id')).toEqual([
@@ -93,7 +93,7 @@ describe('an account that is added while a daemon runs', () => {
   });
 
   it.each(['refuses', 'never answers'])(
-    'and is removed while the service %s leaves a sentence that names the command which deletes its callback',
+    'and is removed while the service %s: the log names the command that deletes its callback',
     async (how) => {
       const at = await ofTwo({
         answer(_, init) {
@@ -115,7 +115,7 @@ describe('an account that is added while a daemon runs', () => {
     },
   );
 
-  it('and is removed while the daemon stops holds the stop up no longer than others', async () => {
+  it('and is removed while the daemon stops does not delay the stop', async () => {
     const at = await ofTwo({
       answer: (_, { method }) => (method === 'DELETE' ? unanswered() : undefined),
     });
@@ -129,7 +129,7 @@ describe('an account that is added while a daemon runs', () => {
 });
 
 describe('an account that is paused', () => {
-  it('is asked for nothing, keeps what is delivered, and is called paused instead of late', async () => {
+  it('causes no requests, keeps its deliveries, and is shown as paused, not as stale', async () => {
     const at = await testbed({ level: 'daemon', settings: { admin: { port: 0, maxStaleness: '10m' } } });
     await command(at, (accounts) => accounts.pause(account));
     await at.clock.pass(1_000);
@@ -175,7 +175,7 @@ describe('an account that is paused', () => {
     expect(log(at)).toContain(`the account ${account} is resumed`);
   });
 
-  it('stays so over a new start, and the other accounts go on', async () => {
+  it('stays paused after a restart, and the other accounts continue', async () => {
     const at = await testbed({ level: 'daemon', accounts: [account, other] });
     await command(at, (accounts) => accounts.pause(other));
     await at.clock.pass(1_000);
@@ -188,8 +188,8 @@ describe('an account that is paused', () => {
   });
 });
 
-describe('settings that are read anew', () => {
-  it('add an account and take one out, with its callback, while the third goes on', async () => {
+describe('settings that are read again', () => {
+  it('add an account and remove one, with its callback, while the third continues', async () => {
     const at = await ofTwo({ accounts: [account, other, 'third'], settings: { accounts: [account, other] } });
     await at.clock.until(
       'both are registered',

@@ -8,7 +8,7 @@ function nameOf(at: Testbed<'daemon'>, accountId: string, vendorid: number): unk
   return at.query<{ vendor_name: string }>(sql, accountId, vendorid)[0]?.vendor_name;
 }
 
-it('K28 a delivery has the vendor of its own account read, and no other of that number', async () => {
+it('K28 a delivery causes a read of the vendor of its own account, not of the vendor with that number in another', async () => {
   const at = await testbed({ level: 'daemon', accounts: [account, otherAccount] });
   await at.clock.until('both were swept', () => new Set(at.runs.map(({ run }) => run.accountId)).size === 2);
   await at.untilQuiet();
@@ -30,7 +30,7 @@ it('K28 a delivery has the vendor of its own account read, and no other of that 
   ]);
 });
 
-it('K28 an account that was never swept whole is swept at once after a restart, although another one just was', async () => {
+it('K28 an account without a complete sweep is swept at once after a restart, although another one has just been swept', async () => {
   let isOut = true;
   const at = await testbed({
     level: 'daemon',

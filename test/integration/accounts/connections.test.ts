@@ -13,7 +13,7 @@ interface Status {
 
 const [errorLevel, interval] = [50, 15 * 60_000];
 
-it('K18 a connection whose token died is named with its cause within one interval, and the accounts of the others stay fresh', async () => {
+it('K18 a connection whose token is refused is reported with the cause within one interval, and the accounts of others stay fresh', async () => {
   const at = await testbed({
     level: 'daemon',
     started: false,

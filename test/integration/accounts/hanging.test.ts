@@ -28,7 +28,7 @@ const advised = (at: Testbed<'daemon'>): string => {
   return advice(account, report, at.clock.now(), maxStaleness).join('\n');
 };
 
-it('K17 an account that hangs from the first start: within a minute it is said that its requests are not answered', async () => {
+it('K17 an account that hangs from the first start is reported within a minute', async () => {
   let hangs = true;
   const at = await testbed({
     level: 'daemon',

@@ -5,7 +5,7 @@ import { Database } from '../../../src/store/sqlite/database.ts';
 import { testbed } from '../../support/testbed.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-it('K24 an idle daemon with thirty accounts wakes as seldom as one with a single account, and writes nothing', async () => {
+it('K24 an idle daemon with thirty accounts wakes no more often than one with a single account, and writes nothing', async () => {
   /** At how many moments of five idle minutes anything woke, and how often the file was written. */
   const idle = async (count: number): Promise<{ wakes: number; writes: number }> => {
     const later: { clock?: VirtualClock } = {};

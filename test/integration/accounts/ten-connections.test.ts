@@ -27,7 +27,7 @@ const ofDeadToken = accounts.filter(({ connection }) => connection === 'c3').map
 const others = ids.filter((id) => ![hung, refused, big, ...ofDeadToken].includes(id));
 
 it(
-  `K17 K18 ${count} accounts over ten connections: what ails four of them is named within one interval, and the others keep their schedule`,
+  `K17 K18 ${count} accounts over ten connections: the problems of four of them are reported within one interval, and the others keep their schedule`,
   async () => {
     const at = await testbed({
       level: 'daemon',

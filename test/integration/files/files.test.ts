@@ -83,7 +83,7 @@ describe('K25 a command beside a daemon', () => {
   });
 });
 
-it('the lock beside the mirror is given back only after both files are closed', async () => {
+it('the lock beside the mirror is released only after both files are closed', async () => {
   const at = await testbed({ level: 'daemon' });
   const { database } = at.settings;
   const locked: boolean[] = [];

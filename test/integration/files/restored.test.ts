@@ -7,7 +7,7 @@ import { account } from '../../support/names.ts';
 import { isFresh } from '../../support/testbed/daemon.ts';
 import { testbed } from '../../support/testbed.ts';
 
-it('F12 is not called fresh before it was swept, and then is as the source, deaf to nothing', async () => {
+it('F12 is not called fresh before it was swept; then it equals the source and handles deliveries', async () => {
   const at = await testbed({ level: 'daemon' });
   const supervisor = at.sandbox.vendors(account);
   const [first, second, third] = supervisor.all().map(({ vendorid }) => Number(vendorid));

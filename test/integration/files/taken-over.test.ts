@@ -32,7 +32,7 @@ function takeOver(at: Testbed<'daemon'>): Promise<void> {
 }
 
 describe('F8 a daemon whose files another daemon has taken over', () => {
-  it('commits nothing any more while it is told of changes, sweeps, prunes and stops, and ends with 75', async () => {
+  it('commits nothing any more, whether it receives deliveries, sweeps, prunes or stops, and exits with 75', async () => {
     const at = await testbed({ level: 'daemon' });
     const vendors = at.sandbox.vendors(account);
     const answers: (number | undefined)[] = [];
@@ -47,7 +47,7 @@ describe('F8 a daemon whose files another daemon has taken over', () => {
     expect(at.fatal).toMatchObject([{ code: 'already_running', exit: 75 }]);
   });
 
-  it('finds that within a minute where it has nothing to write', async () => {
+  it('notices it within a minute even if it has nothing to write', async () => {
     const at = await testbed({ level: 'daemon' });
     await takeOver(at);
     await at.clock.pass(60_000);
@@ -99,7 +99,7 @@ async function registrations(at: Testbed<'daemon'>): Promise<string[]> {
   return at.requests.filter((request) => request.startsWith('POST'));
 }
 
-describe('K25 a file that is written over while the daemon has it open', () => {
+describe('K25 a file that is overwritten while the daemon has it open', () => {
   it.each<['database' | 'secrets', string, (at: Testbed<'daemon'>) => Promise<string>]>([
     ['database', 'another mirror', otherMirror],
     ['secrets', 'another mirror’s secrets', otherSecrets],
@@ -124,7 +124,7 @@ describe('K25 a file that is written over while the daemon has it open', () => {
     ]);
   });
 
-  it('with nothing to register is found by the look of each minute alone', async () => {
+  it('is noticed by the check of each minute, even if nothing is to be registered', async () => {
     const at = await testbed({ level: 'daemon' });
     copyFileSync(await otherSecrets(), at.settings.secrets);
     await at.clock.pass(60_000);

@@ -29,7 +29,7 @@ describe('the unit for systemd', () => {
     expect(status).toBe(0);
   });
 
-  it.skipIf(isMissing(missing('systemd-analyze', '--version')))('has no mistake that systemd knows', () => {
+  it.skipIf(isMissing(missing('systemd-analyze', '--version')))('passes systemd-analyze verify', () => {
     const place = join(temporaryFolder(), 'vendor-mirror.service');
     // The program is not installed where the tests run.
     writeFileSync(place, text(unit).replace('/usr/local/bin/vendor-mirror', process.execPath));
@@ -84,7 +84,7 @@ describe('the container', () => {
     expect(last.join('\n')).not.toMatch(/apt-get|npm |curl|wget/);
   });
 
-  it('is built without what is secret, mirrored or installed in the folder of the project', () => {
+  it('is built without secrets, mirrors or installed packages of the project folder', () => {
     const ignored = text('container/Containerfile.dockerignore').split('\n');
     expect(ignored).toEqual(
       expect.arrayContaining(['.git', 'node_modules', 'dist', 'data', '**/*.db', 'config/container/token']),
@@ -118,7 +118,7 @@ describe('the container', () => {
     expect(Object.keys(compose.volumes)).toContain('mirror');
   });
 
-  it('starts the program itself, so that signals reach it, and has longer to stop than it may take', () => {
+  it('starts the program directly, so that signals reach it, and allows it more time to stop than it needs', () => {
     for (const instruction of ['ENTRYPOINT', 'CMD'])
       expect(Array.isArray(JSON.parse(of(instruction)[0] ?? ''))).toBe(true);
     expect(JSON.parse(of('ENTRYPOINT')[0] ?? '')).toEqual(['vendor-mirror']);
@@ -143,14 +143,14 @@ describe('the container', () => {
     expect(await check(1)).toBe(1);
   });
 
-  it('shows the listener alone to the world', () => {
+  it('publishes only the port of the listener', () => {
     expect(text('container/Caddyfile')).toContain('path /webhooks/* /healthz');
     expect(text('container/Caddyfile')).not.toContain('8788');
   });
 });
 
 describe.skipIf(isMissing(missing('python3', '--version')))('the job for launchd', () => {
-  it('is a property list that serves and stays alive', () => {
+  it('is a property list that runs serve and restarts it', () => {
     const read = 'import json, plistlib, sys; print(json.dumps(plistlib.load(open(sys.argv[1], "rb"))))';
     const { stdout } = spawnSync('python3', ['-c', read, at('launchd/vendor-mirror.plist')], { encoding: 'utf8' });
     const job = JSON.parse(stdout) as { ProgramArguments: string[] };

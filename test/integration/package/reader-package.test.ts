@@ -93,7 +93,7 @@ describe('the package, installed elsewhere', () => {
     expect(stdout).toMatch(/^1 Huber GmbH\n12\.5 2 [0-9a-f]{16}:2\n$/);
   });
 
-  it('starts nothing when it is imported, and shows nothing but what it offers', async () => {
+  it('starts nothing when it is imported, and exports only what is documented', async () => {
     const list = `console.log(Object.keys(await import('vendor-mirror')).sort().join())`;
     const folder = await installed();
     const { status, stdout, stderr } = run(folder, '--input-type=module', '-e', list);

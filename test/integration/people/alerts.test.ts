@@ -101,7 +101,7 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules', () => {
     expect(`${status} ${stdout}${stderr}`).toMatch(/^0 /);
   }
 
-  it('fire none on a good day', async () => {
+  it('do not fire on a good day', async () => {
     const expectation = { expr: firing, eval_time: '3h', exp_samples: [] };
     promtool([
       {
@@ -129,7 +129,7 @@ describe.skipIf(isMissing(missingPrometheus()))('the alert rules', () => {
 });
 
 describe.skipIf(isMissing(missingPrometheus()))('the dashboard', () => {
-  it('asks only what Prometheus can answer from a scrape', async () => {
+  it('queries only metrics that a scrape has', async () => {
     const { panels } = JSON.parse(readFileSync(join(packageRoot, 'config/grafana/dashboard.json'), 'utf8')) as {
       panels: { title: string; targets: { expr: string }[] }[];
     };

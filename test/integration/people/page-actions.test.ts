@@ -15,7 +15,7 @@ async function act(at: Testbed<'daemon'>, name: string, body: object = {}): Prom
 const lastRun = (at: Testbed<'daemon'>): unknown =>
   at.query('SELECT kind, "trigger", outcome FROM runs ORDER BY id DESC LIMIT 1')[0];
 
-it('runs what is asked for, as the commands do, and believes absences only as far as a person approves', async () => {
+it('runs what is requested, as the commands do, and marks no more vendors gone than a person approves', async () => {
   const at = await testbed({ level: 'daemon', settings: { admin: { port: 0, token } } });
   for (const [name, kind] of [
     ['sync', 'pull'],

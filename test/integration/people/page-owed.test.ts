@@ -46,7 +46,7 @@ async function onPage(at: Testbed<'daemon'>): Promise<string[][]> {
     .filter(([code]) => code !== '');
 }
 
-it('is what the service knows, at first and after each vendor that changed, in every currency', async () => {
+it('equals what the service shows, at first and after each changed vendor, in every currency', async () => {
   const at = await testbed({ level: 'daemon', vendors: 120, seed: 'odd balances' });
   const vendors = at.sandbox.vendors(account);
   const first = await onPage(at);

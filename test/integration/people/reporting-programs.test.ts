@@ -277,7 +277,7 @@ describe('every table and view, as it is read', () => {
     expectSame({ at, dictionary }, byNode(at.database, dictionary));
   });
 
-  it('by DuckDB: the definitions of views parse, and say the same', async () => {
+  it('by DuckDB: the definitions of views parse, and return the same rows', async () => {
     const { at, dictionary } = await mirror();
     const duck = await duckDb(at.database);
     for (const name of dictionary.names) {

@@ -19,7 +19,7 @@ function untilNamed(at: Testbed<'daemon'>, vendorid: number, name: string, atMos
   return at.clock.until(`vendor ${vendorid} is ${name}`, () => nameOf(at, vendorid) === name, atMost);
 }
 
-describe('a change that was told', () => {
+describe('a change that was delivered', () => {
   it('is in the mirror within a second of its delivery', async () => {
     const at = await testbed({ level: 'daemon' });
     const told = new Promise<number>((resolve) => {
@@ -140,7 +140,7 @@ describe('where the service reads no vendor by number', () => {
 });
 
 describe('a delivery that leads nowhere', () => {
-  it('C7 C8 C20 is given up after some tries, woken by a reconciliation, and then ends as not found', async () => {
+  it('C7 C8 C20 is given up after some tries, tried again by a reconciliation, and then settled as not found', async () => {
     const at = await testbed({ level: 'daemon' });
     at.sandbox.emit(account, 'bill_vendor.update', 999_999);
     await at.clock.until(
@@ -222,7 +222,7 @@ describe('a delivery that leads nowhere', () => {
 
 const warn = 40;
 
-it('C20 J6 J7 A23 an outage of hours loses nothing, hammers nobody, and fills no log', async () => {
+it('C20 J6 J7 A23 an outage of hours loses nothing, causes few requests, and fills no log', async () => {
   const at = await testbed({ level: 'daemon' });
   const ids = supervisor(at)
     .all()

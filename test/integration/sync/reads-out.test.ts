@@ -41,7 +41,7 @@ describe('reads by id that a proxy refuses for four seconds', () => {
 
 describe('a service that reads no vendor by id', () => {
   it.each([404, 405, 501])(
-    'C9 K5 with status %i: each change costs one sweep and, once that is learnt, no read, until it is doubted',
+    'C9 K5 with status %i: each change costs one sweep and, once this is known, no read by id until it is tried again',
     async (status) => {
       const at = await testbed({
         level: 'daemon',

@@ -13,7 +13,7 @@ const worlds = ['update', 'delete', 'both', 'none'].flatMap((deleted) =>
 const pause = 20 * 60_000;
 
 it.each(worlds)(
-  'B7 B9 each move stands in vis_state_changes once (deleting says %s, archiving %s, restoring %s)',
+  'B7 B9 each change of state is in vis_state_changes once (events of deleting: %s, archiving: %s, restoring: %s)',
   async (deleted, archived, restored) => {
     const at = await testbed({
       level: 'daemon',
@@ -44,7 +44,7 @@ it.each(worlds)(
   },
 );
 
-it('B7 B9 without reads by number a vendor that is listed no more is deleted by inference, and comes back', async () => {
+it('B7 B9 without reads by id a vendor that is no longer listed counts as deleted, and comes back', async () => {
   const at = await testbed({
     level: 'daemon',
     vendors: 12,

@@ -32,7 +32,7 @@ async function untilHears(at: Testbed<'daemon'>, atMost: number): Promise<void> 
 /** The next look at the callbacks comes with the next reconciliation. */
 const quarter = 16 * 60_000;
 
-describe('deliveries flow again', () => {
+describe('deliveries arrive again', () => {
   it.each(['unverified', 'absent'])('D10 after the service disabled the callback (%s)', async (disabled) => {
     const at = await testbed({ level: 'daemon', world: [`disabled=${disabled}`] });
     at.sandbox.callbacks(account).disable(at.clock.now(), callback(at));
@@ -40,7 +40,7 @@ describe('deliveries flow again', () => {
     await untilHears(at, quarter);
   });
 
-  it('D10 after the service disabled the callback, and showed nothing: the watchdog notices and says so', async () => {
+  it('D10 after the service disabled the callback without showing it: the watchdog notices and says so', async () => {
     const at = await testbed({ level: 'daemon', world: ['disabled=silent'] });
     at.sandbox.callbacks(account).disable(at.clock.now(), callback(at));
     for (const { vendorid } of at.sandbox.vendors(account).all().slice(0, 5))
@@ -60,7 +60,7 @@ describe('deliveries flow again', () => {
     expect(at.sandbox.callbacks(account).all()).toHaveLength(1);
   });
 
-  it('E9 after the service signs with another verifier than we know', async () => {
+  it('E9 after the service signs with a verifier that we do not have', async () => {
     const at = await testbed({ level: 'daemon' });
     const book = at.sandbox.callbacks(account);
     book.renew(at.clock.now(), book.get(callback(at))!);
@@ -103,7 +103,7 @@ describe('after a gap', () => {
     return isFresh(at);
   };
 
-  it('B6 J10 F12 a machine that slept is not called fresh before it has reconciled', async () => {
+  it('B6 J10 F12 after the machine slept, the mirror is not called fresh before a reconciliation', async () => {
     const at = await testbed({ level: 'daemon' });
     expect(await ready(at)).toBe(true);
     at.sandbox.faults.next({ kind: 'hang', match: ({ path }) => path.endsWith('/bill_vendors') });

@@ -116,7 +116,7 @@ it.each([['vendors list --json'], ['vendors list'], ['status'], ['changes'], ['-
   },
 );
 
-it('K51 a full disk for messages stops no work, and the results are whole', async () => {
+it('K51 a full disk for messages does not stop the work, and the results are complete', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 5 } });
   const { status, stdout } = await ended(
     at.execute('sh', '-c', `exec '${process.execPath}' '${program}' sync --json --log-level trace 2> /dev/full`),

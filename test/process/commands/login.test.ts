@@ -59,7 +59,7 @@ async function started(at: Awaited<ReturnType<typeof place>>, until: string, ...
 }
 
 describe('login', () => {
-  it('waits for the browser, keeps the tokens, and says what they open; then every command has access', async () => {
+  it('waits for the browser, stores the tokens, and says which accounts they can read; then every command has access', async () => {
     const at = await place();
     const before = await at.run('sync');
     expect([before.status, before.stderr]).toEqual([77, expect.stringContaining('Run `vendor-mirror login')]);
@@ -154,7 +154,7 @@ describe('login', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('can be read')]);
   });
 
-  it('gets one of two grants of the same client, and leaves the other without', async () => {
+  it('gets one of two grants of the same client, and leaves the other one alone', async () => {
     const redirect = 'https://mirror.example.com/oauth';
     const sandbox = await testbed({ level: 'sandbox', vendors: 5 });
     const auth = authOf(sandbox.baseUrl, redirect);

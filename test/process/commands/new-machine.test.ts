@@ -8,7 +8,7 @@ import { ended } from '../../support/testbed/program.ts';
 import { program } from '../../support/testbed/build.ts';
 import { testbed } from '../../support/testbed.ts';
 
-it('a copy of the mirror and a backup of the secrets go on elsewhere: same callback, nothing registered, deliveries accepted', async () => {
+it('a copy of the mirror and a backup of the secrets work on another machine: same callback, nothing registered, deliveries accepted', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 20 });
   const at = await testbed({ level: 'program', service: world, listens: true, settings: 'sync: { lag: 0s }' });
   const callbacks = () => world.sandbox.callbacks(world.account).all();

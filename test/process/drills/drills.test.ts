@@ -83,7 +83,7 @@ describe('a service whose lists hide deleted vendors', () => {
   });
 });
 
-it('K3 balances and tax defaults twice in each record: exit 0, every vendor is there, and field_drift tells of it', async () => {
+it('K3 balances and tax defaults twice in each record: exit 0, every vendor is there, and the finding field_drift says so', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 60 });
   const twice = (name: string, value: unknown): unknown =>
     Array.isArray(value) && /_balance$|^tax_defaults$/.test(name)
@@ -98,7 +98,7 @@ it('K3 balances and tax defaults twice in each record: exit 0, every vendor is t
   expect(at.query('SELECT DISTINCT kind FROM findings')).toEqual([{ kind: 'field_drift' }]);
 });
 
-it('K5 reads by id are out for a while: what was told meanwhile arrives, and each change costs reads by id again, no list', async () => {
+it('K5 reads by id are out for a while: what was delivered meanwhile arrives, and each change costs reads by id again, no list', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 60 });
   let [isOut, refused] = [false, 0];
   const asked: string[] = [];
@@ -191,7 +191,7 @@ it('K15 the first list of all is empty by a fault: it is requested again, and ev
   expect(count(at, 'true')).toBe(40);
 });
 
-it('K18 the token dies: the log says so at error, with what to do, and /api/status names it', async () => {
+it('K18 the token is refused: the log says so at error, with what to do, and /api/status names it', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 10 });
   const at = await testbed({
     level: 'program',

@@ -70,7 +70,7 @@ class Consumer {
 }
 
 it(
-  `killed ${kills} times, the daemon or whoever reads its feed, no change is lost, told twice or out of order`,
+  `killed ${kills} times, the daemon or the reader of its feed: no change is lost, repeated or out of order`,
   async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100, seed: `feed ${seed}` });
     const at = await testbed({ level: 'program', service: world, listens: true, settings });

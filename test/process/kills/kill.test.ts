@@ -71,7 +71,7 @@ async function lane(first: number, step: number): Promise<void> {
 
 describe('a sync that is killed', () => {
   it(
-    `F2 A10 leaves a sound file, ${kills} times, and the next sync equals the source`,
+    `F2 A10 leaves an intact file, ${kills} times, and after the next sync the mirror equals the source`,
     async () => {
       await Promise.all([lane(0, 2), lane(1, 2)]);
     },

@@ -29,7 +29,7 @@ const troubled = () =>
   });
 
 it(
-  `P2 F2 C5 killed ${kills} times under a flow of deliveries, it has what it acknowledged, and one reconciliation makes all equal`,
+  `P2 F2 C5 killed ${kills} times under a flow of deliveries, it keeps what it acknowledged, and one reconciliation makes the mirror equal to the source`,
   async () => {
     const world = await troubled();
     const at = await testbed({ level: 'program', service: world, listens: true, settings });

@@ -37,7 +37,7 @@ it(
 );
 
 it(
-  'K20 waiting for another process that renews the token is said, and ends with that process',
+  'K20 waiting for another process that renews the token is reported, and ends with that process',
   { timeout: soon },
   async () => {
     const { endpoint, at } = await withHangingRefresh();

@@ -7,7 +7,7 @@ import { testbed, type Testbed } from '../../support/testbed.ts';
 const fields = ['vendor_name=Acme', 'language=en', 'currency_code=USD'].flatMap((pair) => ['--set', pair]);
 
 describe('a creation whose process is killed', () => {
-  it('K21 P9 after the service carried it out is not done a second time by the next process', async () => {
+  it('K21 P9 after the service carried it out is not repeated by the next process', async () => {
     const sandbox = await testbed({ level: 'sandbox', vendors: 20 });
     const at = await testbed({ level: 'program', service: sandbox, settings: 'sync: { lag: 0s }' });
     expect((await at.run('sync')).status).toBe(0);

@@ -15,7 +15,7 @@ function confined(at: Testbed<'program'>, ...argv: string[]): ChildProcess {
   return at.execute('sh', '-c', `ulimit -n ${files} && exec "$@"`, 'sh', ...limited);
 }
 
-it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more than a page needs', async () => {
+it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more memory than one page', async () => {
   const sandbox = await testbed({ level: 'sandbox', vendors: 10_000 });
   const at = await testbed({ level: 'program', service: sandbox });
   const { status, stderr } = await ended(confined(at, 'sync'));
@@ -23,7 +23,7 @@ it('J4 J5 a sync of ten thousand vendors over seven hundred pages needs no more 
   expect(at.query('SELECT count(*) AS held FROM vendors')).toEqual([{ held: 10_000 }]);
 });
 
-it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliveries', async () => {
+it('J4 J5 a daemon keeps no memory of a thousand callers and hundreds of deliveries', async () => {
   const sandbox = await testbed({ level: 'sandbox', vendors: 50 });
   const at = await testbed({ level: 'program', service: sandbox, listens: true });
   const child = confined(at, 'serve');
@@ -50,7 +50,7 @@ it('J4 J5 a daemon keeps nothing of a thousand callers and hundreds of deliverie
   expect([status, stderr]).toEqual([0, expect.not.stringMatching(/heap|EMFILE/)]);
 });
 
-it('J4 looks for garbage when it may be as much as what is alive, however slow the machine was', async () => {
+it('J4 collects garbage when the heap may have doubled, however slow the machine was', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 1_000 } });
   const { stdout } = await ended(at.execute(process.execPath, '--trace-gc-verbose', program, 'sync'));
   const limits = Array.from(stdout.matchAll(/new limit: \d+ KB \((\d\.\d)\)/g), ([, timesAlive]) => timesAlive);

@@ -84,7 +84,7 @@ describe('SIGHUP', () => {
     expect(await daemon.end()).toBe(0);
   });
 
-  it('leaves a daemon on the built-in sandbox with the token of that, which stands in no settings', async () => {
+  it('leaves a daemon on the built-in sandbox with the token of the sandbox, which is in no settings', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
     writeFileSync(
       join(at.folder, 'mirror.yaml'),
@@ -103,7 +103,7 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     expect(daemon.stderr()).not.toContain('could not be checked');
   });
 
-  it('has a daemon take accounts of the settings, and name what needs a new start', async () => {
+  it('applies accounts of the settings to a daemon, which names the settings that need a restart', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 5, account: ['6BApk', 'other', 'third'] });
     const at = await testbed({ level: 'program', service: world, listens: true });
     const daemon = await at.serveUntilSwept();
@@ -117,7 +117,7 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     expect(await daemon.end()).toBe(0);
   });
 
-  it('leaves a daemon as it is where the settings cannot be read', async () => {
+  it('changes nothing if the settings cannot be read', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
     const daemon = await at.serveUntilSwept();
     rewrite(at, 'accounts:', 'acounts:');
@@ -126,7 +126,7 @@ sandbox: { vendors: 5, seed: 1, churn: 0 }
     expect(await daemon.end()).toBe(0);
   });
 
-  it('means nothing to a daemon that is stopping', async () => {
+  it('is ignored by a daemon that is stopping', async () => {
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true });
     const daemon = await at.serveUntilSwept();
     daemon.child.kill('SIGTERM');

@@ -55,7 +55,7 @@ describe('the last record of the log', () => {
     expect(refused.stderr).not.toContain('canary7c19');
   });
 
-  it('K26 is what went wrong under way, after all that was said while stopping', async () => {
+  it('K26 is the error that ended the daemon, after everything that was logged while stopping', async () => {
     const at = await testbed({
       level: 'program',
       service: { vendors: 5 },
@@ -73,7 +73,7 @@ describe('the last record of the log', () => {
     expect(lastRecord(daemon.stderr())).toMatchObject({ level: 60, code: 'database_corrupt', exit: 74 });
   });
 
-  it('K26 is a fault of the program, too', async () => {
+  it('K26 is a bug of the program, too', async () => {
     const folder = temporaryFolder();
     const preload = join(folder, 'fault.cjs');
     writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('boom'); });");
@@ -89,7 +89,7 @@ describe('the last record of the log', () => {
   });
 });
 
-it('K26 a driver that was built for another Node.js is told as such, with what to do', async () => {
+it('K26 a driver that was built for another Node.js is reported as such, with a remedy', async () => {
   const at = await testbed({ level: 'program', service: { vendors: 5 } });
   const [binary, preload] = [join(at.folder, 'other.node'), join(at.folder, 'preload.cjs')];
   writeFileSync(binary, 'no library of this machine');

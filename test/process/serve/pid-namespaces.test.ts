@@ -42,7 +42,7 @@ describe.skipIf(isMissing(refused))('in containers, where every process is proce
     await Promise.all([command.end('SIGKILL'), next.end('SIGKILL')]);
   });
 
-  it('K9 J3 a daemon that dies again and again in the middle of its runs becomes cautious', async () => {
+  it('K9 J3 a daemon that dies repeatedly during its runs waits before the next one', async () => {
     const at = await testbed({
       level: 'program',
       service: { vendors: 100 },

@@ -35,7 +35,7 @@ describe.runIf(process.env['NIGHTLY'])('a daemon over minutes', () => {
     expect(await daemon.end()).toBe(0);
   }, 300_000);
 
-  it('F9 its file moved away, it ends with 74 and says so', async () => {
+  it('F9 exits with 74 and says why when its file is moved away', async () => {
     const world = await testbed({ level: 'sandbox', vendors: 100 });
     const at = await testbed({ level: 'program', service: world, listens: true });
     const daemon = await at.serveUntilSwept();

@@ -16,7 +16,7 @@ function notifier(): { folder: string; said: () => string } {
 }
 
 describe('systemd', () => {
-  it('is told when the daemon serves, and when it stops, where it wants to know', async () => {
+  it('is notified when the daemon is ready and when it stops, if the unit asks for it', async () => {
     const { folder, said } = notifier();
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder };
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
@@ -26,7 +26,7 @@ describe('systemd', () => {
     expect(said()).toBe('READY=1 at /run/notify, \nSTOPPING=1 at /run/notify, \n');
   });
 
-  it('is told twice within each WatchdogSec that the daemon lives, until it stops', async () => {
+  it('is notified twice within each WatchdogSec that the daemon is alive, until it stops', async () => {
     const { folder, said } = notifier();
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: folder, WATCHDOG_USEC: '200000' };
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
@@ -36,7 +36,7 @@ describe('systemd', () => {
     expect(said()).toMatch(/^READY=1 [^]*STOPPING=1 at [^\n]*\n(WATCHDOG=1 at [^\n]*\n)?$/);
   });
 
-  it('that cannot be told is no reason to stop', async () => {
+  it('that cannot be notified is no reason to stop', async () => {
     const env = { NOTIFY_SOCKET: '/run/notify', PATH: temporaryFolder() };
     const at = await testbed({ level: 'program', service: { vendors: 5 }, listens: true, env });
     const daemon = await at.serve();
@@ -44,7 +44,7 @@ describe('systemd', () => {
     expect(await daemon.end()).toBe(0);
   });
 
-  it('is told nothing where it did not ask', async () => {
+  it('is not notified if the unit does not ask for it', async () => {
     const { folder, said } = notifier();
     const at = await testbed({
       level: 'program',

@@ -35,7 +35,7 @@ async function living(world: EmbeddedSandbox, more = settings) {
   return { at, daemon };
 }
 
-it('F8 a second daemon on the same database is refused with 75 and named; one-shot commands work beside the first', async () => {
+it('F8 a second daemon on the same database is refused with 75; one-shot commands work beside the first', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(world);
   const second = await at.run('serve');
@@ -50,7 +50,7 @@ it('F8 a second daemon on the same database is refused with 75 and named; one-sh
   expect(existsSync(`${at.database}-wal`)).toBe(false);
 });
 
-it('F8 a daemon whose lock was removed ends with 75 as soon as a second daemon works on its files, and the second goes on', async () => {
+it('F8 a daemon whose lock was removed exits with 75 as soon as a second daemon works on its files; the second continues', async () => {
   const world = await testbed({ level: 'sandbox', vendors: 100 });
   const { at, daemon } = await living(world);
   rmSync(`${at.database}.lock`);

@@ -41,7 +41,7 @@ function peak(samples: readonly Sample[]): Sample {
 }
 
 it.runIf(minutes > 0 && process.platform === 'linux')(
-  `J5 for ${minutes} minutes under load it takes no more memory, descriptors and journal than at first`,
+  `J5 for ${minutes} minutes under load it uses no more memory, descriptors and journal than at first`,
   async () => {
     const world = await testbed({
       level: 'sandbox',
