@@ -13,7 +13,7 @@ import { guarded, ownPagesOnly, type Handle } from './guard.ts';
 import type { HealthSource } from './health/health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { pageRoutes } from './page/page-routes.ts';
-import { examined, readiness } from './health/readiness.ts';
+import { examineHealth, readiness } from './health/readiness.ts';
 import { shared } from './health/shared-result.ts';
 import { readinessDocument, statusText } from './health/status-document.ts';
 
@@ -41,12 +41,14 @@ export function createAdminServer(options: AdminOptions): HttpServer {
   const { settings, source, metrics, query, clock, onFault } = options;
   const { host, port, publicUrl, token, maxStaleness } = settings;
 
-  const examine = shared(clock, async () => examined(await source.facts(), { now: clock.now(), maxStaleness }, clock));
-  const status = shared(clock, async () => statusText(await examine(), clock));
-  const scrape = shared(clock, async () => metrics.render(await examine()));
+  const currentHealth = shared(clock, async () =>
+    examineHealth(await source.facts(), { now: clock.now(), maxStaleness }, clock),
+  );
+  const status = shared(clock, async () => statusText(await currentHealth(), clock));
+  const scrape = shared(clock, async () => metrics.render(await currentHealth()));
 
   const streams = new ChangeStreams({ query, clock, headers: safeguards, onFault });
-  const forPeople = pageRoutes({ ...options, examine, mayAct: token !== null });
+  const routesOfPages = pageRoutes({ ...options, currentHealth: currentHealth, mayAct: token !== null });
   const pages: Readonly<Record<string, Handle>> = {
     '/metrics': async () => answer(metrics.contentType, await scrape()),
     '/api/status': async () => answer('application/json; charset=utf-8', await status()),
@@ -57,7 +59,7 @@ export function createAdminServer(options: AdminOptions): HttpServer {
       const self = readiness(source.ability());
       return Promise.resolve(json(self.ready ? 200 : 503, readinessDocument(self)));
     },
-    ...Object.fromEntries(Object.entries(forPeople).map(([path, handle]) => [path, safeguarded(handle)])),
+    ...Object.fromEntries(Object.entries(routesOfPages).map(([path, handle]) => [path, safeguarded(handle)])),
   };
 
   const alive = guarded({ host, publicUrl, token: null }, () =>
@@ -97,7 +99,7 @@ const policy = {
 
 const safeguards = {
   'content-security-policy': Object.entries(policy)
-    .map(([what, whence]) => `${what} ${whence}`)
+    .map(([kind, source]) => `${kind} ${source}`)
     .join('; '),
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

@@ -1,4 +1,4 @@
-/** Who may look: refusals against rebound names, other sites' pages and callers without the token, cheapest first. */
+/** Access to the admin port: refuses rebound host names, pages of other sites and requests without the token, cheapest check first. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../settings/parse.ts';
 import type { HttpAnswer, HttpRequest, HttpRoute } from '../http/server.ts';
@@ -9,7 +9,7 @@ export interface GuardRules {
   readonly host: string;
   /** `admin.publicUrl`, under which a proxy passes requests on; null where there is none. */
   readonly publicUrl: string | null;
-  /** `admin.token`; null lets everybody in who reaches the port, which is then on this machine only. */
+  /** `admin.token`; null gives access to everybody who reaches the port, which is then on this machine only. */
   readonly token: Secret | null;
 }
 
@@ -49,7 +49,7 @@ function refusal(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswe
   return { status, headers: { 'cache-control': 'no-store', ...headers } };
 }
 
-/** On an address beyond this machine the token is required, and no rebound page knows it; its names are the operator's affair. */
+/** On an address beyond this machine any name is accepted: the token is required there, and no rebound page knows it. */
 function isOurName(hosts: readonly string[] | undefined, { host, publicUrl }: GuardRules): boolean {
   const [sent, ...others] = hosts ?? [];
   const name = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d+)?$/i.exec(sent ?? '')?.[1]?.toLowerCase();

@@ -37,7 +37,7 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** The largest page of anything. */
 const mostRows = 1_000;
 
-/** Milliseconds between two tries to open a file that is locked just now. */
+/** Milliseconds between two attempts to open a locked file. */
 const betweenTries = 20;
 
 export interface OpenOptions {
@@ -88,7 +88,7 @@ export class Mirror {
     const { account, search, state, presence, after, limit } = filter;
     const wanted = { account, search: search || undefined, ...inState(state, presence) };
     const place = after === undefined ? undefined : placeOf(after);
-    const page = await this.#reading((query) =>
+    const page = await this.#withReader((query) =>
       vendorPage(query, systemClock, { ...wanted, after: place, limit: rows(limit, 200) }),
     );
     return { ...page, next: page.next && `${page.next.account_id}:${page.next.vendorid}` };
@@ -111,7 +111,7 @@ export class Mirror {
   ): Promise<VendorWithTimeline | undefined> {
     const key = { account_id: account, vendorid };
     const range = { before: options.before, limit: rows(options.limit, 50) };
-    return this.#asking((snapshot) => {
+    return this.#query((snapshot) => {
       const [detail] = storedDetails(snapshot, vendorid, account);
       if (!detail) return undefined;
       const { timeline, older } = readTimeline(snapshot, key, range);
@@ -142,14 +142,14 @@ export class Mirror {
     if (since !== undefined && !isCursor(since))
       throw new ReaderError('usage', '`since` should be a cursor of this mirror, such as the cursor of a page.');
     const filter = { account, vendorid, since, limit: rows(limit, 200) };
-    const found = await this.#reading((query) => changePage(query, systemClock, filter));
+    const found = await this.#withReader((query) => changePage(query, systemClock, filter));
     if ('reason' in found) throw historyGone(found);
     return found;
   }
 
   /** The latest cursor: everything before it is in the vendors themselves. */
   async latestCursor(): Promise<string> {
-    return this.#asking(latestCursor);
+    return this.#query(latestCursor);
   }
 
   /** How fresh the mirror is, for each account: the view `freshness`. */
@@ -167,19 +167,19 @@ export class Mirror {
    * @throws ReaderError `usage` where it is not one SELECT, or the parameters do not fit.
    */
   async query(sql: string, parameters: QueryParameters = []): Promise<readonly QueryRow[]> {
-    return this.#asking((snapshot) => freeQuery(snapshot, sql, parameters));
+    return this.#query((snapshot) => freeQuery(snapshot, sql, parameters));
   }
 
-  /** Lets go of the file. Twice is as good as once. */
+  /** Closes the file. Safe to call twice. */
   close(): void {
     void this.#reader.close();
   }
 
-  #asking<T>(report: (snapshot: Snapshot) => T): Promise<T> {
-    return this.#reading((query) => query(report));
+  #query<T>(report: (snapshot: Snapshot) => T): Promise<T> {
+    return this.#withReader((query) => query(report));
   }
 
-  async #reading<T>(read: (query: Query) => Promise<T>): Promise<T> {
+  async #withReader<T>(read: (query: Query) => Promise<T>): Promise<T> {
     const query: Query = (report) => {
       if (!this.#reader.isOpen) throw new ReaderError('usage', 'The mirror is closed.');
       return this.#reader.query(report);

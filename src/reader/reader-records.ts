@@ -1,4 +1,4 @@
-/** What a reader asks a mirror for, and what it gets. Names and meanings are those of the file: migrations/README.md. */
+/** Arguments and results of a reader. Names and meanings are those of the file: migrations/README.md. */
 
 export type VendorState = 'active' | 'deleted' | 'archived';
 export type Presence = 'present' | 'suspect' | 'missing' | 'gone';
@@ -15,7 +15,7 @@ export interface VendorFilter {
   readonly account?: string | undefined;
   /** Part of a name, contact, e-mail address, account number or city, whatever its case and accents. */
   readonly search?: string | undefined;
-  /** Those that are active and present unless this or `presence` is told. */
+  /** Default: active and present vendors, unless `presence` is given. */
   readonly state?: VendorState | 'all' | undefined;
   readonly presence?: Presence | undefined;
   /** The largest page, from 1 to 1,000; default 200. */
@@ -195,7 +195,7 @@ export interface Freshness {
   readonly parked_vendors: number;
   readonly callback_verified: boolean | null;
   readonly not_served_since: string | null;
-  /** Since when a person has had the account rest. */
+  /** Since when the account is paused; null if it is not. */
   readonly paused_since: string | null;
 }
 

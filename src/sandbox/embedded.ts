@@ -1,4 +1,4 @@
-/** A sandbox on a local port inside another program: for `start`, for the sandbox command, and for tests. */
+/** A sandbox on a local port inside another program: for `serve`, the sandbox command and tests. */
 import type { Clock } from '../domain/clock.ts';
 import { fetchPost, type Fetch } from './delivery/fetch-sender.ts';
 import { serveSandbox } from './http-service.ts';
@@ -6,7 +6,7 @@ import { openWorldFile } from './world-file.ts';
 import { Sandbox, type SandboxOptions } from './service.ts';
 
 export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'token'> {
-  /** One account is the rule; several begin with as many vendors each. */
+  /** One or more accounts, each with as many vendors at first. */
   readonly account?: string | readonly string[];
   readonly token?: string;
   /** 127.0.0.1 unless said otherwise. */
@@ -14,7 +14,7 @@ export interface EmbeddedOptions extends Omit<SandboxOptions, 'accounts' | 'toke
   /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly clock: Clock;
-  /** Where the world is kept, so that a second start finds it as it was left; nowhere unless told. */
+  /** The file in which the world is kept, so that a second start finds it as it was left; default: none. */
   readonly file?: string;
   /** Carries deliveries. */
   readonly fetch: Fetch;
@@ -34,7 +34,7 @@ export interface EmbeddedSandbox {
 }
 
 const sandboxAccount = '6BApk';
-/** Opens nothing but a sandbox. */
+/** Valid in sandboxes only. */
 const sandboxToken = 'sandbox-token';
 
 /** Starts a sandbox. Throws `port_taken`. */

@@ -1,11 +1,11 @@
-/** The sandbox on a port: carries answers to the socket, the broken ones too. */
+/** The sandbox on a port: sends its answers, and breaks off those that are to fail. */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../domain/clock.ts';
 import { type HttpLimits, HttpServer, type HttpTakeover } from '../http/server.ts';
 import type { Answer } from './core/reply.ts';
 import type { Sandbox } from './service.ts';
 
-/** A service is more patient than a webhook listener, and has more callers. */
+/** Higher limits than those of a webhook listener. */
 const limits: Partial<HttpLimits> = {
   requestTimeout: 60_000,
   keepAliveTimeout: 30_000,

@@ -1,4 +1,4 @@
-/** The accounting service of the reference, whole, without a socket and without a clock of its own. */
+/** The accounting service of the reference, without sockets; the clock is passed in. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { Access, requireAccount, unauthenticated } from './core/access.ts';
@@ -21,7 +21,7 @@ import { breakUp, falsify, Faults, insteadOf, tooMany } from './faults/faults.ts
 import type { GatewayBook } from './account/gateway-book.ts';
 import { answerGateways } from './endpoints/gateway-endpoints.ts';
 import type { Memory } from './core/memory.ts';
-import { answerPeople, isOfPeople } from './endpoints/people-endpoints.ts';
+import { answerManual, isManualPath } from './endpoints/manual-endpoints.ts';
 import { DeliverySender, type Attempt, type Post } from './delivery/delivery-sender.ts';
 import { usualLimits, type RateLimits } from './core/rate-limit.ts';
 import { areaOf, nothingThere, Refusal, refusalReply } from './core/refusal.ts';
@@ -38,11 +38,11 @@ export interface SandboxOptions {
   readonly accounts: readonly string[];
   /** Valid from the start, with every scope and account. */
   readonly token?: string;
-  /** How long tokens are good for, in seconds: the first never ends, and others last twelve hours, unless told. */
+  /** Lifetime of tokens in seconds; default: `token` never expires, others after twelve hours. */
   readonly tokenLifetime?: number;
-  /** What tokens open; everything unless told. */
+  /** Scopes of tokens; default: all. */
   readonly scopes?: readonly string[];
-  /** Good for one new pair of tokens at /auth/oauth/token. */
+  /** Valid for one new pair of tokens at /auth/oauth/token. */
   readonly refreshToken?: string;
   /** With how many vendors each account begins. */
   readonly vendors?: number;
@@ -56,7 +56,7 @@ export interface SandboxOptions {
   readonly churn?: number;
   /** Events a second, about other things than vendors, that happen in each account. */
   readonly events?: number;
-  /** What is known from before, and keeps what happens. Its seed counts, not the option. */
+  /** What an earlier start has kept, and where changes are kept. Its seed counts, not the option. */
   readonly memory?: Memory;
 }
 
@@ -76,17 +76,17 @@ export class Sandbox {
   readonly #terms: TokenTerms;
   readonly #sender: DeliverySender;
   readonly #accounts = new Map<string, Account>();
-  readonly #begin: (accountId: string) => void;
+  readonly #addAccount: (accountId: string) => void;
   readonly #requestListeners = new Set<(request: SandboxRequest) => void>();
   readonly #changeListeners = new Set<(change: VendorChange) => void>();
   readonly #stopped = new AbortController();
 
-  /** Lives from now on: what is due happens by the clock, until `stop`. */
+  /** Random changes and deliveries happen from now on, until `stop`. */
   constructor(options: SandboxOptions, outside: { readonly clock: Clock; readonly post: Post }) {
     const { memory } = options;
     const seed = seedOf(memory?.seed ?? options.seed ?? '');
-    const life = memory?.life ?? 1;
-    /** For what must not be drawn again after a new start. */
+    const life = memory?.starts ?? 1;
+    /** Seeds of what must not repeat after a restart. */
     const fresh = (...what: string[]) => (life === 1 ? seedOf(seed, ...what) : seedOf(seed, ...what, life));
     this.access = new Access(memory);
     const world = options.world ?? defaultWorld;
@@ -111,25 +111,25 @@ export class Sandbox {
         for (const listener of this.#changeListeners) listener({ account, vendorid, version });
       },
     };
-    // Each account with a life of its own waits for it.
+    // Each account listens to it.
     setMaxListeners(0, this.#stopped.signal);
     const { tokenLifetime: lifetime, scopes } = options;
     this.#terms = { lifetime, scopes };
     if (options.token !== undefined)
       this.access.grant(options.token, scopes, undefined, lifetime && outside.clock.now() + lifetime * 1_000);
     if (options.refreshToken !== undefined) this.access.allowRefresh(options.refreshToken);
-    this.#begin = (id) => {
+    this.#addAccount = (id) => {
       const account = new Account(id, around);
       this.#accounts.set(id, account);
       const random = (of: string) => seededRandom(fresh(id, of));
       changeByItself(account, options, outside.clock, random, this.#stopped.signal);
     };
-    for (const id of options.accounts) this.#begin(id);
+    for (const id of options.accounts) this.#addAccount(id);
   }
 
-  /** Has an account more from now on, with as many vendors as the others began with; one that is there stays as it is. */
+  /** Adds an account, with as many vendors as the others began with, unless it exists. */
   open(accountId: string): void {
-    if (!this.#accounts.has(accountId)) this.#begin(accountId);
+    if (!this.#accounts.has(accountId)) this.#addAccount(accountId);
   }
 
   /** Answers one request; never throws for what a caller may send. */
@@ -145,7 +145,7 @@ export class Sandbox {
     return breakUp(fault, encodeReply(reply, encoding, now));
   }
 
-  /** The vendors of an account: the truth, and a hand to change it with. */
+  /** The vendors of an account as the service has them, and changes to them. */
   vendors(account: string): VendorService {
     return this.#account(account).vendors;
   }
@@ -158,7 +158,7 @@ export class Sandbox {
     return this.#account(account).callbacks;
   }
 
-  /** Makes an event happen to a resource of any kind, known or not. */
+  /** Emits an event about a resource of any kind, known or not. */
   emit(account: string, event: string, objectId: number): void {
     this.#account(account).announce(event, objectId);
   }
@@ -173,7 +173,7 @@ export class Sandbox {
     return this.#sender.onAttempt(listener);
   }
 
-  /** Called for each request before it is answered; may change the truth first. */
+  /** Called for each request before it is answered; the listener may change vendors first. */
   onRequest(listener: (request: SandboxRequest) => void): () => void {
     this.#requestListeners.add(listener);
     return () => this.#requestListeners.delete(listener);
@@ -184,7 +184,7 @@ export class Sandbox {
     return () => this.#changeListeners.delete(listener);
   }
 
-  /** Nothing happens by itself any more. */
+  /** Ends random changes and deliveries. */
   stop(): void {
     this.#stopped.abort(new Error('The sandbox stops.'));
     this.#sender.close();
@@ -195,7 +195,7 @@ export class Sandbox {
       return answerToken(request, this.access, this.#terms, this.#clock.now(), this.#random);
     if (request.path === authorizePath)
       return answerAuthorize(request, this.access, this.#terms, this.#clock.now(), this.#random);
-    if (isOfPeople(request.path)) return this.#people(request);
+    if (isManualPath(request.path)) return this.#answerManual(request);
     if (!target) return refusalReply(nothingThere(), areaOf(request.path), this.world);
     if (request.method === 'OPTIONS') return preflight(allowedMethods(target, this.world));
     const grant = this.access.of(headerOf(request, 'authorization'), this.#clock.now());
@@ -207,10 +207,10 @@ export class Sandbox {
     return { ...reply, headers: Object.assign({}, metered?.headers, reply.headers) };
   }
 
-  #people(request: SandboxRequest): Reply {
+  #answerManual(request: SandboxRequest): Reply {
     if (!this.access.of(headerOf(request, 'authorization'), this.#clock.now())) return unauthenticated('accounting');
     try {
-      return answerPeople(request, (id) => this.#accounts.get(id));
+      return answerManual(request, (id) => this.#accounts.get(id));
     } catch (error) {
       if (error instanceof Refusal) return refusalReply(error, 'accounting', this.world);
       throw error;

@@ -11,6 +11,7 @@ interface Heading {
   readonly sandbox: 1;
   readonly id: string;
   readonly seed: string;
+  /** How often the sandbox was started with this file. */
   readonly life: number;
 }
 
@@ -38,7 +39,7 @@ export function openWorldFile(path: string, seed: string): WorldFile {
 export class WorldFile implements Memory {
   readonly id: string;
   readonly seed: string;
-  readonly life: number;
+  readonly starts: number;
   readonly entries: readonly Entry[];
   readonly #file: number;
   #isOpen = true;
@@ -50,7 +51,7 @@ export class WorldFile implements Memory {
     renameSync(draft, path);
     this.id = heading.id;
     this.seed = heading.seed;
-    this.life = heading.life;
+    this.starts = heading.life;
     this.entries = entries;
   }
 

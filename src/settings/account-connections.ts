@@ -1,4 +1,4 @@
-/** How access is got: connections, each with a grant of its own, and which account belongs to which. */
+/** Connections, each with its own grant, and the connection of each account. */
 import { z } from 'zod';
 import { path, secret, serviceUrl, text } from './values.ts';
 

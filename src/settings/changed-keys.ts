@@ -1,9 +1,9 @@
-/** Which keys two settings differ in, so that a running daemon can name what it cannot take. */
+/** Which keys of two settings differ, so that a running daemon can name those that need a restart. */
 import { Secret } from '../domain/secret.ts';
 import type { Settings } from './shape.ts';
 
-/** What is worked out from other keys, and what a running daemon takes. */
-const others: Readonly<Record<string, true>> = {
+/** Keys that are derived from others, and those that a running daemon applies. */
+const ignored: Readonly<Record<string, true>> = {
   accounts: true,
   isRestricted: true,
   namedAccounts: true,
@@ -15,13 +15,13 @@ const others: Readonly<Record<string, true>> = {
   'service.auth': true,
 } satisfies Partial<Record<keyof Settings | 'service.auth', true>>;
 
-/** Keys that need a new start, as a person writes them, such as `listener.port`. Values are compared and never shown. */
+/** Keys that need a restart, as a person writes them, such as `listener.port`. Values are compared and never shown. */
 export function changedKeys(before: Settings, after: Settings): string[] {
   return differing(before, after, '').sort();
 }
 
 function differing(before: unknown, after: unknown, key: string): string[] {
-  if (key in others) return [];
+  if (key in ignored) return [];
   if (!isMap(before) || !isMap(after)) return isSame(before, after) ? [] : [key];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => differing(before[name], after[name], key === '' ? name : `${key}.${name}`));

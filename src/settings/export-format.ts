@@ -1,4 +1,4 @@
-/** The forms in which the mirror is handed on: a whole copy, or rows. */
+/** The formats of exports: a whole copy, or rows. */
 import { extname } from 'node:path';
 
 export const exportFormats = ['db', 'csv', 'json', 'ndjson', 'parquet'] as const;
@@ -15,7 +15,7 @@ const endings: Readonly<Record<string, ExportFormat>> = {
   '.parquet': 'parquet',
 };
 
-/** The form of a file by its ending; undefined for one that tells none. */
+/** The format of a file by its ending; undefined for an unknown ending. */
 export function formatByEnding(file: string): ExportFormat | undefined {
   return endings[extname(file).toLowerCase()];
 }

@@ -1,8 +1,8 @@
-/** Reads settings and the files of their secrets, never more of them than there can be. */
+/** Reads settings and secret files, up to a maximum size. */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MirrorError } from '../domain/errors.ts';
 
-/** Room for ten thousand accounts and more, in bytes. */
+/** Largest files, in bytes: settings, with room for more than ten thousand accounts; a secret; a backup of secrets. */
 const mostSettings = 2 ** 20;
 const mostSecret = 2 ** 16;
 const mostSealed = 2 ** 26;
@@ -33,29 +33,29 @@ export function readSealedFile(path: string): string {
 
 function readText(path: string, most: number): string {
   const stats = statSync(path);
-  if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new Unfit('it is not a regular file');
+  if (!stats.isFile() && !(stats.isFIFO() && openPipe.test(path))) throw new UnreadableFile('it is not a regular file');
   const bytes = Buffer.alloc(most + 1);
   const file = openSync(path, 'r');
   let length = 0;
   try {
-    if (fstatSync(file).size > most) throw new Unfit(`it is larger than ${most} bytes`);
+    if (fstatSync(file).size > most) throw new UnreadableFile(`it is larger than ${most} bytes`);
     for (let read = -1; read !== 0 && length < bytes.length; length += read)
       read = readSync(file, bytes, length, bytes.length - length, null);
   } finally {
     closeSync(file);
   }
-  if (length > most) throw new Unfit(`it is larger than ${most} bytes`);
+  if (length > most) throw new UnreadableFile(`it is larger than ${most} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
   } catch {
-    throw new Unfit('it is not UTF-8 text');
+    throw new UnreadableFile('it is not UTF-8 text');
   }
 }
 
-class Unfit extends Error {}
+class UnreadableFile extends Error {}
 
 /** Why a file could not be read, in a word or two. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Unfit) return error.message;
+  if (error instanceof UnreadableFile) return error.message;
   return error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason';
 }

@@ -14,7 +14,7 @@ export { defaultConnection, isLoopback };
 export type { AuthSettings } from './account-connections.ts';
 export type { NotifyTarget, Rate, ServiceSettings, Settings, SyncSettings } from './shape.ts';
 
-/** What reading settings needs from outside. */
+/** Where settings are read from. */
 export interface SettingsSources {
   /** config/default.yaml, as text. */
   readonly defaults: string;
@@ -41,11 +41,11 @@ export function parseSettings(sources: SettingsSources): Settings {
     readFrom.push(path);
     return sources.readFile(path);
   };
-  const given = filled(yaml.value ?? {}, [], { ...sources, readFile }, problems);
-  const merged = typed(overlay(parse(sources.defaults), given), yaml.value);
+  const given = resolved(yaml.value ?? {}, [], { ...sources, readFile }, problems);
+  const merged = withTypes(overlay(parse(sources.defaults), given), yaml.value);
   const result = settingsShape.safeParse(merged);
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => problemsOf(issue, merged)));
-  else problems.push(...contradictions(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
+  else problems.push(...combinedProblems(result.data), ...(sources.absolutePaths ? relativePaths(result.data) : []));
   if (problems.length > 0 || !result.success) {
     throw invalid(
       sources.name,
@@ -134,8 +134,8 @@ function tokenFiles(shaped: Shaped): { readonly file: string; readonly path: rea
   );
 }
 
-/** What no single key shows. */
-function contradictions(settings: Shaped): Problem[] {
+/** Problems of several keys together. */
+function combinedProblems(settings: Shaped): Problem[] {
   const problems: Problem[] = [];
   const { service, admin, sandbox } = settings;
   if (!sandbox && service.baseUrl === null)
@@ -174,7 +174,7 @@ const absoluteWanted = 'should be an absolute path in this file, because command
 const secretNames = new Set(['clientSecret', 'refreshToken', 'secret', 'token']);
 
 /** Puts environment variables and the contents of secrets' files in their places. */
-function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
+function resolved(value: unknown, at: readonly PropertyKey[], sources: SettingsSources, problems: Problem[]): unknown {
   if (typeof value === 'string') {
     return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
       const found = sources.env[name];
@@ -186,10 +186,10 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
       return found ?? 'unset';
     });
   }
-  if (Array.isArray(value)) return value.map((item, index) => filled(item, [...at, index], sources, problems));
+  if (Array.isArray(value)) return value.map((item, index) => resolved(item, [...at, index], sources, problems));
   if (!isMap(value)) return value;
   const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-    const content = filled(inner, [...at, key], sources, problems);
+    const content = resolved(inner, [...at, key], sources, problems);
     const name = key.endsWith('File') ? key.slice(0, -'File'.length) : key;
     if (name === key || !secretNames.has(name) || typeof content !== 'string') return [key, content];
     if (sources.absolutePaths && !isAbsolute(content)) problems.push({ path: [...at, key], remedy: absoluteWanted });
@@ -205,7 +205,7 @@ function filled(value: unknown, at: readonly PropertyKey[], sources: SettingsSou
 }
 
 /** The settings, with each value that is one variable and nothing else as the type that its key takes. */
-function typed(merged: unknown, written: unknown): unknown {
+function withTypes(merged: unknown, written: unknown): unknown {
   const { error } = settingsShape.safeParse(merged);
   const wanted = new Map(error?.issues.map((issue) => [issue.path.join('.'), expectedType(issue)]));
   const convert = (value: unknown, source: unknown, at: readonly PropertyKey[]): unknown => {

@@ -9,7 +9,7 @@ export function publicationList(given: unknown): unknown {
   return [formatByEnding(given.path) === undefined ? { format: 'db', ...given } : given];
 }
 
-/** Where in `publish` something is wrong, and what would be right. */
+/** Problems in `publish`, each with its place and remedy. */
 export function publicationProblems(
   publish: readonly Publication[],
 ): { path: readonly PropertyKey[]; remedy: string }[] {

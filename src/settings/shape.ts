@@ -22,13 +22,13 @@ const duration = z.string({ error: 'a duration such as 500ms, 30s, 15m, 12h or 9
   return ms ?? 0;
 });
 
-/** An event that the service lets anybody register for. */
+/** An event of the service. */
 const event = z.string({ error: 'an event such as bill_vendor' }).superRefine((name, context) => {
   const instead = eventsInstead(name);
   if (instead !== undefined) context.addIssue(`an event of the service: ${instead}`);
 });
 
-/** So many requests in so many milliseconds. */
+/** A number of requests in a number of milliseconds. */
 export interface Rate {
   readonly requests: number;
   readonly per: number;
@@ -183,9 +183,9 @@ export interface Settings extends Omit<Shaped, 'accounts' | 'connections' | 'ser
   readonly namedAccounts: readonly string[];
   /** Those of the file alone. */
   readonly accountsOfFile: readonly AccountOfConnection[];
-  /** Accounts that a person has rest for a while, whether they are named or not. */
+  /** Paused accounts, whether they are named or not. */
   readonly paused: ReadonlySet<string>;
-  /** How access is got, by the name of each connection; `service.auth` stands among them as `default`. */
+  /** The connections by name; `service.auth` is the one named `default`. */
   readonly connections: ReadonlyMap<string, AuthSettings>;
   /** The connection of each account that is named. */
   readonly connectionOf: ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-/** The YAML of a settings file. Whatever is wrong with it is told by line and column alone: its text may hold a token. */
+/** The YAML of a settings file. Problems are reported by line and column alone, because the text may hold a token. */
 import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type Document, type ErrorCode } from 'yaml';
 
 export interface SettingsYaml {
@@ -10,7 +10,7 @@ export interface SettingsYaml {
   readonly lineOf: (path: readonly PropertyKey[]) => number | undefined;
 }
 
-/** The parser's own messages quote what they complain about. */
+/** Used instead of the parser's own messages, which quote the text. */
 const sentences: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) takes no anchor and no tag',
   BAD_ALIAS: 'an anchor or alias has no usable name',
@@ -37,7 +37,7 @@ const sentences: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'something is not allowed here in YAML; a value may need quotes',
 };
 
-/** Far more than settings need, and little enough to be followed. */
+/** Limits far above what settings need. */
 const most = { aliases: 100, depth: 64, indentation: 200 } as const;
 
 /** Reads a settings file as far as YAML goes. Never throws. */

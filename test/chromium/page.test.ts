@@ -78,11 +78,11 @@ describe.skipIf(isMissing(missingChromium))('the first page in Chromium', () => 
     const events = page.locator('#events');
     expect(await events.innerText()).toMatch(/Today \(UTC\): \d+ vendors? seen for the first time, \d+ changes?\./);
     expect(await events.innerText()).toMatch(/Müller & Söhne GmbH.*\s+city: Graz → Wien/);
-    expect(await page.locator('#webhooks .pulse').innerText()).toMatch(/^Alive\s+Last delivery .+ ago\.$/);
+    expect(await page.locator('#webhooks .health').innerText()).toMatch(/^Alive\s+Last delivery .+ ago\.$/);
     await page.locator('#search').fill('Müller');
     await page.locator('#results').getByText('Müller & Söhne GmbH').waitFor();
     await change('UPDATE callbacks SET verified = 0');
-    await page.locator('#webhooks .pulse').getByText('Dead: no callback is verified').waitFor();
+    await page.locator('#webhooks .health').getByText('Dead: no callback is verified').waitFor();
     await verdict.getByText('no callback is verified', { exact: false }).waitFor();
     await picture(page, 'questions');
     expect(troubles).toEqual([]);

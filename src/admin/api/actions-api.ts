@@ -1,14 +1,14 @@
-/** `POST /api/actions/{sync,reconcile,retry,approve}`: what a person may ask of the daemon. Nothing is waited for but the asking. */
+/** `POST /api/actions/{sync,reconcile,retry,approve}`: what a person may request from the daemon. The answer does not wait for the work. */
 import type { HttpRequest, HttpRoute } from '../../http/server.ts';
-import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 
-/** What the daemon does when it is asked; each by the code that its commands and schedules use. */
+/** The actions of the daemon, by the same code as commands and schedules. */
 export interface Actions {
   /** The accounts that are served, and not paused. */
   readonly accounts: readonly string[];
-  /** Asks for a run that begins after this call. `approved` absences are believed. */
+  /** Requests a run that begins after this call and may mark up to `approved` vendors gone. */
   run(accountId: string, kind: 'pull' | 'reconcile', approved?: number): void;
-  /** Marks again what was given up. @returns how many vendors. */
+  /** Marks parked vendors again. @returns how many. */
   retry(accountId: string): Promise<number>;
 }
 
@@ -16,12 +16,12 @@ const actionNames = ['sync', 'reconcile', 'retry', 'approve'] as const;
 type ActionName = (typeof actionNames)[number];
 
 /** What the body may say, as JSON. */
-interface Asked {
+interface ActionRequest {
   readonly account: string;
   readonly absences: number | undefined;
 }
 
-/** So large a body is never needed, in bytes. */
+/** Largest body, in bytes. */
 const bodyLimit = 1_024;
 
 /**
@@ -38,18 +38,19 @@ export function actionRoutes(
     path: `/api/actions/${name}`,
     accepts: ['application/json'],
     bodyLimit,
-    handle: guard(isAllowed ? answeringQuestions((request) => perform(actions, name, request)) : refuse),
+    handle: guard(isAllowed ? answeringBadRequests((request) => perform(actions, name, request)) : refuseWithoutToken),
   }));
 }
 
 /** Why there are no actions, and what to do. */
-export const withoutToken =
+export const noTokenMessage =
   'Actions need a token, because anybody who can open this page could use them. Set admin.token or admin.tokenFile in the settings, and restart the daemon.';
 
-const refuse: ApiHandle = () => Promise.resolve(jsonAnswer({ error: 'no_token', message: withoutToken }, 403));
+const refuseWithoutToken: ApiHandle = () =>
+  Promise.resolve(jsonAnswer({ error: 'no_token', message: noTokenMessage }, 403));
 
 async function perform(actions: Actions, name: ActionName, request: HttpRequest): ReturnType<ApiHandle> {
-  const { account, absences } = asked(request.body, name, actions);
+  const { account, absences } = actionRequest(request.body, name, actions);
   const message = await messages[name](actions, account, absences ?? 0);
   return jsonAnswer({ ok: true, action: name, account, message }, 202);
 }
@@ -77,18 +78,18 @@ const messages: Readonly<
 };
 
 /** @throws BadQuestion for anything that is not a known account and, for `approve`, a number of absences. */
-function asked(body: Uint8Array, name: ActionName, { accounts }: Actions): Asked {
+function actionRequest(body: Uint8Array, name: ActionName, { accounts }: Actions): ActionRequest {
   const { account = accounts.length === 1 ? accounts[0] : undefined, absences, ...others } = documentOf(body);
   const known = name === 'approve' ? 'account and absences' : 'account';
-  if (Object.keys(others).length > 0) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
+  if (Object.keys(others).length > 0) throw new BadRequest(`The body should name ${known}, and nothing else.`);
   if (typeof account !== 'string' || !accounts.includes(account))
-    throw new BadQuestion('account should be one that this daemon serves, and that is not paused.');
+    throw new BadRequest('account should be one that this daemon serves, and that is not paused.');
   if (name !== 'approve') {
-    if (absences !== undefined) throw new BadQuestion(`The body should name ${known}, and nothing else.`);
+    if (absences !== undefined) throw new BadRequest(`The body should name ${known}, and nothing else.`);
     return { account, absences: undefined };
   }
   if (!Number.isSafeInteger(absences) || Number(absences) < 1)
-    throw new BadQuestion('absences should be a whole number from 1: how many vendors may be gone.');
+    throw new BadRequest('absences should be a whole number from 1: how many vendors may be gone.');
   return { account, absences: Number(absences) };
 }
 
@@ -98,7 +99,7 @@ function documentOf(body: Uint8Array): Record<string, unknown> {
     if (typeof document === 'object' && document !== null && !Array.isArray(document))
       return document as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Thrown below.
   }
-  throw new BadQuestion('The body should be a JSON object.');
+  throw new BadRequest('The body should be a JSON object.');
 }

@@ -1,4 +1,4 @@
-/** Answers of the operator's API: documents in JSON, and refusals that say what would be right. */
+/** Answers of the operator's API: JSON documents and refusals. */
 import type { HttpAnswer, HttpRoute } from '../../http/server.ts';
 
 export type ApiHandle = HttpRoute['handle'];
@@ -11,18 +11,18 @@ export function jsonAnswer(document: unknown, status = 200): HttpAnswer {
   };
 }
 
-/** A question that cannot be answered as it was asked; the answer is its message. */
-export class BadQuestion extends Error {
+/** A request that cannot be answered; its message is sent with status 400. */
+export class BadRequest extends Error {
   override readonly name = 'BadQuestion';
 }
 
-/** Answers a bad question with 400 and its message. */
-export function answeringQuestions(handle: ApiHandle): ApiHandle {
+/** Answers a bad request with 400 and its message. */
+export function answeringBadRequests(handle: ApiHandle): ApiHandle {
   return async (request) => {
     try {
       return await handle(request);
     } catch (error) {
-      if (error instanceof BadQuestion) return jsonAnswer({ error: 'bad_request', message: error.message }, 400);
+      if (error instanceof BadRequest) return jsonAnswer({ error: 'bad_request', message: error.message }, 400);
       throw error;
     }
   };

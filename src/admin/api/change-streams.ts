@@ -1,4 +1,4 @@
-/** The change feed as server-sent events. Each stream remembers nothing but its cursor: a slow reader costs no memory, one that is gone no change. */
+/** The change feed as server-sent events. Each stream keeps only its cursor: a slow reader takes no memory, and one that returns misses nothing. */
 import type { ServerResponse } from 'node:http';
 import { sleep, type Clock } from '../../domain/clock.ts';
 import { asMirrorError } from '../../domain/errors.ts';
@@ -13,16 +13,16 @@ export interface ChangeStreamsOptions {
   readonly clock: Clock;
   /** Goes with every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Hears why a stream broke off. */
+  /** Called when a stream fails. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Streams at once: each reads the feed for itself. */
 const mostStreams = 16;
 
-/** Milliseconds between two looks for new changes, and between two signs of life. */
-const lookEvery = 500;
-const signEvery = 15_000;
+/** Milliseconds between two checks for new changes, and between two comments that keep the connection open. */
+const pollEvery = 500;
+const keepAliveEvery = 15_000;
 
 /** How long a reader may leave what was sent to it unread, in milliseconds, before its connection is cut. */
 const longestUnread = 30_000;
@@ -30,8 +30,8 @@ const longestUnread = 30_000;
 /** Changes that are read at once. */
 const atOnce = 50;
 
-/** How soon a reader that lost its stream should come back, in milliseconds. */
-const comeBackAfter = 2_000;
+/** How soon a reader that lost its stream should reconnect, in milliseconds. */
+const reconnectAfter = 2_000;
 
 export class ChangeStreams {
   readonly #options: ChangeStreamsOptions;
@@ -72,7 +72,7 @@ export class ChangeStreams {
     response.on('error', () => undefined);
     try {
       response.writeHead(200, { ...this.#options.headers, 'content-type': 'text/event-stream; charset=utf-8' });
-      await this.#send(response, `retry: ${comeBackAfter}\n\n`, left.signal);
+      await this.#send(response, `retry: ${reconnectAfter}\n\n`, left.signal);
       await this.#follow(response, filter, left.signal);
     } catch (error) {
       if (!left.signal.aborted) this.#options.onFault(asMirrorError(error));
@@ -103,18 +103,18 @@ export class ChangeStreams {
     }
   }
 
-  /** Until something was written after the change `seen`, with a sign of life now and then. */
+  /** Resolves when there is a change after `seen`; sends a comment now and then. */
   async #awaitMore(response: ServerResponse, seen: number, signal: AbortSignal): Promise<void> {
     const { query, clock } = this.#options;
     let silent = 0;
     while ((await query(lastSeq)) === seen) {
-      await sleep(clock, lookEvery, signal);
-      silent += lookEvery;
-      if (silent % signEvery === 0) await this.#send(response, ': alive\n\n', signal);
+      await sleep(clock, pollEvery, signal);
+      silent += pollEvery;
+      if (silent % keepAliveEvery === 0) await this.#send(response, ': alive\n\n', signal);
     }
   }
 
-  /** Hands over, and waits where the reader does not keep up. */
+  /** Sends a text, and waits if the reader does not keep up. */
   async #send(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (response.write(text)) return;

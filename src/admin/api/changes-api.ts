@@ -5,7 +5,7 @@ import type { HttpAnswer, HttpRequest } from '../../http/server.ts';
 import { changePage, currentCursor } from '../../store/reports/change-page.ts';
 import type { HistoryGone } from '../../store/feed/feed-cursor.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 import type { ChangeStreams } from './change-streams.ts';
 import { goneDocument } from './cursor-gone.ts';
 import { Parameters } from './parameters.ts';
@@ -18,7 +18,7 @@ const mostChanges = 200;
  * that leads nowhere is answered with 410 and where to begin.
  */
 export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: ChangeStreams): ApiHandle {
-  return answeringQuestions(async (request) => {
+  return answeringBadRequests(async (request) => {
     const isStream = wantsStream(request);
     const known = ['since', 'account', 'vendorid', ...(isStream ? [] : ['limit'])];
     const asked = new Parameters(request.query, known);
@@ -26,7 +26,7 @@ export function changesApi(query: Query, clock: Pick<Clock, 'yield'>, streams: C
       account: asked.text('account'),
       vendorid: asked.whole('vendorid', 1, Number.MAX_SAFE_INTEGER),
       limit: asked.whole('limit', 1, mostChanges) ?? mostChanges,
-      since: await begin(query, lastEventId(request) ?? asked.text('since')),
+      since: await startCursor(query, lastEventId(request) ?? asked.text('since')),
     };
     const found = await changePage(query, clock, filter, request.signal);
     if ('reason' in found) return goneAnswer(found);
@@ -40,10 +40,10 @@ function lastEventId({ headers }: HttpRequest): string | undefined {
   return (Array.isArray(sent) ? sent[0] : sent) || undefined;
 }
 
-async function begin(query: Query, since: string | undefined): Promise<string | undefined> {
+async function startCursor(query: Query, since: string | undefined): Promise<string | undefined> {
   if (since === 'latest') return currentCursor(query);
   if (since !== undefined && !isCursor(since))
-    throw new BadQuestion('since should be a cursor of this feed, such as the cursor of an answer, or latest.');
+    throw new BadRequest('since should be a cursor of this feed, such as the cursor of an answer, or latest.');
   return since;
 }
 

@@ -1,4 +1,4 @@
-/** What a cursor that leads nowhere is answered with, and how a stream ends that fell behind what was removed. */
+/** The answer to an invalid cursor, and the end of a stream whose unread changes were removed. */
 import { whyGone, type HistoryGone } from '../../store/feed/feed-cursor.ts';
 
 export function goneDocument(gone: HistoryGone): object {

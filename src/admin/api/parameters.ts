@@ -1,5 +1,5 @@
 /** The parameters of a question to the API, each read by its kind; what is unknown or wrong is refused by name. */
-import { BadQuestion } from './answers.ts';
+import { BadRequest } from './answers.ts';
 
 /** Refuses unknown parameters: a misspelt filter must not return everything. */
 export class Parameters {
@@ -9,8 +9,8 @@ export class Parameters {
   constructor(query: URLSearchParams, known: readonly string[]) {
     this.#query = query;
     for (const name of query.keys()) {
-      if (!known.includes(name)) throw new BadQuestion(`Unknown parameter; known are ${known.join(', ')}.`);
-      if (query.getAll(name).length > 1) throw new BadQuestion(`${name} may be given once.`);
+      if (!known.includes(name)) throw new BadRequest(`Unknown parameter; known are ${known.join(', ')}.`);
+      if (query.getAll(name).length > 1) throw new BadRequest(`${name} may be given once.`);
     }
   }
 
@@ -23,8 +23,7 @@ export class Parameters {
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const sent = this.text(name);
     const word = words.find((known) => known === sent);
-    if (sent !== undefined && word === undefined)
-      throw new BadQuestion(`${name} should be one of ${words.join(', ')}.`);
+    if (sent !== undefined && word === undefined) throw new BadRequest(`${name} should be one of ${words.join(', ')}.`);
     return word;
   }
 
@@ -34,7 +33,7 @@ export class Parameters {
     if (sent === undefined) return undefined;
     const number = /^\d{1,16}$/.test(sent) ? Number(sent) : NaN;
     if (!(number >= least && number <= most))
-      throw new BadQuestion(`${name} should be a whole number from ${least} to ${most}.`);
+      throw new BadRequest(`${name} should be a whole number from ${least} to ${most}.`);
     return number;
   }
 }

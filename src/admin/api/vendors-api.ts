@@ -9,7 +9,7 @@ import type { VendorKey } from '../../store/tables/vendor-tables.ts';
 import { vendorPage } from '../../store/reports/vendor-page.ts';
 import { vendorDocument } from '../../store/reports/vendor-document.ts';
 import type { Query } from '../../store/sqlite/query.ts';
-import { answeringQuestions, BadQuestion, jsonAnswer, type ApiHandle } from './answers.ts';
+import { answeringBadRequests, BadRequest, jsonAnswer, type ApiHandle } from './answers.ts';
 import { Parameters } from './parameters.ts';
 
 /** The largest page of vendors, and of a timeline. */
@@ -23,7 +23,7 @@ const presences = ['present', 'suspect', 'missing', 'gone'] as const;
 
 /** `?search=&account=&state=&presence=&limit=&after=`, by account and number. `after` is the `next` of the page before. */
 export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle {
-  return answeringQuestions(async (request) => {
+  return answeringBadRequests(async (request) => {
     const asked = new Parameters(request.query, ['search', 'account', 'state', 'presence', 'limit', 'after']);
     const after = asked.text('after');
     const filter = {
@@ -40,13 +40,13 @@ export function vendorsApi(query: Query, clock: Pick<Clock, 'yield'>): ApiHandle
 
 function keyIn(text: string): VendorKey {
   const [, account_id, vendorid] = /^([A-Za-z0-9_-]{1,64}):(\d{1,16})$/.exec(text) ?? [];
-  if (account_id === undefined) throw new BadQuestion('after should be the next of the page before.');
+  if (account_id === undefined) throw new BadRequest('after should be the next of the page before.');
   return { account_id, vendorid: Number(vendorid) };
 }
 
 /** One vendor: what it is, its latest deliveries, and its timeline by `?limit=&before=`, latest change first. */
 export function vendorApi(query: Query): ApiHandle {
-  return answeringQuestions(async (request) => {
+  return answeringBadRequests(async (request) => {
     const asked = new Parameters(request.query, ['limit', 'before']);
     const limit = asked.whole('limit', 1, mostChanges) ?? 50;
     const before = asked.whole('before', 1, Number.MAX_SAFE_INTEGER);

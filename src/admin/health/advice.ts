@@ -1,4 +1,4 @@
-/** What a person should do about an account, judged by its state; nothing where all is well. */
+/** What a person should do about an account; nothing if all is well. */
 import { age } from '../../domain/age.ts';
 import { inWords } from '../../domain/duration.ts';
 import { parseInstant } from '../../domain/clock.ts';
@@ -9,7 +9,7 @@ import type { RunOutcome } from '../../store/tables/mirror-tables.ts';
 /** What advice is judged by. */
 export type Advised = Pick<AccountReport, 'account' | 'freshness' | 'queue' | 'runs' | 'findings' | 'failing'>;
 
-/** Something that may be amiss: a sentence with its remedy where it is. */
+/** Checks for one problem. @returns a sentence with its remedy. */
 type Rule = (status: Advised, now: number) => string | undefined;
 
 /** Why the last run that ended was not complete. */

@@ -1,4 +1,4 @@
-/** What is said of connections: whom each serves, and why one gives no access. */
+/** The state of connections: which accounts each serves, and why one gives no access. */
 import { took } from '../../domain/age.ts';
 import { catalogue, isAccessRefused, type ErrorCode } from '../../domain/errors.ts';
 import type { ConnectionFailure } from '../../store/reports/account-reports.ts';

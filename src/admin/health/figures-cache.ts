@@ -1,18 +1,18 @@
-/** Figures that are shared by all who look, and that no page waits for longer than a moment. */
+/** Caches figures for all readers; no page waits for them longer than a moment. */
 import type { Clock } from '../../domain/clock.ts';
 import type { Figures } from '../../store/figures/figures.ts';
 import { shared } from './shared-result.ts';
 
-/** So long a page waits for figures before it shows those that are known, in milliseconds. */
+/** How long a page waits for figures before it shows the last known ones, in milliseconds. */
 const longestWait = 250;
 
-/** Older ones are not shown: nobody looked for so long, in milliseconds, and the next are on their way. */
+/** Figures older than this are not shown, in milliseconds. */
 const oldestShown = 30_000;
 
 interface Known {
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   figures: Figures | null;
-  /** By the clock that only runs: when they were asked for. */
+  /** Monotonic time at which they were requested. */
   asOf: number;
 }
 
@@ -37,7 +37,7 @@ export class FiguresCache {
     const known = this.#account(accountId);
     let cancel = (): void => undefined;
     const enough = new Promise<void>((resolve) => (cancel = this.#clock.timer(longestWait, resolve)));
-    await Promise.race([known.look(), enough]);
+    await Promise.race([known.refresh(), enough]);
     cancel();
     return this.#clock.monotonic() - known.asOf > oldestShown ? null : known.figures;
   }
@@ -54,7 +54,7 @@ export class FiguresCache {
         this.#onFault(error);
       }
     });
-    const added: Known = { look, figures: null, asOf: 0 };
+    const added: Known = { refresh: look, figures: null, asOf: 0 };
     this.#accounts.set(accountId, added);
     return added;
   }

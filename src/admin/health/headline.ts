@@ -1,14 +1,14 @@
-/** The one sentence about an account that everything else on the page agrees with: is the mirror right, and what is to be done. */
+/** The headline about an account: whether the mirror is correct, and what to do. */
 import { catalogue, type ErrorCode } from '../../domain/errors.ts';
 import type { SweepProgressFacts } from './health.ts';
 import type { AccountHealth, Health } from './readiness.ts';
 
-/** Green, amber, red, and what is still under way. */
+/** Green, amber, red, and blue for a first pull. */
 export type Tone = 'good' | 'fair' | 'bad' | 'busy';
 
 export interface Headline {
   readonly tone: Tone;
-  /** Without a full stop: the moment of which it is true may follow. */
+  /** Without a full stop: the moment may follow. */
   readonly words: string;
   /** Since when it is so, where that is known. */
   readonly since: string | null;

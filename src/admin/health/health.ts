@@ -1,10 +1,10 @@
-/** What the dashboard, probes and metrics show: pure data. */
+/** The data that the dashboard, probes and metrics show. */
 import type { TargetReport } from '../../store/outbox/outbox-report.ts';
 import type { ConnectionFacts } from './connection-health.ts';
 import type { AccountState } from '../../store/reports/account-state.ts';
 
 export interface HealthSource {
-  /** Everything as it is now; asked once a while for all who look. */
+  /** Everything as it is now. */
   facts(): Promise<HealthFacts>;
   /** Whether this process can do its work, which says nothing of any account. */
   ability(): Ability;
@@ -37,7 +37,7 @@ export interface HealthFacts {
 
 /** An account's report without the sums of money, which no page here shows. */
 export interface AccountFacts extends Omit<AccountState, 'days'> {
-  /** Rows of the view `webhook_health` of the last days, oldest first; days without news may be left out. */
+  /** Rows of the view `webhook_health` of the last days, oldest first; days without deliveries or changes may be left out. */
   readonly days: readonly WebhookDay[];
   readonly watchdog: Watchdog;
   /** How far the sweep under way has come; null while none is, or none of its pages has arrived. */
@@ -46,7 +46,7 @@ export interface AccountFacts extends Omit<AccountState, 'days'> {
   readonly doubt: string | null;
 }
 
-/** What the service told us on one day (UTC), and what it did not. */
+/** What the service announced on one day (UTC), and what it did not. */
 export interface WebhookDay {
   readonly day: string;
   readonly deliveries: number;

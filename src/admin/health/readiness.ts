@@ -6,12 +6,12 @@ import { inSlices } from './in-slices.ts';
 import { targetAdvice } from './target-health.ts';
 import type { Ability, AccountFacts, HealthFacts } from './health.ts';
 
-/** Facts, and what follows from them. */
+/** The facts with their evaluation. */
 export interface Health {
   readonly facts: HealthFacts;
   readonly process: Readiness;
   readonly accounts: readonly AccountHealth[];
-  /** What a person should do about the receivers of outgoing webhooks: sentences, none where nothing is amiss. */
+  /** What a person should do about the receivers of outgoing webhooks: sentences, none if nothing is wrong. */
   readonly receivers: readonly string[];
   /** Whether the part of the mirror of every account that is not paused may be relied on. */
   readonly fresh: boolean;
@@ -19,7 +19,7 @@ export interface Health {
   readonly now: number;
 }
 
-/** Whether deliveries can be taken and kept, whatever the service and the accounts do. */
+/** Whether deliveries can be accepted and stored, whatever the service and the accounts do. */
 export interface Readiness {
   readonly ready: boolean;
   /** Sentences; none where it is ready. */
@@ -29,14 +29,14 @@ export interface Readiness {
 
 export interface AccountHealth {
   readonly facts: AccountFacts;
-  /** Whether a person has it rest: it is neither read nor called late. */
+  /** Whether it is paused: it is neither read nor called stale. */
   readonly isPaused: boolean;
   readonly ready: boolean;
   /** Sentences; none where it is ready. */
   readonly reasons: readonly string[];
   /** How far what the lists show may lag behind the service, in milliseconds; null before the first complete sweep. */
   readonly staleness: number | null;
-  /** Whether it is too old, or not to be called fresh. */
+  /** Whether it is too old, or its freshness is in doubt. */
   readonly stale: boolean;
   /** Why the last run that ended was not complete; undefined where it was. */
   readonly error: LastError | undefined;
@@ -60,7 +60,7 @@ export function readiness(ability: Ability): Readiness {
 /** Accounts that are examined in one turn of the event loop. */
 const atOnce = 100;
 
-export async function examined(
+export async function examineHealth(
   facts: HealthFacts,
   rules: ReadinessRules,
   clock: Pick<Clock, 'yield'>,
@@ -76,7 +76,7 @@ export async function examined(
   };
 }
 
-/** An account is ready once a sweep was complete, while the mirror is not too old, the service lets us in, and nothing casts doubt on it. */
+/** An account is ready after a complete sweep, while the mirror is not too old, the service gives access, and there is no doubt. */
 function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRules): AccountHealth {
   const { listed_as_of, last_complete_sweep, paused_since } = facts.freshness;
   const listed = listed_as_of === null ? undefined : parseInstant(listed_as_of);
@@ -111,7 +111,7 @@ function accountHealth(facts: AccountFacts, { now, maxStaleness }: ReadinessRule
   };
 }
 
-/** Why nothing is read about an account, and how that ends. */
+/** Why nothing is read about a paused account, and how to resume it. */
 function pausedWords(account: string, since: string): string {
   return `Paused since ${since.slice(0, 19)} UTC: nothing is requested from the service, and deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`;
 }

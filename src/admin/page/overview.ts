@@ -39,16 +39,16 @@ export function overview(health: Health, options: OverviewOptions): Page {
     </main>`;
     return page({ title: 'No account', root: './', now, content });
   }
-  const said = headline(chosen, health);
+  const found = headline(chosen, health);
   const { figures, mayAct } = options;
   const content = html`<main id="main">
-      ${accountList(health, chosen)} ${verdict(said, chosen, now)} ${mayAct ? actionSection(chosen, true) : null}
+      ${accountList(health, chosen)} ${verdict(found, chosen, now)} ${mayAct ? actionSection(chosen, true) : null}
       ${contentsSection(chosen.facts, figures)} ${webhookSection(chosen.facts, figures, now)}
       ${targetSection(facts.targets, now)} ${eventSection(chosen.facts, figures, now)}
       ${mayAct ? null : actionSection(chosen, false)}
     </main>
     ${footer(facts, now)}`;
-  return page({ title: chosen.isPaused ? 'Paused' : titles[said.tone], root: './', now, content });
+  return page({ title: chosen.isPaused ? 'Paused' : titles[found.tone], root: './', now, content });
 }
 
 const titles: Readonly<Record<Headline['tone'], string>> = {

@@ -15,7 +15,7 @@ import { noVendorPage, vendorHistory, vendorPageOf } from './vendor-timeline.ts'
 
 export interface PageOptions {
   /** Shared by all who look. */
-  readonly examine: () => Promise<Health>;
+  readonly currentHealth: () => Promise<Health>;
   readonly figures: (accountId: string) => Promise<Figures>;
   readonly query: Query;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
   const search = async (request: HttpRequest, limit: number): Promise<Found | null> => {
     const wanted = (request.query.get('q') ?? '').trim().slice(0, 200);
     if (wanted === '') return null;
-    const { accounts } = await options.examine();
+    const { accounts } = await options.currentHealth();
     const ids = accounts.slice(0, 50).map(({ facts }) => facts.account);
     return findVendors(query, clock, { wanted, limit, accounts: ids, signal: request.signal });
   };
@@ -67,7 +67,7 @@ export function pageRoutes(options: PageOptions): Readonly<Record<string, ApiHan
 
 /** The first page of each account, made once for all readers. */
 function sharedOverviews(options: PageOptions): (account: string | undefined) => Promise<Page> {
-  const { examine, figures, clock, mayAct, onFault } = options;
+  const { currentHealth: examine, figures, clock, mayAct, onFault } = options;
   const cache = new FiguresCache(clock, figures, onFault);
   const pages = new Map<string, () => Promise<Page>>();
   return async (wanted) => {

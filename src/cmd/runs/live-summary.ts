@@ -1,5 +1,5 @@
 /** What a person sees who runs `serve` in a terminal: how it stands with each account, and what goes on, in a few lines that stay in their place. */
-import { examined, type Health } from '../../admin/health/readiness.ts';
+import { examineHealth, type Health } from '../../admin/health/readiness.ts';
 import type { HealthSource } from '../../admin/health/health.ts';
 import { asMirrorError } from '../../domain/errors.ts';
 import type { CommonOptions } from '../process/command.ts';
@@ -81,7 +81,7 @@ export class LiveSummary {
   async #lines(source: HealthSource, place: SummaryPlace): Promise<string[]> {
     const { clock } = this.#context;
     const rules = { now: clock.now(), maxStaleness: place.maxStaleness };
-    this.#last = await examined(await source.facts(), rules, clock);
+    this.#last = await examineHealth(await source.facts(), rules, clock);
     return summaryLines(this.#context, this.#last, { ...place, entries: this.#entries, room: this.#block.room });
   }
 }

@@ -1,4 +1,4 @@
-/** One account of the service: its vendors, gateways and callbacks, and the news about them. */
+/** One account of the service: its vendors, gateways and callbacks, and its events. */
 import type { Clock } from '../../domain/clock.ts';
 import { EventDispatcher, type DeliveryPlan } from '../delivery/event-dispatcher.ts';
 import { CallbackBook } from '../delivery/callback-book.ts';
@@ -12,14 +12,14 @@ import { VendorService, type OnChange } from '../vendors/vendor-service.ts';
 import type { World } from '../core/worlds.ts';
 
 /** What all accounts of a sandbox have in common. */
-export interface Surroundings {
+export interface AccountDependencies {
   readonly world: World;
   readonly clock: Clock;
   readonly sender: DeliverySender;
   readonly seed: number;
   /** Vendors that a new account begins with. */
   readonly vendors: number;
-  /** What is known from before; nothing is kept without it. */
+  /** What an earlier start has kept; without it, nothing is kept. */
   readonly memory: Memory | undefined;
   /** How often the sandbox was started. */
   readonly life: number;
@@ -28,7 +28,7 @@ export interface Surroundings {
   readonly onChange: (account: string, ...change: Parameters<OnChange>) => void;
 }
 
-/** With how many vendors an account began: another number later would make others of them. */
+/** The number of vendors with which the account was created: another number would change the invented vendors. */
 function vendorsAtFirst(account: string, vendors: number, { entries, write }: AccountMemory): number {
   const known = entries.find((entry) => entry.kind === 'account');
   if (known) return known.value;
@@ -36,7 +36,7 @@ function vendorsAtFirst(account: string, vendors: number, { entries, write }: Ac
   return vendors;
 }
 
-/** The register answer gets a head start. */
+/** Milliseconds after the answer to a registration. */
 const verificationDelay = 50;
 
 export class Account {
@@ -49,18 +49,18 @@ export class Account {
   readonly meters: { readonly accounting: RateMeter; readonly events: RateMeter } | undefined;
   readonly #dispatcher: EventDispatcher;
   readonly #sender: Sender;
-  readonly #around: Surroundings;
+  readonly #dependencies: AccountDependencies;
 
-  constructor(id: string, around: Surroundings) {
-    const { world, clock, sender, rateLimits } = around;
-    const seed = seedOf(around.seed, id);
+  constructor(id: string, dependencies: AccountDependencies) {
+    const { world, clock, sender, rateLimits } = dependencies;
+    const seed = seedOf(dependencies.seed, id);
     const random = (what: string) => seededRandom(seedOf(seed, what));
     const fresh = (what: string) =>
-      seededRandom(around.life === 1 ? seedOf(seed, what) : seedOf(seed, what, around.life));
-    const memory = accountMemory(around.memory, id);
+      seededRandom(dependencies.life === 1 ? seedOf(seed, what) : seedOf(seed, what, dependencies.life));
+    const memory = accountMemory(dependencies.memory, id);
     this.id = id;
     this.clock = clock;
-    this.#around = around;
+    this.#dependencies = dependencies;
     this.#sender = {
       account: id,
       businessId: 100_000 + random('business').below(900_000),
@@ -73,7 +73,7 @@ export class Account {
       this.#sender,
       this.callbacks,
       sender,
-      around.plan,
+      dependencies.plan,
       fresh('deliveries'),
       world,
     );
@@ -81,7 +81,7 @@ export class Account {
     this.vendors = new VendorService(
       {
         seed,
-        count: vendorsAtFirst(id, around.vendors, memory),
+        count: vendorsAtFirst(id, dependencies.vendors, memory),
         unreadable: world.unlistedIds,
         memory: past,
         changed: memory.entries.flatMap((entry) =>
@@ -92,7 +92,7 @@ export class Account {
       world,
       clock,
       (event, vendorid) => this.announce(event, vendorid),
-      (vendorid, version) => around.onChange(id, vendorid, version),
+      (vendorid, version) => dependencies.onChange(id, vendorid, version),
     );
     this.meters = rateLimits && {
       accounting: new RateMeter(rateLimits.vendors, rateLimits.windowSeconds, world.rateWindow),
@@ -104,9 +104,9 @@ export class Account {
     this.#dispatcher.announce(event, objectId);
   }
 
-  /** Sends a callback its code: in some worlds before this resolves, in the others soon after. */
+  /** Sends a callback its code: before this resolves or soon after, as the world says. */
   async sendVerification(callbackId: number): Promise<void> {
-    const { sender, world } = this.#around;
+    const { sender, world } = this.#dependencies;
     const delivery = verificationDelivery(this.#sender, this.callbacks, callbackId, world);
     if (world.handshakeWhen === 'before') await sender.send(delivery);
     else sender.sendLater(delivery, verificationDelay);

@@ -1,4 +1,4 @@
-/** Life in an account: people create, edit, archive, delete and restore vendors, bills move balances, and all the rest happens too. */
+/** Random changes in an account: vendors are created, edited, archived, deleted and restored, balances change, and other events happen. */
 import { sleep, type Clock } from '../../domain/clock.ts';
 import type { SeededRandom } from '../core/random.ts';
 import { eventNames } from '../core/event-scopes.ts';
@@ -17,7 +17,7 @@ async function churn(
   await repeat(perSecond, clock, signal, () => changeSomething(vendors, random));
 }
 
-/** Begins what happens to an account without anybody asking for it, so many times a second. */
+/** Starts the random changes of an account, so many a second. */
 export function changeByItself(
   account: Pick<Account, 'vendors' | 'gateways' | 'announce'>,
   rates: { readonly churn?: number; readonly events?: number },
@@ -29,7 +29,7 @@ export function changeByItself(
   if (rates.churn) void churn(account.vendors, rates.churn, clock, random('churn'), signal);
 }
 
-/** Makes events happen that are about other things than vendors, any of them, and lets removed gateways come back. */
+/** Emits random events about anything but vendors, and enables removed gateways again. */
 async function otherEventsAtRate(
   account: Pick<Account, 'gateways' | 'announce'>,
   perSecond: number,
@@ -38,13 +38,13 @@ async function otherEventsAtRate(
   signal: AbortSignal,
 ): Promise<void> {
   await repeat(perSecond, clock, signal, () => {
-    if (random.happens(gatewaysComeBack)) account.gateways.comeBack();
+    if (random.happens(gatewayReturns)) account.gateways.enableAgain();
     account.announce(random.pick(otherEvents), 1 + random.below(10_000));
   });
 }
 
 const otherEvents = eventNames.filter((name) => !name.startsWith('bill_vendor.'));
-const gatewaysComeBack = 0.05;
+const gatewayReturns = 0.05;
 
 async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act: () => void): Promise<void> {
   try {
@@ -53,12 +53,11 @@ async function repeat(perSecond: number, clock: Clock, signal: AbortSignal, act:
       act();
     }
   } catch (error) {
-    // Aborted: life goes on elsewhere.
     if (!signal.aborted) throw error;
   }
 }
 
-/** One change, as likely as in life. */
+/** One random change. */
 export function changeSomething(vendors: VendorService, random: SeededRandom): void {
   const id = vendors.someId(random);
   const kind = random.below(100);

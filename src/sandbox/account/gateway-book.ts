@@ -34,15 +34,15 @@ export class GatewayBook {
     return [...this.#gateways.values()].map((gateway) => ({ ...gateway, id: gateway.sgid }));
   }
 
-  /** What only the service's own interface can do. */
+  /** Only the service's own interface can do this. */
   enable(gateway: GatewayRecord): void {
     this.#removed.delete(gateway.sgid);
     this.#gateways.set(gateway.sgid, gateway);
     this.#memory.write({ kind: 'gateway', account: this.#account, key: gateway.sgid, value: gateway });
   }
 
-  /** Enables one that was removed, any one unless told; undefined if there is none. */
-  comeBack(sgid?: number): GatewayRecord | undefined {
+  /** Enables a removed gateway again, any one by default; undefined if there is none. */
+  enableAgain(sgid?: number): GatewayRecord | undefined {
     const gateway = sgid === undefined ? this.#removed.values().next().value : this.#removed.get(sgid);
     if (gateway) this.enable(gateway);
     return gateway;

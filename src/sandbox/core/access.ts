@@ -1,4 +1,4 @@
-/** Who may do what: bearer tokens and their scopes. */
+/** Bearer tokens, their scopes and their accounts. */
 import { eventScopes } from './event-scopes.ts';
 import type { Memory, TokenEntry } from './memory.ts';
 import { denied, Refusal, type Area } from './refusal.ts';
@@ -12,7 +12,7 @@ export interface Grant {
   readonly expires: number | undefined;
 }
 
-/** What a code of the authorization page is good for; a new start of the sandbox forgets it. */
+/** What a code of the authorization page grants; a restart of the sandbox forgets it. */
 export interface IssuedCode {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -49,14 +49,14 @@ export class Access {
     }
   }
 
-  /** Makes a token valid; it gets every scope and account that is not said otherwise. */
+  /** Makes a token valid, by default for every scope and account. */
   grant(token: string, scopes: readonly string[] = allScopes, accounts?: readonly string[], expires?: number): void {
     const value = { scopes, accounts, expires };
     this.#grants.set(token, grantOf(value));
     this.#write({ kind: 'token', key: token, value });
   }
 
-  /** Makes a refresh token valid, for one use: not again for one that had its use before a new start. */
+  /** Makes a refresh token valid for one use, unless it was used before a restart. */
   allowRefresh(refreshToken: string): void {
     if (this.#spent.has(refreshToken)) return;
     this.#refreshTokens.add(refreshToken);
@@ -75,7 +75,7 @@ export class Access {
     this.#codes.set(code, issued);
   }
 
-  /** Takes a code for its one use; undefined where it is not valid, or no more. */
+  /** Takes a code for its one use; undefined if it is not valid. */
   takeCode(code: string): IssuedCode | undefined {
     const issued = this.#codes.get(code);
     this.#codes.delete(code);

@@ -1,24 +1,24 @@
 /** Events that can be registered, and the scope each needs. */
 
-const written = ['create', 'update', 'delete'] as const;
-const mailed = [...written, 'sendByEmail'] as const;
+const writeVerbs = ['create', 'update', 'delete'] as const;
+const mailVerbs = [...writeVerbs, 'sendByEmail'] as const;
 
 const nouns: Readonly<Record<string, { readonly verbs: readonly string[]; readonly scope: string }>> = {
-  bill: { verbs: written, scope: 'user:bills:read' },
-  bill_vendor: { verbs: written, scope: 'user:bill_vendors:read' },
-  category: { verbs: written, scope: 'user:expenses:read' },
-  client: { verbs: written, scope: 'user:clients:read' },
-  credit_note: { verbs: written, scope: 'user:credit_notes:read' },
-  estimate: { verbs: mailed, scope: 'user:estimates:read' },
-  expense: { verbs: written, scope: 'user:expenses:read' },
-  invoice: { verbs: mailed, scope: 'user:invoices:read' },
-  item: { verbs: written, scope: 'user:billable_items:read' },
-  payment: { verbs: written, scope: 'user:payments:read' },
-  project: { verbs: written, scope: 'user:projects:read' },
-  recurring: { verbs: written, scope: 'user:invoices:read' },
-  service: { verbs: written, scope: 'user:billable_items:read' },
-  tax: { verbs: written, scope: 'user:taxes:read' },
-  time_entry: { verbs: written, scope: 'user:time_entries:read' },
+  bill: { verbs: writeVerbs, scope: 'user:bills:read' },
+  bill_vendor: { verbs: writeVerbs, scope: 'user:bill_vendors:read' },
+  category: { verbs: writeVerbs, scope: 'user:expenses:read' },
+  client: { verbs: writeVerbs, scope: 'user:clients:read' },
+  credit_note: { verbs: writeVerbs, scope: 'user:credit_notes:read' },
+  estimate: { verbs: mailVerbs, scope: 'user:estimates:read' },
+  expense: { verbs: writeVerbs, scope: 'user:expenses:read' },
+  invoice: { verbs: mailVerbs, scope: 'user:invoices:read' },
+  item: { verbs: writeVerbs, scope: 'user:billable_items:read' },
+  payment: { verbs: writeVerbs, scope: 'user:payments:read' },
+  project: { verbs: writeVerbs, scope: 'user:projects:read' },
+  recurring: { verbs: writeVerbs, scope: 'user:invoices:read' },
+  service: { verbs: writeVerbs, scope: 'user:billable_items:read' },
+  tax: { verbs: writeVerbs, scope: 'user:taxes:read' },
+  time_entry: { verbs: writeVerbs, scope: 'user:time_entries:read' },
 };
 
 export const eventScopes: readonly string[] = [...new Set(Object.values(nouns).map(({ scope }) => scope))];
@@ -38,8 +38,8 @@ function nounOf(event: string): string {
   return event.split('.', 1)[0] ?? '';
 }
 
-/** Whether a callback registered for `registered` hears of `event`. */
-export function hears(registered: string, event: string): boolean {
+/** Whether a callback registered for `registered` is sent `event`. */
+export function isRegisteredFor(registered: string, event: string): boolean {
   return registered === event || registered === nounOf(event);
 }
 

@@ -1,9 +1,9 @@
-/** What a sandbox knows when it is started again. */
+/** What a sandbox keeps between two starts. */
 import type { CallbackRecord } from './callback-record.ts';
 import type { GatewayRecord } from './gateway-record.ts';
 import type { VendorRecord } from './vendor-record.ts';
 
-/** How one thing is now; null where it is gone for good. Whatever an earlier entry says of the same thing no longer holds. */
+/** The current state of one thing; null if it was removed. A later entry replaces earlier ones about the same thing. */
 export type Entry =
   /** With how many vendors an account began. */
   | { readonly kind: 'account'; readonly account: string; readonly value: number }
@@ -29,8 +29,8 @@ export interface Memory {
   readonly id: string;
   /** The seed that it was made from. */
   readonly seed: string;
-  /** How often it was started, this time included: chance must not repeat what was drawn before. */
-  readonly life: number;
+  /** How often it was started, this time included: random values must not repeat after a restart. */
+  readonly starts: number;
   /** One for each thing that is known. */
   readonly entries: readonly Entry[];
   readonly write: (entry: Entry) => void;
@@ -42,7 +42,7 @@ export interface AccountMemory {
   readonly write: (entry: Entry) => void;
 }
 
-/** What an account is to remember; nothing is kept without a memory. */
+/** The memory of an account; without a memory, nothing is kept. */
 export function accountMemory(memory: Memory | undefined, account: string): AccountMemory {
   if (!memory) return { entries: [], write: () => undefined };
   return {

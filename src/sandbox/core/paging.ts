@@ -54,7 +54,7 @@ function positive(query: URLSearchParams, name: string, initial: number, errno: 
 }
 
 /** One page of rows that are all at hand. */
-export function cut<T>(
+export function pageOfRows<T>(
   rows: readonly T[],
   query: URLSearchParams,
   world: World,

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same throws. */
+/** Random values that can be repeated: the same seed gives the same sequence. */
 
 export interface SeededRandom {
   /** From 0 up to, but not including, 1. */
@@ -29,7 +29,7 @@ export function mix(seed: number, index: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Throws that follow from `seed` (mulberry32). */
+/** The sequence of `seed` (mulberry32). */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const fraction = (): number => {

@@ -1,11 +1,11 @@
-/** How the service says no: one refusal, in whichever form this world has. */
+/** Refusals of the service, in the error form of its world. */
 import type { Reply } from './reply.ts';
 import type { World } from './worlds.ts';
 
 /** The parts of the service, each with an error form of its own. */
 export type Area = 'accounting' | 'events' | 'auth';
 
-/** The part that a path belongs to, whether or not there is anything. */
+/** The part that a path belongs to, whether or not something is there. */
 export function areaOf(path: string): Area {
   const [, first] = path.split('/', 2);
   return first === 'events' || first === 'auth' ? first : 'accounting';

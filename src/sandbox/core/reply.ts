@@ -1,4 +1,4 @@
-/** What the service answers: first in JSON's terms, then as bytes. */
+/** What the service answers: as JSON, then as bytes. */
 import { constants, gzipSync } from 'node:zlib';
 import { httpDate } from '../../domain/clock.ts';
 
@@ -14,7 +14,7 @@ export interface Reply {
 export type Breakage =
   { readonly kind: 'hang' | 'reset' } | { readonly kind: 'stall' | 'truncate'; readonly after: number };
 
-/** An answer as it leaves; the one who carries it to the socket carries out the breakage too. */
+/** An answer as it is sent; what writes it to the socket also carries out the breakage. */
 export interface Answer {
   readonly status: number;
   /** Names in lower case. */

@@ -1,4 +1,4 @@
-/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is what was last seen of the service. */
+/** Worlds: one choice for every point that the reference leaves open. The first value of each axis is how the service last behaved. */
 import { MirrorError } from '../../domain/errors.ts';
 
 interface Choice<Value extends string> {

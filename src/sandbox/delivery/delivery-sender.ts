@@ -1,6 +1,6 @@
 /**
- * Sends what the service has to say to its callbacks: ten seconds for an answer, growing delays after failures, dropped after
- * several, and silence towards a callback that only failed for long.
+ * Sends deliveries to callbacks: each has ten seconds for an answer, is repeated with growing delays, and is dropped after several failures. A
+ * callback that has only failed for long is disabled.
  */
 import type { Clock } from '../../domain/clock.ts';
 import type { World } from '../core/worlds.ts';
@@ -26,7 +26,7 @@ export interface OutgoingDelivery {
   readonly kind: DeliveryKind;
   readonly event: string;
   readonly objectId: number;
-  /** What to send where, at this moment; undefined if it shall no longer be sent. */
+  /** The message as of now; undefined if it must no longer be sent. */
   readonly compose: () => { uri: string; headers: Readonly<Record<string, string>>; body: string } | undefined;
 }
 
@@ -42,8 +42,8 @@ export interface Attempt extends Omit<OutgoingDelivery, 'compose'> {
   readonly outcome: 'acknowledged' | 'failed' | 'dropped' | 'lost';
 }
 
-const answerWithin = 10_000;
-const remembered = 100_000;
+const answerTimeout = 10_000;
+const longestLog = 100_000;
 
 export class DeliverySender {
   readonly #clock: Clock;
@@ -54,7 +54,7 @@ export class DeliverySender {
   readonly #listeners = new Set<(attempt: Attempt) => void>();
   readonly #timers = new Set<() => void>();
   readonly #closing = new AbortController();
-  /** Since when each callback has done nothing but fail. */
+  /** Since when all deliveries to a callback have failed. */
   readonly #failingSince = new Map<string, number>();
 
   constructor(clock: Clock, post: Post, world: World, disable: (account: string, callbackId: number) => void) {
@@ -86,35 +86,35 @@ export class DeliverySender {
 
   /** Makes one attempt now, and plans the next one if it fails. */
   async send(delivery: OutgoingDelivery, attempt = 1): Promise<void> {
-    const sheet = delivery.compose();
-    if (!sheet) {
-      this.note(delivery, attempt - 1, undefined, 'dropped');
+    const message = delivery.compose();
+    if (!message) {
+      this.record(delivery, attempt - 1, undefined, 'dropped');
       return;
     }
-    const status = await this.#try(sheet);
+    const status = await this.#try(message);
     if (this.#closing.signal.aborted) return;
     if (status !== undefined && status >= 200 && status < 300) {
-      this.#failingSince.delete(addressee(delivery));
-      this.note(delivery, attempt, status, 'acknowledged');
+      this.#failingSince.delete(callbackKey(delivery));
+      this.record(delivery, attempt, status, 'acknowledged');
       return;
     }
     const last = attempt >= this.#world.attempts || delivery.kind === 'forged';
-    if (delivery.kind === 'event') this.#watch(delivery);
+    if (delivery.kind === 'event') this.#countFailure(delivery);
     if (!last)
       this.sendLater(delivery, this.#world.retryAfter * 1_000 * this.#world.retryGrowth ** (attempt - 1), attempt + 1);
-    this.note(delivery, attempt, status, last ? 'dropped' : 'failed');
+    this.record(delivery, attempt, status, last ? 'dropped' : 'failed');
   }
 
   /** Records what became of a delivery. */
-  note(delivery: OutgoingDelivery, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
+  record(delivery: OutgoingDelivery, attempt: number, status: number | undefined, outcome: Attempt['outcome']): void {
     const { account, callbackId, kind, event, objectId } = delivery;
     const entry = { at: this.#clock.now(), account, callbackId, kind, event, objectId, attempt, status, outcome };
     this.#log.push(entry);
-    if (this.#log.length > remembered) this.#log.splice(0, remembered / 10);
+    if (this.#log.length > longestLog) this.#log.splice(0, longestLog / 10);
     for (const listener of this.#listeners) listener(entry);
   }
 
-  /** Nothing leaves any more. */
+  /** Sends nothing more. */
   close(): void {
     this.#closing.abort(new Error('The sandbox stops.'));
     for (const cancel of this.#timers) cancel();
@@ -127,14 +127,14 @@ export class DeliverySender {
     body: string;
   }): Promise<number | undefined> {
     try {
-      return (await this.#post(sheet.uri, sheet.headers, sheet.body, answerWithin, this.#closing.signal)).status;
+      return (await this.#post(sheet.uri, sheet.headers, sheet.body, answerTimeout, this.#closing.signal)).status;
     } catch {
       return undefined;
     }
   }
 
-  #watch(delivery: OutgoingDelivery): void {
-    const key = addressee(delivery);
+  #countFailure(delivery: OutgoingDelivery): void {
+    const key = callbackKey(delivery);
     const since = this.#failingSince.get(key) ?? this.#clock.now();
     this.#failingSince.set(key, since);
     if (this.#clock.now() - since < this.#world.disableAfter * 60_000) return;
@@ -143,6 +143,6 @@ export class DeliverySender {
   }
 }
 
-function addressee({ account, callbackId }: OutgoingDelivery): string {
+function callbackKey({ account, callbackId }: OutgoingDelivery): string {
   return `${account}/${callbackId}`;
 }

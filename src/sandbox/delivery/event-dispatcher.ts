@@ -1,7 +1,7 @@
-/** Tells the callbacks of an account what happened, as late, as often and as falsely as the plan wants. */
+/** Delivers the events of an account to its callbacks: late, repeated, lost or forged, as the plan says. */
 import type { CallbackBook } from './callback-book.ts';
 import type { SeededRandom } from '../core/random.ts';
-import { hears } from '../core/event-scopes.ts';
+import { isRegisteredFor } from '../core/event-scopes.ts';
 import { eventDelivery, type Sender } from './outgoing-delivery.ts';
 import type { DeliveryKind, DeliverySender } from './delivery-sender.ts';
 import type { World } from '../core/worlds.ts';
@@ -51,10 +51,10 @@ export class EventDispatcher {
     this.#world = world;
   }
 
-  /** Something happened to the resource `objectId`; every verified callback that hears of it is told. */
+  /** Something happened to the resource `objectId`: sends the event to every verified callback registered for it. */
   announce(event: string, objectId: number): void {
     for (const callback of this.#callbacks.all()) {
-      if (!callback.verified || callback.disabled || !hears(callback.event, event)) continue;
+      if (!callback.verified || callback.disabled || !isRegisteredFor(callback.event, event)) continue;
       const delivery = (kind: DeliveryKind, about: number) =>
         eventDelivery(
           this.#sender,
@@ -67,7 +67,7 @@ export class EventDispatcher {
       const { lose, late, repeat, reorder, forge } = this.#plan;
       if (this.#random.happens(forge)) this.#deliveries.sendLater(delivery('forged', objectId + 7), this.#delay());
       if (this.#random.happens(lose)) {
-        this.#deliveries.note(delivery('event', objectId), 0, undefined, 'lost');
+        this.#deliveries.record(delivery('event', objectId), 0, undefined, 'lost');
         continue;
       }
       const held = this.#random.happens(reorder) ? this.#random.below(longestHold) : 0;

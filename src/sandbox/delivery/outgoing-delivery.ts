@@ -6,7 +6,7 @@ import type { OutgoingDelivery, DeliveryKind } from './delivery-sender.ts';
 import { sign, type Parameters } from './sign.ts';
 import type { World } from '../core/worlds.ts';
 
-/** Who acts in an account, as deliveries name them. */
+/** Ids that deliveries of an account name. */
 export interface Sender {
   readonly account: string;
   readonly businessId: number;
@@ -54,30 +54,30 @@ export function verificationDelivery(
   };
 }
 
-/** One event for one callback. A forged one bears a signature of nobody. */
+/** One event for one callback. A forged one has an invalid signature. */
 export function eventDelivery(
   sender: Sender,
   callbacks: CallbackBook,
   callback: CallbackRecord,
-  matter: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
+  subject: { readonly kind: DeliveryKind; readonly event: string; readonly objectId: number },
   random: SeededRandom,
   world: World,
 ): OutgoingDelivery {
-  const told = world.objectId === 'callback' ? callback.id : matter.objectId;
+  const objectId = world.objectId === 'callback' ? callback.id : subject.objectId;
   const parameters = random.shuffle([
-    ['name', matter.event],
-    ['object_id', String(told)],
+    ['name', subject.event],
+    ['object_id', String(objectId)],
     ['account_id', sender.account],
     ['business_id', String(sender.businessId)],
     ['identity_id', String(sender.identityId)],
     ['user_id', String(sender.userId)],
     ...(world.extraParameter === 'present' ? [['origin', 'Büro «Zürich» / 東京\u007f'] as const] : []),
   ] as const);
-  const forgedKey = matter.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
+  const forgedKey = subject.kind === 'forged' ? random.text(32, 'abcdef0123456789') : undefined;
   return {
     account: sender.account,
     callbackId: callback.id,
-    ...matter,
+    ...subject,
     compose() {
       const current = callbacks.get(callback.id);
       if (!current?.verified || current.disabled) return undefined;

@@ -4,7 +4,7 @@ import { requireScope } from '../core/access.ts';
 import { allowedMethods, bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 import type { CallbackRecord } from '../core/callback-record.ts';
 import { filterMatches, scopeOf } from '../core/event-scopes.ts';
-import { cut } from '../core/paging.ts';
+import { pageOfRows } from '../core/paging.ts';
 import { invalid, Refusal, unknownResource } from '../core/refusal.ts';
 import { deleted, success, type Reply } from '../core/reply.ts';
 import type { Wire } from '../core/vendor-record.ts';
@@ -36,7 +36,7 @@ function list({ account, request, world }: Call): Reply {
     .filter((callback) => event == null || filterMatches(event, callback.event))
     .filter((callback) => uri == null || uri === callback.uri)
     .filter((callback) => verified == null || verified === String(shownVerified(callback, world)));
-  const { rows, numbers } = cut(matching, query, world);
+  const { rows, numbers } = pageOfRows(matching, query, world);
   return success({ callbacks: rows.map((callback) => listedOnWire(callback, world)), ...numbers });
 }
 

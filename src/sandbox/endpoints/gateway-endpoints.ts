@@ -1,7 +1,7 @@
 /** The gateway endpoints. */
 import { gatewaysRead, gatewaysWrite, requireScope } from '../core/access.ts';
 import { idNumber, methodRefused, type Call } from './sandbox-call.ts';
-import { cut } from '../core/paging.ts';
+import { pageOfRows } from '../core/paging.ts';
 import { unknownResource } from '../core/refusal.ts';
 import { deleted, success, type Reply } from '../core/reply.ts';
 
@@ -10,7 +10,7 @@ export function answerGateways(call: Call): Reply {
   const { id } = target;
   if (id === undefined && request.method === 'GET') {
     requireScope(grant, gatewaysRead);
-    const { rows, numbers } = cut(account.gateways.all(), request.query, world);
+    const { rows, numbers } = pageOfRows(account.gateways.all(), request.query, world);
     const { per_page, pages, total, page } = numbers;
     return success({ per_page, pages, total, gateways: rows, page });
   }

@@ -9,11 +9,11 @@ export const tokenPath = '/auth/oauth/token';
 
 const usualLifetime = 43_200;
 
-/** What new tokens are good for. */
+/** Lifetime and scopes of new tokens. */
 export interface TokenTerms {
-  /** In seconds; twelve hours unless told. */
+  /** In seconds; default: twelve hours. */
   readonly lifetime?: number | undefined;
-  /** Every scope unless told. */
+  /** Default: all. */
   readonly scopes?: readonly string[] | undefined;
 }
 
@@ -53,7 +53,7 @@ export function answerToken(
   };
 }
 
-/** Whether a grant is good, by its type. */
+/** Whether a grant is valid, by its type. */
 const grants: Readonly<
   Record<string, ((parameters: URLSearchParams, access: Access, now: number) => boolean) | undefined>
 > = {

@@ -3,7 +3,7 @@ import { requireScope, vendorsRead, vendorsWrite } from '../core/access.ts';
 import { bodyObject, idNumber, methodRefused, type Call } from './sandbox-call.ts';
 import { denied, unknownResource } from '../core/refusal.ts';
 import { success, type Reply } from '../core/reply.ts';
-import { readVendorWish, requireOnCreate } from '../vendors/vendor-body.ts';
+import { readVendorInput, requireOnCreate } from '../vendors/vendor-body.ts';
 import { listVendors } from '../vendors/list-page.ts';
 import type { Wire } from '../core/vendor-record.ts';
 
@@ -27,7 +27,7 @@ function list({ request, account, grant, world, random }: Call): Reply {
 function create(call: Call): Reply {
   requireScope(call.grant, vendorsWrite);
   const fields = bodyObject(call, 'bill_vendor');
-  requireOnCreate(readVendorWish(fields), call.world);
+  requireOnCreate(readVendorInput(fields), call.world);
   return success({ bill_vendor: call.account.vendors.create(fields) }, Number(call.world.createStatus));
 }
 

@@ -1,4 +1,4 @@
-/** The kinds of fault by name: all that a command line needs to know of them. */
+/** The kinds of fault, in a file that the command line loads without the rest of the sandbox. */
 
 /** Every kind, with what it does. */
 export const faultKinds = {

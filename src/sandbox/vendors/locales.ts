@@ -1,4 +1,4 @@
-/** Where invented vendors come from: names in many scripts, and with all that breaks naive programs. */
+/** Names of invented vendors: in many scripts, with characters that break naive programs. */
 
 export interface Locale {
   readonly country: string;

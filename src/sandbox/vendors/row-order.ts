@@ -1,7 +1,7 @@
 /** The orders in which a list may show its rows. */
 import type { SeededRandom } from '../core/random.ts';
 
-/** Vendor numbers one after another; -1 where nothing stands any more. */
+/** Vendor numbers in an order; -1 at a place that is no longer used. */
 export interface Sequence {
   readonly length: number;
   at(position: number): number;

@@ -1,11 +1,11 @@
-/** Reads what a client wants of a vendor: the `bill_vendor` object of a create or an edit. */
+/** Reads the `bill_vendor` object of a create or an edit. */
 import { systemTax, type SystemTax } from './invent.ts';
 import { invalid, type Refusal } from '../core/refusal.ts';
 import { writableTexts, type State, type VendorRecord, type WritableText } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
 
 /** Only what the body named; keys that the service does not know are not here. */
-export interface VendorWish {
+export interface VendorInput {
   readonly texts: VendorRecord['texts'];
   readonly is1099?: boolean;
   readonly state?: State;
@@ -15,7 +15,7 @@ export interface VendorWish {
 const longestText = 1_000;
 
 /** Refuses values of the wrong kind (errno 1004), and texts that are too long (1017). */
-export function readVendorWish(body: Readonly<Record<string, unknown>>): VendorWish {
+export function readVendorInput(body: Readonly<Record<string, unknown>>): VendorInput {
   const texts: Partial<Record<WritableText, string | null>> = {};
   for (const key of writableTexts) if (Object.hasOwn(body, key)) texts[key] = readText(key, body[key]);
   return {
@@ -27,7 +27,7 @@ export function readVendorWish(body: Readonly<Record<string, unknown>>): VendorW
 }
 
 /** Refuses a new vendor that lacks what this world requires (errno 1001). */
-export function requireOnCreate({ texts }: VendorWish, world: World): void {
+export function requireOnCreate({ texts }: VendorInput, world: World): void {
   const required = {
     name: ['vendor_name'],
     name_language: ['vendor_name', 'language'],
@@ -55,7 +55,7 @@ function readState(value: unknown): State {
   throw wrong('vis_state', value);
 }
 
-function readTaxes(value: unknown): NonNullable<VendorWish['taxes']> {
+function readTaxes(value: unknown): NonNullable<VendorInput['taxes']> {
   if (!Array.isArray(value)) throw wrong('tax_defaults', value);
   return value.map((item: unknown) => {
     const wish = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};

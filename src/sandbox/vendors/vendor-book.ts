@@ -1,12 +1,12 @@
 /**
- * The vendors of one account: the truth, and the near past for copies that lag. Of the vendors that nobody has changed only
- * some are kept and the rest invented again when asked for, so that a hundred thousand cost a few hundred kilobytes.
+ * The vendors of one account, and their recent past, for copies that lag. Unchanged vendors are invented again when they are needed, so that a
+ * hundred thousand take a few hundred kilobytes.
  */
 import { firstState, idOf, indexOf, inventVendor } from './invent.ts';
 import type { VendorEntry } from '../core/memory.ts';
 import type { VendorRecord } from '../core/vendor-record.ts';
 
-/** What stands at a number: a vis_state, or one of these. */
+/** The mark of a number: a vis_state, or one of these. */
 export const gone = 255;
 export const unreadable = 254;
 
@@ -20,7 +20,7 @@ export interface BookOptions {
   readonly memory: number;
   /** Vendors that differ from those that the account began with, by number; null for one that vanished. */
   readonly changed?: readonly (readonly [index: number, entry: VendorEntry | null])[];
-  /** Hears how a vendor is now; null where it vanished. */
+  /** Called with the new state of a vendor; null if it vanished. */
   readonly onWrite?: (index: number, entry: VendorEntry | null) => void;
 }
 
@@ -31,8 +31,8 @@ export interface BookView {
   readonly record: (index: number) => VendorRecord;
 }
 
-/** So many of the vendors that nobody has changed are kept. */
-const keptInventions = 200;
+/** How many invented vendors are cached. */
+const cacheSize = 200;
 
 interface Past {
   readonly at: number;
@@ -113,7 +113,7 @@ export class VendorBook {
     this.#write(index, record, version + 1);
   }
 
-  /** Takes a vendor away without a trace. */
+  /** Removes a vendor without a trace. */
   remove(at: number, index: number): void {
     this.#remember(at, index);
     this.#marks[index] = gone;
@@ -133,7 +133,7 @@ export class VendorBook {
     const known = this.#invented.get(index);
     if (known) return known;
     const held = { record: inventVendor(this.#options.seed, index, this.#options.count), version: 1 };
-    if (this.#invented.size < keptInventions) this.#invented.set(index, held);
+    if (this.#invented.size < cacheSize) this.#invented.set(index, held);
     return held;
   }
 

@@ -1,14 +1,14 @@
-/** Where the vendors of an account are worked on, by the API or by somebody in the service's own interface; events follow. */
+/** Changes the vendors of an account, as the API or the service's own interface does, and announces events. */
 import type { Clock } from '../../domain/clock.ts';
 import type { SeededRandom } from '../core/random.ts';
 import { firstTimes } from './invent.ts';
 import { unreadable, VendorBook, gone, type BookOptions, type BookView } from './vendor-book.ts';
-import { readVendorWish, type VendorWish } from './vendor-body.ts';
+import { readVendorInput, type VendorInput } from './vendor-body.ts';
 import { reversed, sequenceOf, UpdateOrder, type Sequence } from './row-order.ts';
 import { vendorOnWire, type Money, type State, type VendorRecord, type Wire } from '../core/vendor-record.ts';
 import type { World } from '../core/worlds.ts';
 
-/** Something about a vendor is new. `version` counts its writes from 1, and is 0 for one that vanished. */
+/** Called after a change of a vendor. `version` counts its writes from 1, and is 0 if it vanished. */
 export type OnChange = (vendorid: number, version: number) => void;
 
 export class VendorService {
@@ -18,7 +18,7 @@ export class VendorService {
   readonly #clock: Clock;
   readonly #announce: (event: string, vendorid: number) => void;
   readonly #onChange: OnChange;
-  /** What was sent of records that are still held. */
+  /** Records as they were sent. */
   readonly #wires = { list: new WeakMap<VendorRecord, Wire>(), single: new WeakMap<VendorRecord, Wire>() };
 
   constructor(
@@ -33,7 +33,7 @@ export class VendorService {
     this.#clock = clock;
     this.#announce = announce;
     this.#onChange = onChange;
-    // Only these orders are worth the sorting.
+    // Other orders need no sorting.
     const sorted = world.order === 'updated' || world.order === 'updated_newest' ? options.count : 0;
     this.#updates = new UpdateOrder(sorted, (index) => firstTimes(options.seed, index, options.count).updated);
     const updated = (options.changed ?? []).flatMap(([index, entry]) =>
@@ -42,19 +42,19 @@ export class VendorService {
     for (const { index } of updated.sort((a, b) => a.at - b.at)) this.#updates.touch(index);
   }
 
-  /** The truth: every vendor, deleted ones too, as a read by id would show it; not those that nobody may read. */
+  /** Every vendor, deleted ones too, as a read by id would show it; without unreadable ones. */
   all(): Wire[] {
-    return this.#everyone('single');
+    return this.#allAs('single');
   }
 
-  /** The truth as a list words it. */
+  /** The same as a list would show it. */
   listed(): Wire[] {
-    return this.#everyone('list');
+    return this.#allAs('list');
   }
 
   /** Enters a vendor, active; `fields` are those of a `bill_vendor` body. Returns it as a read by id would. */
   create(fields: Wire): Wire {
-    const wish = readVendorWish(fields);
+    const wish = readVendorInput(fields);
     const now = this.#clock.now();
     const { index, record } = this.#book.add(now, (vendorid) => ({
       vendorid,
@@ -78,10 +78,10 @@ export class VendorService {
    * vendor as a read by id would, or undefined if there is none.
    */
   edit(id: number, fields: Wire): Wire | undefined {
-    const wish = readVendorWish(fields);
+    const wish = readVendorInput(fields);
     const now = this.#clock.now();
     const others = Object.keys(fields).some((key) => key !== 'vis_state') && this.#world.editState === 'all';
-    const moved = wish.state === undefined ? [] : this.#eventsOf(id, wish.state);
+    const moved = wish.state === undefined ? [] : this.#eventsOfState(id, wish.state);
     const events = wish.state === undefined || others ? [...new Set(['update', ...moved])] : moved;
     return this.#change(id, events, (held) => {
       if (wish.state !== undefined && !others) return { ...held, state: wish.state, updated: now };
@@ -113,7 +113,7 @@ export class VendorService {
     return this.#change(id, [], (held) => ({ ...held, [kind]: amounts }));
   }
 
-  /** The vendor is gone without a trace or an event: 404 by id. */
+  /** Removes the vendor without a trace or an event: 404 by id. */
   vanish(id: number): void {
     const index = this.#present(id);
     if (index === undefined) return;
@@ -169,7 +169,7 @@ export class VendorService {
     return sequenceOf(order, this.#book.length, random);
   }
 
-  #everyone(where: 'list' | 'single'): Wire[] {
+  #allAs(where: 'list' | 'single'): Wire[] {
     const { marks, record } = this.#book.now();
     const wires: Wire[] = [];
     for (const [index, mark] of marks.entries()) if (mark < unreadable) wires.push(this.wire(record(index), where));
@@ -194,8 +194,8 @@ export class VendorService {
     return this.wire(record, 'single');
   }
 
-  /** The verbs that this world says when a vendor moves to `state`. */
-  #eventsOf(id: number, state: State): readonly string[] {
+  /** The events of this world when the state of a vendor changes to `state`. */
+  #eventsOfState(id: number, state: State): readonly string[] {
     const held = this.find(id, 0);
     if (typeof held !== 'object' || held.state === state) return ['update'];
     const announced = [this.#world.restoreEvent, this.#world.deleteEvent, this.#world.archiveEvent][state];
@@ -204,7 +204,7 @@ export class VendorService {
   }
 }
 
-function taxesFrom(wish: VendorWish, now: number): VendorRecord['taxes'] {
+function taxesFrom(wish: VendorInput, now: number): VendorRecord['taxes'] {
   return (wish.taxes ?? []).map(({ tax, enabled, authority }, position) => ({
     ...tax,
     taxid: position * 2 + 1,

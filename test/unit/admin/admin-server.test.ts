@@ -28,7 +28,7 @@ async function statusOf(accounts: readonly AccountFacts[], settings: { maxStalen
 }
 
 describe('/healthz', () => {
-  it('answers 200 without looking at anything', async () => {
+  it('answers 200 without examining anything', async () => {
     const { ask } = await startAdmin({}, () => Promise.reject(new Error('the file is locked')));
     expect(await ask('/healthz')).toMatchObject({ status: 200, body: 'alive\n' });
   });
@@ -44,7 +44,7 @@ describe('/readyz', () => {
     return { status, body: JSON.parse(body) as unknown };
   };
 
-  it('K19 answers 200 while this process can take and keep deliveries, without looking at any account', async () => {
+  it('K19 answers 200 while this process can accept and store deliveries, without examining any account', async () => {
     expect(await ready({})).toEqual({
       status: 200,
       body: { ready: true, reasons: [], listener_open: true, file_writable: true, disk_free_bytes: 91_000_000_000 },
@@ -103,7 +103,7 @@ describe('/api/status', () => {
     ]);
   });
 
-  it('B6 calls nothing fresh after a machine slept, until a reconciliation has caught up', async () => {
+  it('B6 calls nothing fresh after a machine slept, until a reconciliation is complete', async () => {
     const doubt = 'The machine slept for 6 h; a reconciliation is under way.';
     const status = await statusOf([account({ doubt })]);
     expect(status).toMatchObject({ fresh: false, accounts_stale: 1 });
@@ -115,7 +115,7 @@ describe('/api/status', () => {
     expect((await statusOf([future])).accounts[0]?.staleness_seconds).toBe(0);
   });
 
-  it('says that the watchdog hears nothing', async () => {
+  it('shows that the watchdog is silent', async () => {
     expect((await statusOf([account({ watchdog: 'silent' })])).accounts[0]?.watchdog).toBe('silent');
   });
 
@@ -158,7 +158,7 @@ describe('/api/status', () => {
 });
 
 describe('the admin server', () => {
-  it('asks for the facts once a second, however many look', async () => {
+  it('gathers the facts once a second, however many readers there are', async () => {
     let asked = 0;
     const clock = virtualClock();
     const count = (): Promise<ReturnType<typeof facts>> => {
@@ -173,7 +173,7 @@ describe('the admin server', () => {
     expect(asked).toBe(2);
   });
 
-  it('H11 answers a fault of ours with a bare 500, and tells the log', async () => {
+  it('H11 answers a bug with a bare 500, and logs it', async () => {
     const { ask, faults } = await startAdmin({}, () => Promise.reject(new Error('at /secret/path line 7')));
     for (const path of ['/', '/metrics', '/api/status']) {
       const { status, body, headers } = await ask(path);
@@ -183,7 +183,7 @@ describe('the admin server', () => {
     expect(faults).toHaveLength(3);
   });
 
-  it('only shows: every other method is refused', async () => {
+  it('only reads: every other method is refused', async () => {
     const { ask } = await startAdmin();
     for (const path of ['/', '/metrics', '/api/status', '/healthz', '/readyz'])
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])

@@ -54,7 +54,7 @@ describe('rebound names', () => {
     expect((await ask('/', { host: 'evil.example' })).status).toBe(421);
   });
 
-  it('on an address beyond this machine any name goes, and the token decides', async () => {
+  it('on an address beyond this machine any host name is accepted, and the token decides', async () => {
     const { ask } = await startAdmin({ host: '0.0.0.0', token: new Secret(token) });
     const host = 'mirror.internal:8788';
     expect((await ask('/', { host, authorization: `Bearer ${token}` })).status).toBe(200);
@@ -130,12 +130,12 @@ describe('the token', () => {
     }
   });
 
-  it('is not asked for by /healthz, which says nothing but that it lives', async () => {
+  it('is not required by /healthz, which says only that the process is alive', async () => {
     const { ask } = await startAdmin({ token: new Secret(token) });
     expect(await ask('/healthz')).toMatchObject({ status: 200, body: 'alive\n' });
   });
 
-  it('H6 never shows in an answer', async () => {
+  it('H6 never appears in an answer', async () => {
     const { ask } = await startAdmin({ token: new Secret(token) });
     for (const path of all) {
       const { body, headers } = await ask(path, { authorization: `Bearer ${token}` });

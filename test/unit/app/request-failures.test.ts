@@ -25,7 +25,7 @@ function recorded(): { written: string[]; failures: RequestFailures; release: ()
   return { written, failures, release };
 }
 
-it('failures that come faster than every five seconds are written down together, the last by its message', async () => {
+it('failures within five seconds are recorded together, with the message of the last', async () => {
   const clock = virtualClock();
   const { written, failures, release } = recorded();
   release();
@@ -42,7 +42,7 @@ it('failures that come faster than every five seconds are written down together,
   expect(written).toHaveLength(4);
 });
 
-it('an answer is written down after the failure before it, once, and what follows it soon is too', async () => {
+it('an answer is recorded once, after the failure before it, and so is a failure soon after it', async () => {
   const clock = virtualClock();
   const { written, failures, release } = recorded();
   const log = new RequestFailureLog({ failures, clock, log: silentLog });
@@ -59,7 +59,7 @@ it('an answer is written down after the failure before it, once, and what follow
   expect(written.slice(2)).toEqual([`${account} 1 three`, `${account} answered`]);
 });
 
-it('an answer stands where it cannot be written down: told once at warn, and tried again with an answer that comes later', async () => {
+it('an answer counts even if it cannot be recorded: this is logged once at warn, and tried again with a later answer', async () => {
   const clock = virtualClock();
   const entries: string[] = [];
   const log = createLog('info', {

@@ -21,7 +21,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('permits to sweep', () => {
-  it('are no more than told, and go on in the order in which they were asked for', async () => {
+  it('are limited, and given in the order of the requests', async () => {
     const permits = new SweepPermits(1, virtualClock());
     const first = await permits.acquire(never);
     const [second, third] = [permits.acquire(never), permits.acquire(never)];
@@ -32,7 +32,7 @@ describe('permits to sweep', () => {
     expect(await isSettled(third)).toBe(false);
   });
 
-  it('K17 are not kept by one that waits on the network, and are taken again, before others, for its answer', async () => {
+  it('K17 are given up by a sweep that waits for the network, which gets one again, before others, when the answer arrives', async () => {
     const clock = virtualClock();
     const permits = new SweepPermits(1, clock);
     const slow = answer();
@@ -66,7 +66,7 @@ describe('permits to sweep', () => {
     expect(await isSettled(second)).toBe(false);
   });
 
-  it('leave nobody behind who was told to stop, and let nobody in after the stop', async () => {
+  it('end waiting sweeps by their signals, and are not given after the stop', async () => {
     const permits = new SweepPermits(1, virtualClock());
     const first = await permits.acquire(never);
     const stopping = new AbortController();

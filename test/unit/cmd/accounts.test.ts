@@ -9,7 +9,7 @@ import { testbed } from '../../support/testbed.ts';
 const saying = (text: string): string => expect.stringContaining(text) as string;
 
 describe('accounts', () => {
-  it('that were added are mirrored beside those of the settings until they are removed; what is held of them stays', async () => {
+  it('that were added are mirrored beside those of the settings until they are removed; their vendors stay', async () => {
     const line = await testbed({
       level: 'command',
       service: { account: ['6BApk', 'third'] },
@@ -75,7 +75,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     `);
   });
 
-  it('of which there are none at all are named with both ways to have some; one that is added suffices', async () => {
+  it('that are missing altogether: the error names both ways to add some; one that is added suffices', async () => {
     const line = await testbed({
       level: 'command',
       settings: 'accounts: []\nsandbox: { vendors: 3, seed: 1, churn: 0 }',
@@ -148,7 +148,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     expect((await line.run('sync', '--account', 'third')).status).toBe(0);
   });
 
-  it('that nobody named cannot be paused, and one that is removed is paused no more', async () => {
+  it('that are unknown cannot be paused, and one that is removed is no longer paused', async () => {
     const line = await testbed({ level: 'command' });
     expect(await line.run('accounts', 'pause', 'fifth')).toMatchObject({
       status: 64,
@@ -162,7 +162,7 @@ connections: { berlin: { auth: { accessToken: u } } }`,
     ]);
   });
 
-  it('that are changed beside a daemon are taken by it, and that is said', async () => {
+  it('that are changed beside a daemon are applied by it, and the command says so', async () => {
     const line = await testbed({ level: 'command' });
     await line.fill({});
     const daemon = takeSideLock(line.database, line.clock.now());

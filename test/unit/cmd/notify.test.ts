@@ -89,7 +89,7 @@ describe('notify list', () => {
 });
 
 describe('notify retry', () => {
-  it('wakes what was given up, and makes a disabled target work again', async () => {
+  it('sends again what was given up, and enables a disabled target', async () => {
     expect((await line.run('notify', 'retry')).stdout).toBe(
       'quiet is enabled again. The changes of 1 vendor are sent again by the running daemon.\n',
     );
@@ -97,7 +97,7 @@ describe('notify retry', () => {
     expect(JSON.parse((await line.run('notify', 'list', '--json')).stdout)).toMatchObject({ parked: [] });
   });
 
-  it('takes one target alone, and refuses one that there is not', async () => {
+  it('handles only the named target, and refuses an unknown one', async () => {
     expect((await line.run('notify', 'retry', 'quiet')).stdout).toBe('quiet is enabled again.\n');
     expect(await line.run('notify', 'retry', 'nobody')).toMatchObject({
       status: 64,
@@ -107,7 +107,7 @@ describe('notify retry', () => {
 });
 
 describe('notify forget', () => {
-  it('forgets a target that the settings do not name any more, and refuses all others', async () => {
+  it('deletes a target that the settings no longer name, and refuses all others', async () => {
     expect(await line.run('notify', 'forget', 'old.example')).toMatchObject({
       status: 0,
       stdout: 'old.example is forgotten.\n',
@@ -121,7 +121,7 @@ describe('notify forget', () => {
 });
 
 describe('status', () => {
-  it('says how far each target is, and what to do', async () => {
+  it('shows the state of each target, and what to do', async () => {
     const { stdout } = await line.run('status');
     expect(stdout).toContain('Outgoing webhooks');
     expect(stdout).toContain('hooks.example  failing; the oldest change has waited 10 min; 1 vendor given up');

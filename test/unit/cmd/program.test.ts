@@ -153,7 +153,7 @@ describe('the command line', () => {
     },
   );
 
-  it('H10 no word of a stranger steers the terminal, in an error either', async () => {
+  it('H10 text from outside cannot control the terminal, not in an error either', async () => {
     const { stderr } = await (await testbed({ level: 'command' })).runBare('status', '--account', 'x\u001b[31m');
     expect(stderr).toContain('the account x␛[31m;');
     expect((await (await testbed({ level: 'command' })).runBare('s\u001b[31m')).stderr).toContain(

@@ -43,7 +43,7 @@ function foreign(sql: string): string {
 }
 
 describe('openMirror', () => {
-  it('says that there is no file, and makes none', async () => {
+  it('says that there is no file, and creates none', async () => {
     const path = join(temporaryFolder(), 'vendors.db');
     for (let attempt = 0; attempt < 2; attempt++)
       expect(await refusal(openMirror(path))).toMatchObject({
@@ -64,7 +64,7 @@ describe('openMirror', () => {
     expect(error).toMatchObject({ code: 'database_unusable', message: expect.stringContaining(why) as string });
   });
 
-  it('refuses what is no database', async () => {
+  it('refuses a file that is not a database', async () => {
     const path = join(temporaryFolder(), 'notes.txt');
     writeFileSync(path, 'Call the bank.\n'.repeat(100));
     expect(await refusal(openMirror(path))).toMatchObject({ code: 'database_unusable' });
@@ -73,7 +73,7 @@ describe('openMirror', () => {
     expect(await refusal(openMirror(folder))).toMatchObject({ code: 'database_unusable' });
   });
 
-  it('refuses a mirror of a newer version, and one of an older version, by what to do', async () => {
+  it('refuses a mirror of a newer or an older version, with a remedy', async () => {
     const { path } = await filled({});
     const change = (sql: string): void => {
       const sqlite = new Driver(path);
@@ -93,7 +93,7 @@ describe('openMirror', () => {
     expect(error.message).toMatch(/is of an older version; run `vendor-mirror sync` once\.$/);
   });
 
-  it('waits for a file that is locked just now, and says so where it stays locked', async () => {
+  it('waits for a locked file, and says so if it stays locked', async () => {
     const { path } = await filled({});
     const other = new Driver(path);
     onTestFinished(() => void other.close());
@@ -131,7 +131,7 @@ describe('a mirror that is read', () => {
     expect(found.vendors.map(({ vendorid }) => vendorid)).toEqual([3]);
   });
 
-  it('shows one vendor with all its fields and what became of it', async () => {
+  it('shows one vendor with all its fields and its timeline', async () => {
     const { mirror } = await filled({
       vendors: [vendor(1, { phone: '2', is_1099: 1, unknown_fields: '{"iban":"\\"DE1\\""}' })],
       vendor_versions: [
@@ -169,7 +169,7 @@ describe('a mirror that is read', () => {
     expect(await mirror.payables({ currency: 'USD' })).toHaveLength(1);
   });
 
-  it('says how fresh each account is', async () => {
+  it('shows how fresh each account is', async () => {
     const { mirror } = await filled({
       accounts: [{ account_id: account, added_at: '2026-11-20 09:00:00.000' }],
       runs: [run(1)],
@@ -228,7 +228,7 @@ describe('the changes of a mirror', () => {
     expect(second.changes).toMatchObject([{ vendorid: changed?.vendorid, values: { phone: { new: '555-0199' } } }]);
   });
 
-  it('are gone where the history is another one, with where to begin', async () => {
+  it('are refused if the history is another one, with where to start', async () => {
     const { mirror } = await filled({ vendors: [vendor(1)], vendor_versions: [version(1, [])] });
     const error = await refusal(mirror.changes({ since: '00112233aabbccdd:7' }));
     expect(error).toMatchObject({ code: 'history_gone', latest: await mirror.latestCursor() });

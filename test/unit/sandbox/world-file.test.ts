@@ -47,7 +47,7 @@ describe('a world that is kept', () => {
 
     const two = start(file, { refreshToken: 'once', vendors: 80, seed: 'another' });
     expect([two.vendors.all(), two.callbacks.all(), two.sandbox.gateways(account).all()]).toEqual(left);
-    expect([two.memory.id, two.memory.life]).toEqual([one.memory.id, 2]);
+    expect([two.memory.id, two.memory.starts]).toEqual([one.memory.id, 2]);
     expect(two.vendors.version(first!)).toBe(3);
     expect(two.sandbox.access.takeRefresh('once')).toBe(false);
     expect(two.sandbox.access.of('Bearer granted', 0)?.expires).toBe(99);
@@ -58,7 +58,7 @@ describe('a world that is kept', () => {
     expect(start(file).vendors.all()).toHaveLength(left[0]!.length + 1);
   });
 
-  it('K22 draws no code and no number again that it drew before', () => {
+  it('K22 repeats no code and no number that it drew before', () => {
     const file = place();
     const codes = [1, 2, 3].map((life) => {
       const one = start(file);
@@ -100,7 +100,7 @@ describe('a world that is kept', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('"val\n');
   });
 
-  it('K22 is never taken for a file that is something else', () => {
+  it('K22 never replaces a file that is something else', () => {
     const file = place();
     writeFileSync(file, 'accounts: [6BApk]\n');
     expect(() => openWorldFile(file, 'x')).toThrow(`${file} is not a sandbox world.`);

@@ -9,7 +9,7 @@ describe('changedKeys', () => {
     expect(changedKeys(settings(), settings())).toEqual([]);
   });
 
-  it('leaves out what a running daemon takes: accounts, connections and how access is got', () => {
+  it('leaves out what a running daemon applies: accounts and connections', () => {
     const connections = { berlin: { auth: { accessToken: 'another' } } };
     const after = settings({ accounts: ['6BApk', 'third'], connections, service: { auth: { accessToken: 'new' } } });
     expect(changedKeys(settings(), after)).toEqual([]);

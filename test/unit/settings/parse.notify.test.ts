@@ -15,7 +15,7 @@ const problem = (...targets: object[]): string => {
 };
 
 describe('targets of outgoing webhooks', () => {
-  it('bear the name of their host, and wait 15 seconds, unless told', () => {
+  it('have the name of their host and a timeout of 15 seconds by default', () => {
     expect(notify({ url: 'https://hooks.example:8443/a?b=c', secret })).toMatchObject([
       { name: 'hooks.example:8443', timeout: 15_000 },
     ]);

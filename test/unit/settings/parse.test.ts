@@ -62,7 +62,7 @@ const known = paths(parse(defaults));
 const senseless = [[[]], { odd: 1 }, -1, '\u0000'];
 
 describe('settings', () => {
-  it('hold as they are documented', () => {
+  it('are valid as documented', () => {
     expect(read(usual).schedule.reconcile).toBe('*/15 * * * *');
   });
 
@@ -81,7 +81,7 @@ describe('settings', () => {
     );
   });
 
-  it('J8 tell every problem at once, with its line', () => {
+  it('J8 report every problem at once, with its line', () => {
     const text = problems({
       ...usual,
       shutdownTimeout: 'soon',
@@ -123,7 +123,7 @@ describe('settings', () => {
   });
 
   it.each(['../', '..', 'a/b', 'a b', '%2e%2e', '', 'x'.repeat(65)])(
-    'H7 %j is no account: it stands in addresses',
+    'H7 %j is refused as an account id: ids are part of addresses',
     (id) => {
       expect(problems(withValue(['accounts'], [id]))).toMatch(/accounts\.0: should be/);
     },
@@ -167,7 +167,7 @@ describe('a secret in the settings', () => {
     });
   });
 
-  it('H13 has no default, and a file that cannot be read is a problem with its key', () => {
+  it('H13 has no default, and a file that cannot be read is reported with its key', () => {
     expect(problems(withValue(['service', 'auth'], null))).toContain('service.auth: ');
     expect(problems(inFiles)).toMatch(/line \d+, service\.auth\.oauth\.clientSecretFile: cannot read the file/);
   });
@@ -191,7 +191,7 @@ describe('a secret in the settings', () => {
 });
 
 describe('vendors.exclude', () => {
-  it('takes fields that the service may have and the program does not know', () => {
+  it('accepts fields that the program does not know, because the service may have them', () => {
     expect(read({ ...usual, vendors: { exclude: ['phone', 'custom_1'] } }).vendors.exclude).toEqual([
       'phone',
       'custom_1',

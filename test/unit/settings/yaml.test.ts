@@ -68,7 +68,7 @@ const wrong: readonly [string, string][] = [
   ['an address with a user', `    accessToken: x\nlistener: { publicUrl: "https://${canary}@x.example" }`],
 ];
 
-it.each(wrong)('K43 no word of the settings is told, only where it stands: %s', async (_, rest) => {
+it.each(wrong)('K43 no text of the settings is shown, only its place: %s', async (_, rest) => {
   const written = [vi.spyOn(console, 'warn'), vi.spyOn(process, 'emitWarning')];
   onTestFinished(() => void vi.restoreAllMocks());
   const line = await testbed({ level: 'command' });
@@ -102,7 +102,7 @@ it.each(['61', `1-${canary}`, `*/${canary}`, canary])(
   },
 );
 
-it('K43 the place is told by line and column', () => {
+it('K43 the place is given by line and column', () => {
   expect(() => parse(`${head}    accessToken: @x`)).toThrow(
     'mirror.yaml has one problem:\n  line 6, column 18: a value begins with a character that needs quotes',
   );
@@ -143,7 +143,7 @@ it('K49 an alias is what its anchor holds', () => {
   expect(settings.sync).toMatchObject({ lag: 7_000, secondLook: 7_000 });
 });
 
-it('K49 no key leads past the shape of the settings', () => {
+it('K49 no key gets past the shape of the settings', () => {
   for (const key of ['__proto__', 'constructor', 'toString'])
     expect(() => parse(`${head}    accessToken: x\n${key}: { port: 1 }\n`)).toThrow('unknown key');
 });

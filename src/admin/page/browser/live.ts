@@ -11,7 +11,7 @@ const longestAnswer = 4_000;
 export function keepLive(onPage: (now: number) => void): void {
   let version = document.body.dataset['version'] ?? '';
   let waiting: ReturnType<typeof setTimeout> | undefined;
-  const look = async (): Promise<void> => {
+  const refresh = async (): Promise<void> => {
     clearTimeout(waiting);
     if (!document.hidden) {
       const answer = await ask(version);
@@ -27,10 +27,10 @@ export function keepLive(onPage: (now: number) => void): void {
         }
       }
     }
-    waiting = setTimeout(() => void look(), rest);
+    waiting = setTimeout(() => void refresh(), rest);
   };
-  document.addEventListener('visibilitychange', () => void look());
-  waiting = setTimeout(() => void look(), rest);
+  document.addEventListener('visibilitychange', () => void refresh());
+  waiting = setTimeout(() => void refresh(), rest);
 }
 
 type Answer = { readonly page: Document | null } | { readonly trouble: string };

@@ -26,7 +26,7 @@ export function searchAsTyped(): void {
     clearTimeout(waiting);
     waiting = setTimeout(() => void show(), pause);
   });
-  for (const element of [box, results]) element.addEventListener('keydown', (event) => walk(event, box, results));
+  for (const element of [box, results]) element.addEventListener('keydown', (event) => moveFocus(event, box, results));
   if (box.value !== '' && document.activeElement === box) void show();
 }
 
@@ -45,7 +45,7 @@ async function found(url: string, signal: AbortSignal): Promise<Node[] | undefin
 }
 
 /** Arrows lead from the box into the results and through them; Escape leads back, and empties the box. */
-function walk(event: KeyboardEvent, box: HTMLInputElement, results: HTMLElement): void {
+function moveFocus(event: KeyboardEvent, box: HTMLInputElement, results: HTMLElement): void {
   const stops = [box, ...results.querySelectorAll<HTMLElement>('a')];
   const place = stops.findIndex((stop) => stop === document.activeElement);
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

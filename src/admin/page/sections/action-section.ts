@@ -1,5 +1,5 @@
 /** What a person may ask the daemon to do about an account; where there is nothing to be asked, why. */
-import { withoutToken } from '../../api/actions-api.ts';
+import { noTokenMessage } from '../../api/actions-api.ts';
 import type { AccountHealth } from '../../health/readiness.ts';
 import { counted } from '../parts/format.ts';
 import { html, sentence, type Html } from '../parts/html.ts';
@@ -23,7 +23,7 @@ export function actionSection(health: AccountHealth, mayAct: boolean): Html {
         : mayAct
           ? html`<p class="buttons">${buttonsOf(health).map((button) => buttonHtml(button, account))}</p>
               <p id="outcome" role="status" data-own></p>`
-          : html`<p class="soft">${withoutToken}</p>`
+          : html`<p class="soft">${noTokenMessage}</p>`
     }
   </section>`;
 }

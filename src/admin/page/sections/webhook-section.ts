@@ -6,16 +6,16 @@ import type { AccountFacts, WebhookDay } from '../../health/health.ts';
 import { chart } from '../parts/chart.ts';
 import { ago, count, counted, date, percent } from '../parts/format.ts';
 import { html, type Html } from '../parts/html.ts';
-import { pulse } from './pulse.ts';
+import { webhookVerdict } from './webhook-verdict.ts';
 
 const daysDrawn = 14;
 const dayMs = 86_400_000;
 
 export function webhookSection(facts: AccountFacts, figures: Figures | null, now: number): Html {
-  const { tone, words } = pulse(facts, now);
+  const { tone, words } = webhookVerdict(facts, now);
   return html`<section id="webhooks" aria-labelledby="webhooks-title">
     <h2 id="webhooks-title">How well the webhooks work</h2>
-    <p class="pulse">
+    <p class="health">
       <span class="pill ${tone}">${words}</span> Last delivery <b>${ago(now, facts.lastDelivery)}</b>.
     </p>
     <p>${missedWords(facts.days)}</p>

@@ -15,7 +15,7 @@ async function armed(): Promise<Admin & { post: (name: string, body: unknown, he
 }
 
 describe('/api/actions', () => {
-  it('asks the daemon for what is named, of the account that is named', async () => {
+  it('requests the named action for the named account', async () => {
     const { post, asked } = await armed();
     expect(await post('sync', { account: '6BApk' })).toBe(202);
     expect(await post('reconcile', { account: 'other' })).toBe(202);
@@ -29,7 +29,7 @@ describe('/api/actions', () => {
     ]);
   });
 
-  it('says in words what was done', async () => {
+  it('describes what was done in a sentence', async () => {
     const { ask } = await armed();
     const { body } = await ask('/api/actions/retry', right, 'POST', '{"account":"6BApk"}');
     expect(JSON.parse(body)).toEqual({

@@ -71,7 +71,7 @@ class Reader {
 const url = ({ url }: { url: string }, query = ''): string => `${url}/api/changes${query}`;
 
 describe('the change feed as server-sent events', () => {
-  it('tells what is there, then what comes', async () => {
+  it('sends existing changes, then new ones', async () => {
     const clock = virtualClock();
     const admin = await adminOverMirror({ vendor_versions: [version(1, []), version(2, [])] }, clock);
     const reader = await Reader.open(url(admin));
@@ -88,7 +88,7 @@ describe('the change feed as server-sent events', () => {
     expect(reader.events[0]).toBe('retry: 2000');
   });
 
-  it('goes on after Last-Event-ID, whatever the address says', async () => {
+  it('continues after Last-Event-ID, whatever the address says', async () => {
     const admin = await adminOverMirror({ vendor_versions: [1, 2, 3, 4].map((id) => version(id, [])) });
     const first = await Reader.open(url(admin));
     await first.until(({ seqs }) => seqs.length === 4);
@@ -99,25 +99,25 @@ describe('the change feed as server-sent events', () => {
     expect(second.seqs).toEqual([4]);
   });
 
-  it('moves the cursor past what the filter keeps back', async () => {
+  it('moves the cursor past changes that the filter leaves out', async () => {
     const admin = await adminOverMirror({ vendor_versions: [version(1, []), version(2, []), version(2, [])] });
     const reader = await Reader.open(url(admin, '?account=6BApk&vendorid=1'));
     await reader.until(({ lastId }) => lastId.endsWith(':3'));
     expect(reader.seqs).toEqual([1]);
   });
 
-  it('refuses a limit, which a stream has not', async () => {
+  it('refuses a limit, which a stream does not have', async () => {
     const admin = await adminOverMirror({ vendor_versions: [version(1, [])] });
     expect((await Reader.open(url(admin, '?limit=1'))).response.statusCode).toBe(400);
   });
 
-  it('refuses a cursor that leads nowhere with 410', async () => {
+  it('refuses an invalid cursor with 410', async () => {
     const admin = await adminOverMirror({ vendors: [vendor(1)], vendor_versions: [version(1, [])] });
     const reader = await Reader.open(url(admin), { 'last-event-id': '0123456789abcdef:1' });
     expect(reader.response.statusCode).toBe(410);
   });
 
-  it('ends with the event gone where a stream fell behind what was removed, and takes the cursor no more', async () => {
+  it('ends with the event gone if unread changes were removed, and then refuses the cursor', async () => {
     const clock = virtualClock();
     const admin = await adminOverMirror({ vendor_versions: [version(1, [])] }, clock);
     const reader = await Reader.open(url(admin));
@@ -143,7 +143,7 @@ describe('the change feed as server-sent events', () => {
     expect(anew.seqs).toEqual([4]);
   });
 
-  it('gives signs of life', async () => {
+  it('sends a comment now and then to keep the connection open', async () => {
     const clock = virtualClock();
     const admin = await adminOverMirror({}, clock);
     const reader = await Reader.open(url(admin));
@@ -154,7 +154,7 @@ describe('the change feed as server-sent events', () => {
     await reader.until(({ events }) => events.includes(': alive'));
   });
 
-  it('has no more than sixteen readers, and takes another when one has left', async () => {
+  it('has at most sixteen readers, and accepts another when one has left', async () => {
     const admin = await adminOverMirror({});
     const readers = await Promise.all(Array.from({ length: 16 }, () => Reader.open(url(admin))));
     expect(readers.map(({ response }) => response.statusCode)).toEqual(Array(16).fill(200));

@@ -36,7 +36,7 @@ async function over(rows: Rows) {
 const numbers = ({ changes }: Page): number[] => changes.map(({ seq }) => seq);
 
 describe('/api/changes', () => {
-  it('tells every change with its old and new values, oldest first', async () => {
+  it('lists every change with its old and new values, oldest first', async () => {
     const { get } = await over(history);
     const page = await get('');
     expect(page.changes).toMatchObject([
@@ -48,7 +48,7 @@ describe('/api/changes', () => {
     expect(page).toMatchObject({ more: false, cursor: page.changes[3]?.cursor });
   });
 
-  it('goes on from the cursor of a page, of a change, and of an empty page', async () => {
+  it('continues from the cursor of a page, of a change, and of an empty page', async () => {
     const { get, fill } = await over(history);
     const first = await get('?limit=2');
     expect([numbers(first), first.more]).toEqual([[1, 2], true]);
@@ -60,14 +60,14 @@ describe('/api/changes', () => {
     expect(numbers(await get(`?since=${end.cursor}`))).toEqual([5]);
   });
 
-  it('tells of one account or vendor alone, with a cursor past what it left out', async () => {
+  it('lists changes of one account or vendor, with a cursor past those left out', async () => {
     const { get } = await over(history);
     const page = await get('?account=6BApk&vendorid=11');
     expect(numbers(page)).toEqual([1, 3]);
     expect(page.cursor).toMatch(/:4$/);
   });
 
-  it('looks at few versions in each turn, and goes on after many that its filter left out', async () => {
+  it('reads few versions in each turn of the event loop, and continues after many that its filter leaves out', async () => {
     const versions = Array.from({ length: 2_000 }, () => version(1, []));
     const { get, turns } = await over({ vendor_versions: [...versions, version(2, [])] });
     expect(numbers(await get('?account=6BApk&vendorid=2'))).toEqual([2_001]);
@@ -118,7 +118,7 @@ async function remove(path: string, seq: number): Promise<void> {
 }
 
 describe('a mirror that was put back from a copy', () => {
-  it('takes the cursors of what both have in common, and no other', async () => {
+  it('accepts cursors of the common history, and no others', async () => {
     const store = await testbed({ level: 'store' });
     const { path } = store.mirror;
     const cursors = (): string[] =>

@@ -30,7 +30,7 @@ const numbered = (count: number, told = {}): Rows => ({
 const numbers = ({ vendors }: Page): number[] => vendors.map(({ vendorid }) => vendorid);
 
 describe('/api/vendors', () => {
-  it('tells the active vendors page by page, with what is owed, and how many there are', async () => {
+  it('lists the active vendors page by page, with what is owed, and how many there are', async () => {
     const { get } = await over({
       vendors: [vendor(1), vendor(2, { vis_state: 1 }), vendor(3), vendor(4)],
       vendor_balances: [balance(1, 'outstanding', '12.50', 'USD')],
@@ -51,7 +51,7 @@ describe('/api/vendors', () => {
     });
   });
 
-  it('goes through several accounts by account and number, and through one alone where it is named', async () => {
+  it('lists several accounts by account and number, or only the named one', async () => {
     const { get } = await over({
       vendors: [vendor(7, { account_id: 'two' }), vendor(9, { account_id: 'one' }), vendor(1, { account_id: 'two' })],
     });
@@ -89,7 +89,7 @@ describe('/api/vendors', () => {
     expect(asked()).toBeGreaterThan(8);
   });
 
-  it('says where to go on where a search has looked at enough vendors for one answer', async () => {
+  it('says where to continue if a search has examined enough vendors for one answer', async () => {
     const { get } = await over(numbered(50_300));
     const first = await get<Page>('/api/vendors?search=Vendor%2050299');
     expect(first).toEqual({ vendors: [], total: null, next: '6BApk:50000' });
@@ -111,7 +111,7 @@ describe('/api/vendors', () => {
     expect([status, JSON.parse(body)]).toEqual([400, { error: 'bad_request', message }]);
   });
 
-  it('asks for the token, and bears the safeguards of every page', async () => {
+  it('requires the token, and has the security headers of every page', async () => {
     const { ask } = await over({});
     expect((await ask('/api/vendors')).headers).toMatchObject({
       'cache-control': 'no-store',
@@ -141,7 +141,7 @@ describe('/api/vendors/{account}/{id}', () => {
     ],
   };
 
-  it('tells the record, its latest deliveries and its timeline, the latest change first', async () => {
+  it('returns the record, its latest deliveries and its timeline, the latest change first', async () => {
     const { get } = await over(rows);
     expect(await get('/api/vendors/6BApk/11')).toMatchObject({
       account_id: '6BApk',

@@ -4,7 +4,7 @@ import type { Figures } from '../../../../src/store/figures/figures.ts';
 import { sampleFigures } from '../../../support/admin/sample-figures.ts';
 import { virtualClock } from '../../../support/virtual-clock.ts';
 
-it('figures that are slow to come are shown as they were for half a minute, and then not at all', async () => {
+it('figures that are slow to arrive: the earlier ones are shown for half a minute, then none', async () => {
   const clock = virtualClock();
   const answers: ((figures: Figures) => void)[] = [];
   const faults: unknown[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountFacts, HealthFacts } from '../../../../src/admin/health/health.ts';
 import { headline, progressWords, type Headline } from '../../../../src/admin/health/headline.ts';
-import { examined } from '../../../../src/admin/health/readiness.ts';
+import { examineHealth } from '../../../../src/admin/health/readiness.ts';
 import { catalogue } from '../../../../src/domain/errors.ts';
 import { able, account, before, facts, newAccount, noon, run, target } from '../../../support/admin/sample.ts';
 
@@ -9,7 +9,7 @@ const clock = { yield: () => Promise.resolve() };
 
 async function of(change: AccountFacts, ability = able, targets: HealthFacts['targets'] = []): Promise<Headline> {
   const given = { ...facts([change]), ability, targets };
-  const health = await examined(given, { now: noon, maxStaleness: 7_200_000 }, clock);
+  const health = await examineHealth(given, { now: noon, maxStaleness: 7_200_000 }, clock);
   return headline(health.accounts[0]!, health);
 }
 
@@ -22,11 +22,11 @@ const failing = {
 } as const;
 
 describe('the headline', () => {
-  it('is green where nothing is amiss', async () => {
+  it('is green if nothing is wrong', async () => {
     expect(await of(account())).toEqual({ tone: 'good', words: 'Your mirror is correct', since: null, details: [] });
   });
 
-  it('of a service that does not answer is its cause, since when, and the remedy: amber while the mirror may be relied on', async () => {
+  it('names the cause, the time and the remedy if the service does not answer: amber while the mirror is still reliable', async () => {
     const found = await of(account({ failing }));
     expect(found).toMatchObject({ tone: 'fair', since: failing.first_at });
     expect(found.details).toEqual([failing.message, catalogue.service_unavailable.hint]);
@@ -35,7 +35,7 @@ describe('the headline', () => {
     expect(await of(stale)).toMatchObject({ tone: 'bad', since: failing.first_at });
   });
 
-  it('of refused access is red, with what to do', async () => {
+  it('is red with a remedy if access is refused', async () => {
     const refused = run(9, { outcome: 'failed', error: 'The service answered 403.', error_code: 'access_denied' });
     expect(await of(account({ runs: [refused] }))).toMatchObject({
       tone: 'bad',
@@ -44,7 +44,7 @@ describe('the headline', () => {
     });
   });
 
-  it('of a first pull is how far it has come', async () => {
+  it('shows the progress of a first pull', async () => {
     const runs = [run(1, { kind: 'pull', outcome: 'running', finished_at: null })];
     const progress = { page: 120, pages: 1_000, pass: 1, seen: 1_800, total: 15_000 };
     const found = await of({ ...newAccount('9aaZq'), runs, progress });
@@ -69,7 +69,7 @@ describe('the headline', () => {
     expect(found.details.join(' ')).toContain(words);
   });
 
-  it('is amber while a receiver of webhooks needs a person, and not for one that failed a moment ago', async () => {
+  it('is amber while a receiver of webhooks needs attention, but not for one that has just failed', async () => {
     const failing = { failing_since: before(16 * 60_000), last_error: 'hooks.example answered 503.', waiting: 1 };
     const down = await of(account(), able, [target(failing), target({ target: 'well.example' })]);
     expect(down.tone).toBe('fair');
@@ -80,7 +80,7 @@ describe('the headline', () => {
     expect(await of(account(), able, [short])).toMatchObject({ tone: 'good', details: [] });
   });
 
-  it('is red where the mirror is in doubt or cannot be written', async () => {
+  it('is red if the mirror is in doubt or cannot be written', async () => {
     expect(await of(account({ doubt: 'The machine slept for 6 h.' }))).toMatchObject({
       tone: 'bad',
       details: ['The machine slept for 6 h.'],

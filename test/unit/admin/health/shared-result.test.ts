@@ -5,7 +5,7 @@ import type { AccountState } from '../../../../src/store/reports/account-state.t
 import { virtualClock } from '../../../support/virtual-clock.ts';
 import { account } from '../../../support/admin/sample.ts';
 
-it('K24 all who look join one examination, and share it for ten times as long as it took', async () => {
+it('K24 all readers share one examination, for ten times as long as it took', async () => {
   const clock = virtualClock();
   const ends: (() => void)[] = [];
   const look = shared(clock, () => new Promise<number>((resolve) => ends.push(() => resolve(ends.length))));
@@ -24,7 +24,7 @@ it('K24 all who look join one examination, and share it for ten times as long as
   expect(await second).toBe(2);
 });
 
-it('K24 an examination looks at one account in each turn of the event loop', async () => {
+it('K24 an examination handles one account in each turn of the event loop', async () => {
   let [looked, turns, most] = [0, 0, 0];
   const source = healthSource({
     version: '0',

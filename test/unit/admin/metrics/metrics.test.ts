@@ -51,7 +51,7 @@ describe('/metrics', () => {
     expect(samples.get('vendor_mirror_findings_total{kind="missed_update"}')).toBe(3);
   });
 
-  it('measures the mirror and the process when asked', async () => {
+  it('measures the mirror and the process at each scrape', async () => {
     const samples = await scrape(await startAdmin());
     const of = (name: string): number | undefined => samples.get(`vendor_mirror_${name}`);
     expect(of('info{version="0.1.0"}')).toBe(1);
@@ -71,7 +71,7 @@ describe('/metrics', () => {
     expect(of('start_time_seconds')).toBe(Date.UTC(2026, 10, 8, 12) / 1_000);
   });
 
-  it('gives no age that is not known', async () => {
+  it('leaves out an age that is not known', async () => {
     const samples = await scrape(await withFacts(facts([newAccount('9aaZq')])));
     expect(samples.has('vendor_mirror_staleness_seconds{account="9aaZq"}')).toBe(false);
     expect(samples.has('vendor_mirror_last_delivery_age_seconds{account="9aaZq"}')).toBe(false);
@@ -79,7 +79,7 @@ describe('/metrics', () => {
     expect(samples.get('vendor_mirror_ready{account="9aaZq"}')).toBe(0);
   });
 
-  it('K19 always tells of all accounts together, however many there are', async () => {
+  it('K19 always has the totals of all accounts, however many there are', async () => {
     const refused = account({
       account: 'refused',
       runs: [run(8, { outcome: 'failed', error: 'No.', error_code: 'unauthenticated' })],
@@ -104,7 +104,7 @@ describe('/metrics', () => {
     }
   });
 
-  it('K19 names the worst fifty accounts, those first that need a person', async () => {
+  it('K19 names the fifty accounts that most need attention', async () => {
     const fine = Array.from({ length: 200 }, (_, index) => account({ account: `a${index}` }));
     const samples = await scrape(
       await withFacts(facts([...fine, newAccount('new'), account({ account: 'b', doubt: 'Slept.' })])),

@@ -26,7 +26,7 @@ const eur = sampleFigures.money[0]!;
 const attack = `<img src=x onerror=alert(1)>"'\`&<script>alert(2)</script>`;
 
 describe('the first page', () => {
-  it('answers whether the mirror is right, as of when, what is in it, and what happened', async () => {
+  it('shows whether the mirror is correct, as of when, what is in it, and what happened', async () => {
     const { text } = await shown([account()]);
     for (const words of [
       'Your mirror is correct as of 11:57:40 UTC, 2 min ago.',
@@ -74,7 +74,7 @@ describe('the first page', () => {
     expect(body.match(/data-series=/g)).toHaveLength(4);
   });
 
-  it('says that figures are being added up before there are any, and draws nothing of a first day', async () => {
+  it('says that figures are being calculated before there are any, and draws nothing on the first day', async () => {
     const never = new Promise<Figures>(() => undefined);
     const { ask } = await startAdmin({}, undefined, undefined, able, undefined, never);
     expect(textOf((await ask('/')).body)).toContain('What is owed is being calculated.');
@@ -83,7 +83,7 @@ describe('the first page', () => {
     expect(text).toContain('Charts of these amounts over time begin tomorrow');
   });
 
-  it('shows one of several accounts whole, the one in trouble first, and leads to the others', async () => {
+  it('shows one of several accounts, by default one with a problem, and links to the others', async () => {
     const trouble = account({ account: 'Kx93Lm', doubt: 'The machine slept for 6 h.' });
     const { text, body, ask } = await shown([account(), trouble]);
     expect(text).toContain('Account Kx93Lm Your mirror may be out of date. The machine slept for 6 h.');
@@ -92,7 +92,7 @@ describe('the first page', () => {
     expect(textOf((await ask('/?account=unknown')).body)).toContain('Account Kx93Lm');
   });
 
-  it('lists fifty of many accounts, and where the others are', async () => {
+  it('lists fifty of many accounts, and says where the others are', async () => {
     const { body, text } = await shown(Array.from({ length: 53 }, (_, index) => account({ account: `a${index}` })));
     expect(body.match(/href="\.\/\?account=/g)).toHaveLength(50);
     expect(text).toContain('and 3 more');
@@ -106,7 +106,7 @@ describe('the first page', () => {
     expect(text).toContain('None yet.');
   });
 
-  it('escapes everything that came from elsewhere', async () => {
+  it('escapes all text from outside', async () => {
     const { body } = await shown(
       [
         account({
@@ -128,13 +128,13 @@ describe('the first page', () => {
     expect(body).toContain('&#60;img src=x onerror=alert(1)&#62;');
   });
 
-  it('K52 leads to nothing by an absolute path, so that it may stand behind a prefix', async () => {
+  it('K52 uses no absolute path, so that it works behind a prefix', async () => {
     const { body, ask } = await shown([account()]);
     expect(body.match(/(?:href|src|action)="\//g)).toBeNull();
     expect((await ask('/page.js')).body).not.toMatch(/fetch\([`'"]\//);
   });
 
-  it('carries no script, style or handler of its own: the policy would not run them', async () => {
+  it('has no inline script, style or handler: the policy would block them', async () => {
     const { body, headers } = await shown([account()]);
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(body.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="./page.js">']);
@@ -142,7 +142,7 @@ describe('the first page', () => {
     expect(body).not.toMatch(/\s(src|href)="(?!\.\/|#)/);
   });
 
-  it('serves its style, its script and its mark from the same place', async () => {
+  it('serves its style, script and icon from the same place', async () => {
     const { ask } = await shown([account()]);
     for (const [path, type] of [
       ['/page.css', 'text/css; charset=utf-8'],
@@ -152,7 +152,7 @@ describe('the first page', () => {
       expect(await ask(path)).toMatchObject({ status: 200, headers: { 'content-type': type } });
   });
 
-  it('is not sent again to a browser that has it, until something but ages changes', async () => {
+  it('is not sent again to a browser that has it, until something other than ages changes', async () => {
     const { ask, headers } = await shown([account()]);
     const known = { 'if-none-match': headers['etag'] as string };
     expect(await ask('/', known)).toMatchObject({ status: 304, body: '' });

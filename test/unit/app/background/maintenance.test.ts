@@ -9,7 +9,7 @@ async function* nothing(): AsyncGenerator<number, void, void> {
   // Nothing is old.
 }
 
-it('F5 a journal that some reader keeps from being reused is told of once, and again when it grows anew', async () => {
+it('F5 a journal that a reader keeps from being reused is logged once, and again when it grows again', async () => {
   const clock = virtualClock();
   const lines: string[] = [];
   const sizes = { databaseBytes: megabyte, walBytes: 0, freeBytes: megabyte };

@@ -83,7 +83,7 @@ describe('copies for readers', () => {
     expect(lines).toEqual([]);
   });
 
-  it('on a schedule are written at each slot and at no change; one that was missed is made up', async () => {
+  it('on a schedule are written at each slot and not after changes; a missed one is made up', async () => {
     const { folder, clock, publications, path, isWritten } = await publishing((at) => [
       { path: join(at, 'a.csv'), when: '0 6 * * *' },
       { path: join(at, 'b.csv'), when: 'change' },
@@ -102,7 +102,7 @@ describe('copies for readers', () => {
     expect(statSync(path).ino).not.toBe(ino);
   });
 
-  it('on a schedule are left alone by a start soon after they were written', async () => {
+  it('on a schedule are not written by a start soon after they were written', async () => {
     const { clock, publications, path } = await publishing((at) => {
       writeFileSync(join(at, 'a.csv'), 'earlier');
       const written = (virtualClock().now() - 60_000) / 1_000;
@@ -115,7 +115,7 @@ describe('copies for readers', () => {
     expect(readFileSync(path, 'utf8')).toBe('earlier');
   });
 
-  it('never take the place of a file of another program, and the others are written all the same', async () => {
+  it('never replace a file of another program, and the others are written all the same', async () => {
     const { folder, lines, publications, isWritten } = await publishing((at) => {
       const other = new Driver(join(at, 'other.csv'));
       other.exec('CREATE TABLE invoices (id INTEGER)');
@@ -148,7 +148,7 @@ describe('copies for readers', () => {
     ]);
   });
 
-  it('hold nothing up while they are copied, however long that takes, and are given up by a stop', async () => {
+  it('delay nothing while they are copied, however long that takes, and are aborted by a stop', async () => {
     const { store, folder, publications } = await publishing((at) => [{ path: join(at, 'copy.db'), when: 'change' }], {
       program: busyForEver(),
     });
@@ -159,7 +159,7 @@ describe('copies for readers', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('are given up by a stop, which leaves nothing beside them', async () => {
+  it('are aborted by a stop, which leaves no other files', async () => {
     const { folder, publications, path } = await publishing((at) => [
       {
         path: join(at, 'a.csv'),

@@ -46,7 +46,7 @@ const known = async (): Promise<unknown> => {
 };
 
 describe('callbacks', () => {
-  it('K12 of an account that the settings name no more count for nothing, which the next command says once', async () => {
+  it('K12 of an account that the settings no longer name do not count, which the next command says once', async () => {
     line = await testbed({
       level: 'command',
       service: { account: ['6BApk', 'third'] },
@@ -75,7 +75,7 @@ describe('callbacks', () => {
     expect(fresh()).toContainEqual({ account_id: 'third', callback_verified: 0, served: 0 });
   });
 
-  it('K12 of an account that only the mirror still knows are listed and deleted, and what is held of them follows', async () => {
+  it('K12 of an account that only the mirror still knows are listed and deleted, and the records are updated', async () => {
     const third = ['--account', 'third'];
     line = await testbed({
       level: 'command',
@@ -180,7 +180,7 @@ describe('callbacks', () => {
     }
   });
 
-  it('of ours take what we hold about them along', async () => {
+  it('that are ours are changed with our records about them', async () => {
     const { callbackid } = await ownCallback();
     await line.run('callbacks', 'resend', String(callbackid), ...account);
     expect(secret('select count(*) from awaited_codes where callbackid = ?', callbackid)).toBe(1);
@@ -197,7 +197,7 @@ describe('callbacks', () => {
     expect(await known()).toEqual([]);
   });
 
-  it('P9 of others leave nothing with us', async () => {
+  it('P9 of others leave no records here', async () => {
     sandbox.sandbox.callbacks('6BApk').add(0, 'bill_vendor', 'https://mirror.example.com/webhooks/6BApk/another');
     await line.run('callbacks', 'resend', '2001', ...account);
     await line.run('callbacks', 'verify', '2001', codeOf(2001), ...account);
@@ -277,7 +277,7 @@ describe('callbacks', () => {
     },
   );
 
-  it('exit with 64 where the account is not plain', async () => {
+  it('exit with 64 if several accounts are possible', async () => {
     const { status, stderr } = await line.run('callbacks', 'list');
     expect(status).toBe(64);
     expect(stderr).toContain('several accounts (6BApk, other): choose one with --account ID.');

@@ -51,7 +51,7 @@ describe('completion in bash', () => {
   });
 
   it.each([[['-c', '']], [['export', '']], [['vendors', 'show', '']], [['vendors', 'list', '--search', '']]])(
-    'leaves files, and what nobody can know, to the shell: %j',
+    'leaves files, and values that cannot be known, to the shell: %j',
     async (words) => {
       expect(await offered(...words)).toEqual([]);
     },
@@ -65,7 +65,7 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
       expect(text).toContain(word);
   });
 
-  it('is understood by the shell, where that is installed', async () => {
+  it('is accepted by the shell, if that is installed', async () => {
     const file = join(temporaryFolder(), 'script');
     writeFileSync(file, await script(shell));
     const { status, stderr } = isInstalled(shell) ? spawnSync(shell, ['-n', file]) : { status: 0, stderr: '' };
@@ -79,7 +79,7 @@ it('completion refuses a shell that it does not know, and says which it does', a
   expect(stderr).toContain('Allowed choices are bash, zsh, fish.');
 });
 
-it('version, -V and --version tell the same; with --json also what it runs on', async () => {
+it('version, -V and --version print the same; with --json also the platform', async () => {
   const told = await Promise.all(
     [['version'], ['-V'], ['--version']].map(async (argv) => (await testbed({ level: 'command' })).runBare(...argv)),
   );

@@ -46,7 +46,7 @@ beforeEach(async () => {
 });
 
 describe('deliveries list', () => {
-  it('shows the newest first, and no word of a stranger steers the terminal (H10)', async () => {
+  it('shows the newest first, and text from outside cannot control the terminal (H10)', async () => {
     const { status, stdout, stderr } = await line.run('deliveries', 'list');
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
@@ -102,7 +102,7 @@ describe('deliveries retry', () => {
     return rows;
   };
 
-  it('marks what was given up again, of all accounts', async () => {
+  it('marks parked vendors of all accounts again', async () => {
     const { status, stdout } = await line.run('deliveries', 'retry');
     expect(status).toBe(0);
     expect(stdout).toBe(
@@ -123,7 +123,7 @@ describe('deliveries retry', () => {
     expect(due()).toEqual(vendorids);
   });
 
-  it('makes no mirror where there is none', async () => {
+  it('creates no mirror if there is none', async () => {
     const nowhere = await testbed({ level: 'command' });
     const { status, stderr } = await nowhere.run('deliveries', 'retry');
     expect([status, stderr]).toEqual([0, 'Nothing is mirrored yet. Run `vendor-mirror sync`.\n']);

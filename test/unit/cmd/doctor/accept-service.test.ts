@@ -69,7 +69,7 @@ describe('a mirror', () => {
     expect(heldBy(line)).toEqual({ service: one.baseUrl, vendors: 0 });
   });
 
-  it('K23 belongs to another address once a person confirmed a comparison of the vendors', async () => {
+  it('K23 belongs to another address after a person has confirmed a comparison of the vendors', async () => {
     const [one, moved] = [await testbed({ level: 'sandbox' }), await testbed({ level: 'sandbox' })];
     for (const answer of ['n\n', 'y\n']) {
       const line = await testbed({ level: 'command', service: one, typed: answer });
@@ -86,7 +86,7 @@ describe('a mirror', () => {
     }
   });
 
-  it('K23 is not given to a service of other vendors by --yes, and not without anybody to ask', async () => {
+  it('K23 is not given to a service with other vendors by --yes, and not without a terminal to ask on', async () => {
     const [one, moved, other] = [
       await testbed({ level: 'sandbox' }),
       await testbed({ level: 'sandbox' }),
@@ -125,7 +125,7 @@ describe('secrets', () => {
     expect((await line.run('sync', ...account)).status).toBe(0);
   });
 
-  it('K47 follow a mirror that was moved, and one that was made anew in its place', async () => {
+  it('K47 follow a mirror that was moved, and a new one in its place', async () => {
     const one = await testbed({ level: 'sandbox' });
     const line = await testbed({ level: 'command', service: one });
     await line.run('sync', ...account);

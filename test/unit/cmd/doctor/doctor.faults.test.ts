@@ -529,7 +529,7 @@ beforeEach(() => {
   free.bytes = undefined;
 });
 
-it('doctor is content with a public address where the daemon of this installation answers', async () => {
+it('doctor accepts a public address at which the daemon of this installation answers', async () => {
   const { status, stdout } = await (await served()).run('doctor', '--json', ...account);
   const { checks } = JSON.parse(stdout) as { checks: Finding[] };
   const of = (name: string): Finding | undefined => checks.find(({ check }) => check === name);
@@ -546,7 +546,7 @@ it('doctor is content with a public address where the daemon of this installatio
 });
 
 describe(`doctor, with ${faults.length} faults`, () => {
-  it.each(faults)('names cause and remedy where $title', async ({ title, plant, check, exit, says, remedy }) => {
+  it.each(faults)('names cause and remedy if $title', async ({ title, plant, check, exit, says, remedy }) => {
     const line = await plant();
     const which = title.includes('account that the token') ? [] : account;
     const { status, stdout } = await line.run('doctor', '--json', ...which);

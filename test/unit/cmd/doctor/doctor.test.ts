@@ -29,7 +29,7 @@ async function diagnose(line: Testbed<'command'>): Promise<Diagnosis> {
 }
 
 describe('doctor', () => {
-  it('says of everything how it is, a line each', async () => {
+  it('prints a line for each check', async () => {
     const line = await testbed({ level: 'command', service: {}, settings: freePorts });
     await line.run('sync', ...account);
     const { status, stdout, stderr } = await line.run('doctor', ...account);
@@ -87,7 +87,7 @@ describe('doctor', () => {
     expect(of('paging')).toBeUndefined();
   });
 
-  it('exits with 69 where nobody answers, soon', async () => {
+  it('exits with 69 soon if nothing answers', async () => {
     const { baseUrl, stop } = await testbed({ level: 'sandbox' });
     await stop();
     const { status, of } = await diagnose(await testbed({ level: 'command', service: { baseUrl, token: 't' } }));
@@ -149,7 +149,7 @@ describe('doctor', () => {
       settings: `listener: { host: 127.0.0.1, port: ${port}, publicUrl: "http://127.0.0.1:${publicPort}${path}" }`,
     });
 
-    it('K33, K34 and tells of an event that could not be registered, and of deliveries that name our callback', async () => {
+    it('K33, K34 and reports an event that could not be registered, and deliveries that name our callback', async () => {
       const port = 1;
       const line = await testbed({
         level: 'command',

@@ -34,7 +34,7 @@ describe('changes', () => {
     expect(sequences((await line.run('changes', '--since', '4')).stdout)).toEqual([]);
   });
 
-  it('goes on from a cursor, and says where to begin where one leads nowhere', async () => {
+  it('continues from a cursor, and says where to start if one is invalid', async () => {
     const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: [1, 2, 3].map((vendorid) => version(vendorid, [])) });
     const { stdout } = await line.run('changes', '--limit', '2');
@@ -46,7 +46,7 @@ describe('changes', () => {
     expect((await line.run('changes', '--since', 'yesterday')).status).toBe(64);
   });
 
-  it('reads more than one batch whole', async () => {
+  it('reads more than one batch completely', async () => {
     const line = await testbed({ level: 'command' });
     await line.fill({ vendor_versions: Array.from({ length: 2_100 }, (_, index) => version(index + 1, [])) });
     expect(sequences((await line.run('changes')).stdout)).toEqual(
@@ -54,7 +54,7 @@ describe('changes', () => {
     );
   });
 
-  it('follows until interrupted, and tells each change once', async () => {
+  it('follows until interrupted, and prints each change once', async () => {
     const clock = virtualClock();
     const line = await testbed({ level: 'command', clock });
     await line.fill({ vendor_versions: [first] });

@@ -186,7 +186,7 @@ describe('export onto a copy that has a journal beside it', () => {
     };
   }
 
-  it('K44 leaves nothing of it, and a copy that is whole', async () => {
+  it('K44 removes it, and leaves a complete copy', async () => {
     await abandon();
     await line.fill({ vendors: Array.from({ length: 300 }, (_, n) => vendor(100 + n)) });
     expect((await line.run('export', target())).status).toBe(0);
@@ -224,7 +224,7 @@ describe('export onto a copy that has a journal beside it', () => {
     },
   );
 
-  it('K44 goes on where others only read a copy without one', async () => {
+  it('K44 succeeds while others only read a copy without a journal', async () => {
     expect((await line.run('export', target())).status).toBe(0);
     const other = new Driver(target(), { readonly: true });
     onTestFinished(() => void other.close());

@@ -124,7 +124,7 @@ describe('export', () => {
     expect(readdirSync(line.folder).sort()).toEqual(['mirror.yaml', 'vendors.db']);
   });
 
-  it('writes rows while it reads them: a query without end stops when nobody wants more', async () => {
+  it('writes rows while it reads them: an endless query stops when the reader leaves', async () => {
     const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
     const running = line.run('export', join(line.folder, 'endless.ndjson'), '--query', endless);
     setImmediate(() => line.interruption.abort(new Error('Ctrl-C')));
@@ -133,7 +133,7 @@ describe('export', () => {
   });
 
   it.each(['-', 'FILE.csv', 'FILE.parquet'])(
-    'ends where SQLite looks for the next row for ever, and nobody wants more (%s)',
+    'ends while SQLite searches endlessly for the next row, if the reader leaves (%s)',
     async (where) => {
       const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n';
       const file = where === '-' ? where : join(line.folder, where);
@@ -144,7 +144,7 @@ describe('export', () => {
     },
   );
 
-  it('says what SQLite says of a row', async () => {
+  it('passes on the message of SQLite about a row', async () => {
     const { status, stderr } = await line.run('export', '-', '--query', 'SELECT abs(-9223372036854775808)');
     expect([status, stderr]).toEqual([64, expect.stringContaining('The query cannot be used: integer overflow.')]);
   });

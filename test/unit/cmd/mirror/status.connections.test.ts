@@ -5,7 +5,7 @@ import { testbed } from '../../../support/testbed.ts';
 const accounts = `accounts: [6BApk, { id: other, connection: main }]
 connections: { main: { auth: { accessTokenCommand: echo of-nobody } } }`;
 
-it('K18 status names the connection that gives no access, for how many accounts and why, and the others go on', async () => {
+it('K18 status names the connection that gives no access, for how many accounts and why; the others continue', async () => {
   const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other'] }, settings: accounts });
   const before = await line.run('status');
   expect(before.stdout).not.toContain('given no access');

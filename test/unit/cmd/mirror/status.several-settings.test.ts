@@ -17,7 +17,7 @@ function settingsFor(line: Testbed<'command'>, accounts: string): string {
   return path;
 }
 
-it('K12 an account of another settings file is served still, and only its own file takes it out', async () => {
+it('K12 an account of another settings file is still served, and only its own file can remove it', async () => {
   const line = await testbed({ level: 'command', service: { account: ['6BApk', 'other', 'third', 'fourth'] } });
   const second = settingsFor(line, 'third, fourth');
   for (const file of [line.settings, second, line.settings])

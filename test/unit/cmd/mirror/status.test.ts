@@ -186,7 +186,7 @@ describe('vendors list', () => {
     expect(stderr).toBe('2 of 6 vendors; --all lists them all.\n');
   });
 
-  it('says when no vendor is like that', async () => {
+  it('says so if no vendor matches', async () => {
     expect(await line.run('vendors', 'list', '--search', 'nobody')).toEqual({
       status: 0,
       stdout: '',
@@ -194,7 +194,7 @@ describe('vendors list', () => {
     });
   });
 
-  it('gives balances and booleans as what they are with --json', async () => {
+  it('prints balances and booleans as JSON values with --json', async () => {
     const { stdout } = await line.run('vendors', 'list', '--json', '--limit', '1');
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
@@ -304,7 +304,7 @@ describe('status', () => {
     line = await testbed({ level: 'command' });
   });
 
-  it('shows what is held, how fresh, and the latest runs', async () => {
+  it('shows what the mirror holds, how fresh it is, and the latest runs', async () => {
     await line.fill({
       ...rows,
       accounts: [...(rows['accounts'] ?? []), { account_id: 'other', added_at: '2026-11-20 09:00:00.000' }],
@@ -351,7 +351,7 @@ describe('status', () => {
     });
   });
 
-  it('says what to do where something is amiss', async () => {
+  it('says what to do if something is wrong', async () => {
     await line.fill({
       ...rows,
       runs: [
@@ -400,7 +400,7 @@ describe('status', () => {
     expect(stdout).toContain('6BApk may lack changes of the last 1 day.\n');
   });
 
-  it('tells what is heard, and why vendors were given up', async () => {
+  it('reports deliveries, and why vendors were given up', async () => {
     const parked = (vendorid: number, last_error: string | null): Row => ({
       account_id: '6BApk',
       vendorid,
@@ -519,7 +519,7 @@ describe('status', () => {
     `);
   });
 
-  it('finds fault with callbacks that are not verified', async () => {
+  it('reports callbacks that are not verified', async () => {
     const callback = {
       account_id: '6BApk',
       callbackid: 7,

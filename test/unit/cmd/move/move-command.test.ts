@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 
 describe('move', () => {
-  it('takes mirror, secrets and what belongs to them along, says what to change, and leaves nothing but notes', async () => {
+  it('moves the mirror, the secrets and what belongs to them, says what to change, and leaves only notes', async () => {
     writeFileSync(`${line.database}.corrupt-2026-11-20`, 'an older one');
     const before = [vendors(line.database), tokens(secrets)];
     const said = await moving(0);
@@ -60,7 +60,7 @@ describe('move', () => {
     expect([vendors(at('vendors.db')), tokens(at('secrets.db'))]).toEqual(before);
   });
 
-  it('can go back to where it came from', async () => {
+  it('can move back', async () => {
     await moving(0);
     settingsNow();
     await moving(0, line.folder);
@@ -104,7 +104,7 @@ describe('move', () => {
     expect(await moving(64)).toContain('There is nothing to move');
   });
 
-  it('does not remove an old file that somebody changed or put back, and says how to decide', async () => {
+  it('does not remove an old file that was changed or put back, and says how to decide', async () => {
     const copy = readFileSync(line.database);
     await moving(0);
     writeFileSync(line.database, copy);
@@ -126,7 +126,7 @@ describe('move', () => {
     expect(await refused(74)).toContain('was interrupted');
   });
 
-  it('takes a mirror along that has no secrets yet, and names the new place of both', async () => {
+  it('moves a mirror that has no secrets yet, and names the new place of both', async () => {
     rmSync(secrets);
     expect(await moving(0)).toContain(`database: ${at('vendors.db')}\nsecrets: ${at('secrets.db')}\n`);
     expect(await refused(78)).toContain(`secrets: was moved to ${at('secrets.db')}`);

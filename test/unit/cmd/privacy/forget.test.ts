@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 describe('forget', () => {
-  it('refuses what cannot be forgotten and what would come back, and asks before it does anything', async () => {
+  it('refuses what cannot be forgotten or would come back, and asks for confirmation first', async () => {
     await line.run('sync', '--account', '6BApk');
     const refused = async (status: number, ...argv: string[]): Promise<string> => {
       const outcome = await line.run('forget', ...argv);
@@ -34,7 +34,7 @@ describe('forget', () => {
     );
   });
 
-  it('takes a field out of everything, and says which copies may still hold it', async () => {
+  it('removes a field everywhere, and says which copies may still hold it', async () => {
     await line.run('sync', '--account', '6BApk');
     writeFileSync(`${line.database}.corrupt-2026-11-20`, '');
     const { status, stdout, stderr } = await line.run('forget', '--field', 'phone', '--yes');
@@ -46,7 +46,7 @@ describe('forget', () => {
     expect(stderr).toContain(`It may still be in ${line.database}.corrupt-2026-11-20.`);
   });
 
-  it('takes a vendor out by its number, shows its name when it asks, and lets it back when told', async () => {
+  it('removes a vendor by its number, shows its name in the question, and mirrors it again with --undo', async () => {
     await line.run('sync', '--account', '6BApk');
     const { stdout } = await line.run('vendors', 'list', '--json', '--account', '6BApk');
     const { vendors } = JSON.parse(stdout) as { vendors: { vendorid: number; vendor_name: string }[] };

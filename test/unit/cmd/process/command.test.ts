@@ -75,7 +75,7 @@ describe('the process', () => {
     expect(stderr).toContain('Interrupted after 0 pages; what was read is kept.');
   });
 
-  it('J1 ends at once at the second signal, whatever still goes on', async () => {
+  it('J1 ends at once at the second signal, whatever is still running', async () => {
     const { line, asked } = await hangingService();
     const endless = 'data:text/javascript,setInterval(() => undefined, 1000)';
     const child = start(['sync', '--account', '6BApk'], line, ['--import', endless]);
@@ -86,7 +86,7 @@ describe('the process', () => {
     expect((await end(child)).status).toBe(1);
   });
 
-  it('J2 exits with 70 and a plain sentence where nothing else caught a fault', async () => {
+  it('J2 exits with 70 and a sentence after an uncaught error', async () => {
     const fault = `process.on('newListener', (event) => event === 'uncaughtException' && setImmediate(() => { throw new Error('boom') }))`;
     const { status, stderr } = await end(
       start(['changes', '--follow'], await testbed({ level: 'command' }), [

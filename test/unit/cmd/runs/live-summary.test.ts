@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { examined } from '../../../../src/admin/health/readiness.ts';
+import { examineHealth } from '../../../../src/admin/health/readiness.ts';
 import type { AccountFacts } from '../../../../src/admin/health/health.ts';
 import { summaryLines, type SummaryOptions } from '../../../../src/cmd/runs/summary-lines.ts';
 import { LiveSummary, wantsSummary } from '../../../../src/cmd/runs/live-summary.ts';
@@ -13,14 +13,14 @@ const place = { dashboard: 'http://127.0.0.1:8788', database: 'vendors.db', maxS
 
 async function lines(accounts: AccountFacts[], columns = 100, more: Partial<SummaryOptions> = {}): Promise<string[]> {
   const clock = virtualClock({ start: noon });
-  const health = await examined(facts(accounts), { now: noon, maxStaleness: place.maxStaleness }, clock);
+  const health = await examineHealth(facts(accounts), { now: noon, maxStaleness: place.maxStaleness }, clock);
   const { stream } = collector(columns);
   const options = { ...place, entries: [], room: 29, ...more };
   return summaryLines({ stdout: stream, env: { NO_COLOR: '1' } }, health, options);
 }
 
 describe('the live summary', () => {
-  it('says whether the mirror is right, of each account how it stands, what happened last, where to look and how to stop', async () => {
+  it('shows whether the mirror is correct, the state of each account, the last events, the dashboard and how to stop', async () => {
     const text = (await lines([account()], 100, { entries: ['11:59:58 vendor 7 was archived'] })).join('\n');
     for (const words of [
       /^Your mirror is correct as of 11:57:40 UTC, 2 min ago\.$/m,

@@ -19,7 +19,7 @@ const callbacks = [
 ];
 
 describe('reconcile', () => {
-  it('mirrors all, and tells what nobody had announced', async () => {
+  it('mirrors all vendors, and reports changes that no delivery announced', async () => {
     const sandbox = await testbed({ level: 'sandbox' });
     const line = await testbed({ level: 'command', service: sandbox });
     await line.run('sync', '--account', '6BApk');
@@ -54,7 +54,7 @@ describe('reconcile', () => {
     expect(stdout).toMatch(/^6BApk +complete .* 1 balance_only$/m);
   });
 
-  it('believes many absences only at a person’s word', async () => {
+  it('marks many vendors gone only with --approve-absences', async () => {
     const { baseUrl, token, sandbox } = await testbed({ level: 'sandbox', vendors: 60 });
     const line = await testbed({ level: 'command', service: { baseUrl, token } });
     await line.run('sync', '--account', '6BApk');
@@ -71,7 +71,7 @@ describe('reconcile', () => {
     expect((JSON.parse(stdout) as { total: number }).total).toBe(8);
   });
 
-  it('says so where nothing was ever mirrored, too', async () => {
+  it('says so if nothing was ever mirrored, too', async () => {
     const { baseUrl, token, sandbox } = await testbed({
       level: 'sandbox',
       vendors: 12,

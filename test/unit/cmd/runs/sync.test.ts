@@ -55,7 +55,7 @@ describe('sync', () => {
     `);
   });
 
-  it('prints with --json the document of the design, to the letter', async () => {
+  it('prints with --json exactly the documented document', async () => {
     const { status, stdout } = await (
       await testbed({ level: 'command', clock: systemClock })
     ).run('sync', '--json', '--account', '6BApk');
@@ -98,7 +98,7 @@ describe('sync', () => {
     });
   });
 
-  it('tells a person of each account what went wrong', async () => {
+  it('prints for each account what went wrong', async () => {
     const { baseUrl } = await testbed({ level: 'sandbox' });
     const { stdout, stderr } = await (
       await testbed({ level: 'command', service: { baseUrl, token: 'not-it' } })

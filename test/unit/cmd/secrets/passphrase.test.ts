@@ -19,7 +19,7 @@ function person(...lines: string[]): { context: ProcessContext; shown: () => str
 }
 
 describe('a passphrase', () => {
-  it('is asked for without showing it, twice where it is new', async () => {
+  it('is typed hidden, and twice if it is new', async () => {
     const { context, shown } = person('correct horse battery', 'correct horse battery');
     expect((await newPassphrase(context, {})).reveal()).toBe('correct horse battery');
     expect(shown()).toBe('Passphrase: \nRepeat the passphrase: \n');
@@ -27,7 +27,7 @@ describe('a passphrase', () => {
     expect((await knownPassphrase(once.context, {})).reveal()).toBe('short');
   });
 
-  it('that is new is refused where the two differ or it is soon guessed, and an empty one always', async () => {
+  it('that is new is refused if the two differ or it is too short, and an empty one always', async () => {
     const refusal = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
     const differing = person('correct horse battery', 'correct horse battery.');
     expect(await refusal(newPassphrase(differing.context, {}))).toMatchObject({

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 describe('secrets export and import', () => {
-  it('carry the secrets over whole, in a file for its owner alone, and leave nothing else behind', async () => {
+  it('transfer all secrets, in a file that only its owner can read, and leave nothing else behind', async () => {
     const before = tokens();
     const out = await line.run('secrets', 'export', sealed, ...key);
     expect([out.status, out.stdout]).toEqual([0, '']);
@@ -42,7 +42,7 @@ describe('secrets export and import', () => {
     expect(readdirSync(line.folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('refuse what would harm: a target that is something else, a running daemon, secrets that are there, nobody to ask', async () => {
+  it('refuse a target that is another file, a running daemon, existing secrets, and a missing terminal', async () => {
     const said = async (status: number, ...argv: string[]): Promise<string> => {
       const outcome = await line.run('secrets', ...argv);
       expect([argv.join(' '), outcome.status]).toEqual([argv.join(' '), status]);
@@ -65,7 +65,7 @@ describe('secrets export and import', () => {
     await said(0, 'export', sealed, ...key);
   });
 
-  it('leave the secrets that are there alone where the passphrase is wrong or the file damaged', async () => {
+  it('keep existing secrets if the passphrase is wrong or the file damaged', async () => {
     await line.run('secrets', 'export', sealed, ...key);
     const before = readFileSync(secrets);
     const text = readFileSync(sealed, 'utf8');

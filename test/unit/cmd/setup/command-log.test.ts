@@ -15,7 +15,7 @@ async function logged(write: (log: Awaited<ReturnType<typeof logOf>>) => void, e
 }
 
 describe('the log', () => {
-  it('is JSON lines where nobody watches', async () => {
+  it('is JSON lines without a terminal', async () => {
     const line = await logged((log) => log.info({ account: '6BApk' }, 'complete'));
     expect(JSON.parse(line)).toMatchObject({ level: 30, account: '6BApk', msg: 'complete' });
     expect(line).toMatch(/\n$/);
@@ -43,7 +43,7 @@ describe('the log', () => {
     }
   });
 
-  it('H10 no word of a stranger steers the terminal through it', async () => {
+  it('H10 text from outside cannot control the terminal', async () => {
     const shown = await logged(
       (log) => log.info({ name: '\u001b[31mred' }, 'from \u009b31m\ra stranger'),
       { NO_COLOR: '1' },
@@ -53,7 +53,7 @@ describe('the log', () => {
     expect(shown.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('says nothing below the level that is asked for', async () => {
+  it('has nothing below the requested level', async () => {
     const { stream, text } = collector();
     const context = { stderr: stream, env: {} } as unknown as ProcessContext;
     const log = await logOf({ context, options: { logLevel: 'error' }, args: [] }, 'info');
@@ -90,7 +90,7 @@ describe('the log', () => {
     expect(err.stack).toMatch(/^ {4}at .*log\.test\.ts/);
   });
 
-  it('survives a circle of causes', () => {
+  it('survives a cycle of causes', () => {
     const { stream, text } = collector();
     const [first, second] = [new Error('first'), new Error('second')];
     first.cause = second;

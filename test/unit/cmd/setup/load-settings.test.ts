@@ -60,7 +60,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     expect(stderr).not.toContain('secrets:');
   });
 
-  it('K23 are the built-in sandbox in files of its own where none are named, and that is said', async () => {
+  it('K23 are the built-in sandbox with files of its own if none are named, and a notice says so', async () => {
     const { status, stdout, stderr } = await (await testbed({ level: 'command' })).runBare('status', '--json');
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ database: 'data/sandbox.db' });
@@ -129,7 +129,7 @@ service: { baseUrl: "https://service.example", auth: { accessTokenFile: token } 
     }
   });
 
-  it('exit with 78 and every problem where they do not hold', async () => {
+  it('exit with 78 and every problem if they are not valid', async () => {
     const line = await testbed({ level: 'command', settings: 'sandboxx: 1\nsync: { lag: soon }' });
     const { status, stdout, stderr } = await line.run('status', '--json');
     expect(status).toBe(78);

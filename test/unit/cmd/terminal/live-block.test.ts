@@ -11,7 +11,7 @@ function terminal(columns = 20, rows = 10) {
 }
 
 describe('a live block', () => {
-  it('stands in its place however often it is drawn, each time in one write, and not at all where nothing changed', () => {
+  it('stays in place however often it is drawn, each time in one write, and is not drawn if nothing changed', () => {
     const { block, written, screen } = terminal();
     block.show(['one', 'two', 'three']);
     block.show(['one', '2']);
@@ -40,7 +40,7 @@ describe('a live block', () => {
     expect(written.at(-1)?.slice(0, 5)).toBe('\r\u001b[3A');
   });
 
-  it('is whole, and stands in its place, on a terminal that says that it is 0 wide and high', () => {
+  it('is complete and stays in place on a terminal that gives its size as 0', () => {
     const { block, screen } = terminal(0, 0);
     block.show(['one', 'two']);
     block.show(['one', '2']);

@@ -41,7 +41,7 @@ describe('progress without a terminal', () => {
     expect((await said(steps)).split('\n').filter(Boolean)).toHaveLength(2);
   });
 
-  it('is silent where it is done at once', async () => {
+  it('prints nothing if the work is done at once', async () => {
     expect(
       await said([
         [100, at(500)],

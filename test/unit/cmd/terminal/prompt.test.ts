@@ -12,7 +12,7 @@ function terminal() {
 }
 
 describe('asking', () => {
-  it('gives the line that was typed, and leaves the rest of the input alone', async () => {
+  it('returns the line that was typed, and leaves the rest of the input', async () => {
     const { context, stdin, text } = terminal();
     const answered = prompt(context, 'Your name?', { hidden: false });
     stdin.write('Ada\n');
@@ -20,7 +20,7 @@ describe('asking', () => {
     expect(text()).toBe('Your name? ');
   });
 
-  it('shows nothing of what is typed in hiding', async () => {
+  it('does not show hidden input', async () => {
     const { context, stdin, text } = terminal();
     const answered = prompt(context, 'Code?', { hidden: true });
     for (const key of ['s', 'e', 'x', '\u007f', 'cret', '\r']) stdin.write(key);

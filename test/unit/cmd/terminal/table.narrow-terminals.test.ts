@@ -79,7 +79,7 @@ const wordsOf = (text: string): string[] =>
     .filter((word) => word !== '');
 
 describe.each([40, 60, 80])('a terminal of %i columns', (columns) => {
-  it('shows no line that is wider, and no word in parts, whatever command reads', async () => {
+  it('shows no wider line and no broken word, whatever command prints it', async () => {
     const wide = await filled();
     const textOf = async (line: Testbed<'command'>, command: readonly string[]): Promise<string> => {
       const { stdout, stderr } = await line.runBare(...command, '-c', wide.settings);

@@ -43,7 +43,7 @@ describe('table', () => {
     `);
   });
 
-  it('leaves out columns that are told to give way, the lowest first, and cuts no word', async () => {
+  it('leaves out columns by their dropOrder, the lowest first, and cuts no word', async () => {
     const wide: Column<string>[] = [
       { title: 'name', cell: (name) => name },
       { title: 'country', dropOrder: 2, cell: () => 'United Kingdom' },
@@ -111,7 +111,7 @@ describe('table', () => {
     );
   });
 
-  it('keeps its columns, and lets them grow, where it comes in parts', async () => {
+  it('keeps its columns, and lets them grow, if it is printed in parts', async () => {
     const parts = new Table({ stdout: collector().stream, env: {} }, columns);
     expect(await parts.lines([['a', 1]])).toBe('name  count\na         1');
     expect(await parts.lines([['a longer name', 22]])).toBe('a longer name     22');
@@ -143,7 +143,7 @@ describe('table', () => {
 });
 
 describe('plain text', () => {
-  it('H10 a name cannot steer the terminal', () => {
+  it('H10 a name cannot control the terminal', () => {
     expect(visible('\u001b[2J\u001b]0;owned\u0007\nAcme\u202e\u009b31m\u007f')).toBe(
       '␛[2J␛]0;owned␇␊Acme\\u202e\\u009b31m␡',
     );

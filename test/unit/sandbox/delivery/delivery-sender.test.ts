@@ -43,7 +43,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('goes to each verified callback that hears of the event', async () => {
+  it('goes to each verified callback registered for the event', async () => {
     const service = await testbed({ level: 'service' });
     await service.subscribe('bill_vendor', 'https://a.example');
     await service.subscribe('bill_vendor.update', 'https://b.example');
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     expect(heard).toEqual(['acknowledged']);
   });
 
-  it('never leaves after the sandbox has stopped', async () => {
+  it('is never sent after the sandbox has stopped', async () => {
     const service = await testbed({ level: 'service' });
     await service.subscribe();
     someVendor(service);
@@ -304,7 +304,7 @@ describe('the plan of deliveries', () => {
     expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it('H1 forge sends others with a signature of nobody', async () => {
+  it('H1 forge sends others with an invalid signature', async () => {
     const service = await planned({ forge: 1 }, 1);
     const [{ id } = { id: 0 }] = service.sandbox.callbacks(account).all();
     expect(service.arrivals).toHaveLength(40);

@@ -202,7 +202,7 @@ describe('worlds of the record', () => {
   });
 });
 
-describe('a hand in the service itself', () => {
+describe('changes in the service itself', () => {
   it('moves balances without updated_at and without an event', async () => {
     const service = await testbed({ level: 'service' });
     const made = await create(service);
@@ -231,7 +231,7 @@ describe('a hand in the service itself', () => {
     expect(heard).toEqual([2, 3, 0]);
   });
 
-  it('makes a vendor vanish from lists, from reads and from the truth', async () => {
+  it('removes a vendor from lists, from reads and from the data of the service', async () => {
     const { sandbox, get } = await testbed({ level: 'service', vendors: 10 });
     const vendorService = sandbox.vendors(account);
     const id = vendorService.all()[0]!['vendorid'] as number;

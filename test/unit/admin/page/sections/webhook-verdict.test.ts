@@ -1,11 +1,11 @@
 /** What the page says of an account's webhooks. */
 import { expect, it } from 'vitest';
 import type { AccountFacts, WebhookDay } from '../../../../../src/admin/health/health.ts';
-import { pulse } from '../../../../../src/admin/page/sections/pulse.ts';
+import { webhookVerdict } from '../../../../../src/admin/page/sections/webhook-verdict.ts';
 
 const now = Date.UTC(2026, 10, 25, 12);
 
-type Facts = Parameters<typeof pulse>[0];
+type Facts = Parameters<typeof webhookVerdict>[0];
 
 const freshness = { last_complete_sweep: '2026-11-25 11:50:00.000', callback_verified: 1 } as Facts['freshness'];
 const callback = { verified: 1 } as AccountFacts['callbacks'][number];
@@ -57,6 +57,6 @@ it.each<[string, Partial<Facts>, string, RegExp]>([
     /^Quiet for 4 days: .*missed changes are unknown$/,
   ],
 ])('the webhooks where %s', (_, facts, tone, words) => {
-  const said = pulse({ ...healthy, ...facts }, now);
+  const said = webhookVerdict({ ...healthy, ...facts }, now);
   expect([said.tone, said.words]).toEqual([tone, expect.stringMatching(words)]);
 });

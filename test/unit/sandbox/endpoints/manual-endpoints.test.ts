@@ -56,7 +56,7 @@ describe('a gateway that was removed', () => {
     expect(new Set((await service.get(gatewaysPath)).json.response.result.gateways)).toEqual(new Set(before));
   });
 
-  it('comes back by itself where life goes on', async () => {
+  it('comes back by itself with --events', async () => {
     const service = await testbed({ level: 'service', events: 10 });
     const [sgid = 0] = await listed(service);
     await service.ask('DELETE', `${gatewaysPath}/${sgid}`);

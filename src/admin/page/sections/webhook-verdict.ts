@@ -1,21 +1,21 @@
-/** Whether deliveries arrive, in one sentence that claims no more than is known. */
+/** Whether webhooks arrive, in one sentence. */
 import { parseInstant } from '../../../domain/clock.ts';
 import { inWords } from '../../../domain/duration.ts';
 import type { AccountFacts } from '../../health/health.ts';
 import type { Tone } from '../../health/headline.ts';
 import { counted } from '../parts/format.ts';
 
-export interface Pulse {
+export interface WebhookVerdict {
   readonly tone: Tone;
   readonly words: string;
 }
 
-type PulseFacts = Pick<AccountFacts, 'watchdog' | 'callbacks' | 'freshness' | 'lastDelivery' | 'days'>;
+type WebhookFacts = Pick<AccountFacts, 'watchdog' | 'callbacks' | 'freshness' | 'lastDelivery' | 'days'>;
 
 /** A delivery younger than this proves that deliveries arrive. */
 const recent = 24 * 3_600_000;
 
-export function pulse(facts: PulseFacts, now: number): Pulse {
+export function webhookVerdict(facts: WebhookFacts, now: number): WebhookVerdict {
   const { watchdog, callbacks: registered, freshness, lastDelivery } = facts;
   if (watchdog === 'off')
     return { tone: 'fair', words: 'Off: listener.publicUrl is not set, so only sweeps find changes' };
@@ -39,7 +39,7 @@ export function pulse(facts: PulseFacts, now: number): Pulse {
 }
 
 /** Changes that sweeps found on the days after that of the last delivery, and that no delivery announced. */
-function missedAfter({ lastDelivery, days }: PulseFacts): number {
+function missedAfter({ lastDelivery, days }: WebhookFacts): number {
   const after = (lastDelivery ?? '').slice(0, 10);
   return days.filter(({ day }) => day > after).reduce((total, day) => total + day.unannounced_changes, 0);
 }
