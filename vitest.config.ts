@@ -25,7 +25,7 @@ const long = [
 /** `npm run test:quick` leaves these out: each takes seconds. */
 const slow = [
   'test/unit/admin/api/vendors-api.test.ts',
-  'test/unit/store/files/export.test.ts',
+  'test/unit/store/files/replace-file.test.ts',
   'test/unit/store/sealed-secrets/seal.test.ts',
   'test/unit/store/sqlite/migrate.every-schema.test.ts',
   'test/unit/store/sqlite/migrate.raw-once.test.ts',

@@ -22,7 +22,7 @@ await build({
   plugins: [kyselyByRequire],
   input: {
     main: 'src/cmd/main.ts',
-    figures: 'src/store/figures/thread.ts',
+    figures: 'src/store/figures/figures-program.ts',
     exports: 'src/store/export/export-program.ts',
     checkpoints: 'src/store/journal/checkpoint-program.ts',
   },

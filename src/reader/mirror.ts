@@ -7,7 +7,7 @@ import { isCursor } from '../store/feed/cursor-text.ts';
 import { mirrorOptions } from '../store/files/mirror-options.ts';
 import { readTimeline } from '../store/reports/change-feed.ts';
 import { changePage, withValues } from '../store/reports/change-page.ts';
-import { freeQuery } from '../store/sqlite/free-query.ts';
+import { userQuery } from '../store/sqlite/user-query.ts';
 import { storedDetails } from '../store/reports/vendor-detail.ts';
 import { vendorDocument } from '../store/reports/vendor-document.ts';
 import { inState } from '../store/reports/vendor-list.ts';
@@ -167,7 +167,7 @@ export class Mirror {
    * @throws ReaderError `usage` where it is not one SELECT, or the parameters do not fit.
    */
   async query(sql: string, parameters: QueryParameters = []): Promise<readonly QueryRow[]> {
-    return this.#query((snapshot) => freeQuery(snapshot, sql, parameters));
+    return this.#query((snapshot) => userQuery(snapshot, sql, parameters));
   }
 
   /** Closes the file. Safe to call twice. */

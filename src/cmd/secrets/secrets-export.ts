@@ -1,6 +1,6 @@
 /** `secrets export FILE`: a backup of the secrets that only a passphrase opens. */
 import { exitStatus } from '../../domain/errors.ts';
-import { exportSecrets } from '../../store/sealed-secrets/write-sealed.ts';
+import { exportSecrets } from '../../store/sealed-secrets/export-secrets.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';

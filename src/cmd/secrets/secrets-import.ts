@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import { readSealedFile, reasonOf } from '../../settings/file.ts';
-import { importSecrets } from '../../store/sealed-secrets/restore-sealed.ts';
+import { importSecrets } from '../../store/sealed-secrets/import-secrets.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';

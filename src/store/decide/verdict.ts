@@ -1,6 +1,6 @@
 /** The result of applying one reading to the stored vendor. */
 import type { Vendor, VisState } from '../../domain/vendor.ts';
-import type { Oddities } from './oddities.ts';
+import type { Irregularities } from './irregularities.ts';
 import type { Presence, VendorTable } from '../tables/vendor-tables.ts';
 
 /** The result of one reading. */
@@ -29,7 +29,7 @@ export interface Difference {
   readonly changed: readonly string[];
   /** Changed fields that had no value before, because lists leave them out or they were excluded. */
   readonly filledIn?: readonly string[];
-  readonly oddities?: Oddities | undefined;
+  readonly irregularities?: Irregularities | undefined;
 }
 
 /** An absence with a second proof. */

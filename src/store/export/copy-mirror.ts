@@ -1,6 +1,6 @@
 /** Copies the whole mirror to another file. */
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
-import { swapIn, type CopyOptions } from '../files/export.ts';
+import { replaceFile, type CopyOptions } from '../files/replace-file.ts';
 import type { Database } from '../sqlite/database.ts';
 import { isFailedSync } from '../sqlite/sqlite-errors.ts';
 import { ExportProcess } from './export-process.ts';
@@ -19,7 +19,7 @@ export interface ProcessOptions extends CopyOptions {
  */
 export async function copyMirror(mirror: Database, target: string, options: ProcessOptions): Promise<void> {
   const { program, signal } = options;
-  await swapIn(mirror, target, options, async (draft) => {
+  await replaceFile(mirror, target, options, async (draft) => {
     try {
       await new ExportProcess(program, { do: 'copy', path: mirror.path, to: draft }, signal).done();
     } catch (error) {

@@ -10,7 +10,7 @@ import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import { connectReader, SqliteError } from '../sqlite/driver.ts';
 import { defaultLockWait } from '../sqlite/lock-wait.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
-import { readingStatement } from '../sqlite/reading-statement.ts';
+import { readOnlyStatement } from '../sqlite/read-only-statement.ts';
 import { parentGuard } from './ends-with-parent.ts';
 import type { Exported, ExportJob, JobAnswer, JobFault } from './export-job.ts';
 import type { Cell } from './export-rows.ts';
@@ -38,7 +38,7 @@ function copy({ path, to }: Extract<ExportJob, { do: 'copy' }>): Exported {
 async function parquet({ path, query, columns }: Extract<ExportJob, { do: 'parquet' }>): Promise<Exported> {
   const sqlite = connectReader(path, defaultLockWait);
   try {
-    const rows = readingStatement(sqlite, query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
+    const rows = readOnlyStatement(sqlite, query).raw(true).safeIntegers(true).iterate() as Iterable<(Cell | Buffer)[]>;
     const pieces = parquetOf(columns, cells(rows));
     for (;;) {
       const { value, done } = await pieces.next();

@@ -4,7 +4,7 @@ import { cellsWithoutBlobs } from '../sqlite/blobs.ts';
 import type { Database } from '../sqlite/database.ts';
 import { SqliteError, type Sqlite } from '../sqlite/driver.ts';
 import { plainStatement } from '../sqlite/plain-statement.ts';
-import { queryRefused, readingStatement } from '../sqlite/reading-statement.ts';
+import { queryRefused, readOnlyStatement } from '../sqlite/read-only-statement.ts';
 import { RowProcess } from './row-process.ts';
 
 /** A view or table of the mirror, or a query; `vendor_overview` by default. */
@@ -55,7 +55,7 @@ export function rowQuery({ sqlite, path }: Pick<Database, 'sqlite' | 'path'>, { 
 }
 
 function columnsOf(sqlite: Sqlite, text: string): ExportedColumn[] {
-  return readingStatement(sqlite, text)
+  return readOnlyStatement(sqlite, text)
     .columns()
     .map(({ name, type }) => ({ name, type }));
 }
@@ -72,7 +72,7 @@ export function exportedRows({ path, text, columns }: RowQuery, signal?: AbortSi
 /** @throws MirrorError `usage` as `rowQuery`, without reading any. */
 export function assertRowSource(sqlite: Sqlite, { view, query }: RowSource): void {
   if (view !== undefined) knownView(sqlite, view);
-  if (query !== undefined) readingStatement(sqlite, query);
+  if (query !== undefined) readOnlyStatement(sqlite, query);
 }
 
 async function* cellsOf(reading: RowProcess): AsyncGenerator<readonly Cell[]> {

@@ -10,7 +10,7 @@ import type { Database } from '../sqlite/database.ts';
 import { kindOf } from './column-kinds.ts';
 import { copyMirror, type ProcessOptions } from './copy-mirror.ts';
 import { csvOf } from './csv.ts';
-import { swapIn } from '../files/export.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import type { Exported } from './export-job.ts';
 import { ExportProcess } from './export-process.ts';
 import { exportedRows, ofQuery, rowQuery, type ExportedRows, type RowSource } from './export-rows.ts';
@@ -105,7 +105,7 @@ export async function exportToFile(
   const { signal } = options;
   const rows = streamOf(mirror, { ...what, format }, options);
   try {
-    await swapIn(mirror, file, options, (draft) =>
+    await replaceFile(mirror, file, options, (draft) =>
       pipeline(rows.bytes, createWriteStream(draft), signal ? { signal } : {}),
     );
     return await rows.exported();

@@ -18,7 +18,7 @@ import type { VendorTable, VendorKey } from '../tables/vendor-tables.ts';
 import { isRecordError } from '../sqlite/sqlite-errors.ts';
 import { ForgottenVendors } from '../rows/forgotten-vendors.ts';
 import { VendorRows } from '../rows/vendor-rows.ts';
-import { odditiesOf } from '../decide/oddities.ts';
+import { irregularitiesOf } from '../decide/irregularities.ts';
 import {
   forgottenVerdict,
   unacceptedVerdict,
@@ -176,9 +176,9 @@ export class ReadingWriter {
       presence: 'present',
       updated_at: vendor.updated_at ?? null,
     } as const;
-    const oddities = odditiesOf(vendor, changed);
+    const irregularities = irregularitiesOf(vendor, changed);
     const shown = { changed: absent ? [...changed, 'presence'] : changed, filledIn: fieldsNotIn(stored.raw, changed) };
-    return { vendor, before: stored, after, ...shown, oddities };
+    return { vendor, before: stored, after, ...shown, irregularities };
   }
 
   #update(stored: VendorTable, row: VendorRow, stamp: ReadStamp, context: ReadingContext): Verdict {

@@ -6,7 +6,7 @@ import type { SqliteDeliveries } from '../rows/sqlite-deliveries.ts';
 import type { SqliteFindings } from '../rows/sqlite-findings.ts';
 import type { VendorKey } from '../tables/vendor-tables.ts';
 import type { Marks } from '../rows/marks.ts';
-import { odditiesOf } from '../decide/oddities.ts';
+import { irregularitiesOf } from '../decide/irregularities.ts';
 import type { ReadingWriter } from './reading-writer.ts';
 import type { Absence, Verdict } from '../decide/verdict.ts';
 import type { SqliteRuns } from '../rows/sqlite-runs.ts';
@@ -134,9 +134,13 @@ export class SqliteReadings implements Readings {
 
   #account(vendorid: number, verdict: Verdict, context: ReadingContext | SweepContext): Verdict {
     if (!('run' in context) || (verdict.kind !== 'created' && verdict.kind !== 'updated')) return verdict;
-    const oddities = verdict.kind === 'created' ? odditiesOf(verdict.vendor) : verdict.oddities;
-    if (oddities)
-      this.#findings.add(context.run.id, context.accountId, { kind: 'field_drift', vendorid, fields: { ...oddities } });
+    const irregularities = verdict.kind === 'created' ? irregularitiesOf(verdict.vendor) : verdict.irregularities;
+    if (irregularities)
+      this.#findings.add(context.run.id, context.accountId, {
+        kind: 'field_drift',
+        vendorid,
+        fields: { ...irregularities },
+      });
     if (!context.changeClassifier) return verdict;
     const key: VendorKey = { account_id: context.accountId, vendorid };
     const evidence: Evidence = {

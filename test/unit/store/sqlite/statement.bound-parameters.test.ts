@@ -25,7 +25,7 @@ const written = new Set([
   'src/store/transactions/sqlite-request-failures.ts: forget',
   'src/store/transactions/sqlite-request-failures.ts: add',
   // What a person asks for in words of its own, on a connection that cannot write; `raw` is a method of its statement.
-  'src/store/sqlite/reading-statement.ts: text',
+  'src/store/sqlite/read-only-statement.ts: text',
   'src/store/export/export-rows.ts: true',
   'src/store/export/export-program.ts: true',
   // The names of the tables that a file has, quoted: nothing else says how many rows each holds.

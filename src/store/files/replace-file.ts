@@ -1,4 +1,4 @@
-/** Copies of the mirror: written beside their target under another name, and swapped in atomically. */
+/** Replaces a file atomically with a copy or an export, which is first written beside it under a draft name. */
 import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Random } from '../../domain/clock.ts';
@@ -28,7 +28,7 @@ export interface CopyOptions {
  * @throws MirrorError `file_unwritable`, `usage` where `target` cannot be replaced, `database_locked` where another program uses the
  * copy that is there; whatever `write` throws.
  */
-export async function swapIn(
+export async function replaceFile(
   mirror: Pick<Database, 'path'>,
   target: string,
   { random, own }: CopyOptions,

@@ -5,7 +5,7 @@
 import { asMirrorError, MirrorError } from '../../domain/errors.ts';
 import type { Sqlite } from './driver.ts';
 
-export type ReadingStatement = ReturnType<typeof prepared>;
+export type ReadOnlyStatement = ReturnType<typeof prepared>;
 
 function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepare<unknown[], unknown[]>> {
   return sqlite.prepare<unknown[], unknown[]>(text);
@@ -15,9 +15,9 @@ function prepared(sqlite: Sqlite, text: string): ReturnType<typeof sqlite.prepar
 const reads = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
 
 /** Prepares the query. @throws MirrorError `usage` where it is not a single read-only statement. */
-export function readingStatement(sqlite: Sqlite, text: string): ReadingStatement {
+export function readOnlyStatement(sqlite: Sqlite, text: string): ReadOnlyStatement {
   if (!reads.test(text)) throw queryRefused('it must be a single SELECT, which changes nothing');
-  let statement: ReadingStatement;
+  let statement: ReadOnlyStatement;
   try {
     statement = prepared(sqlite, text);
   } catch (error) {

@@ -3,7 +3,7 @@ import { unreadableBalances } from '../../domain/amounts.ts';
 import type { Vendor } from '../../domain/vendor.ts';
 
 /** Names of fields by irregularity. */
-export interface Oddities {
+export interface Irregularities {
   /** Lists with duplicates; the first of each counts. */
   readonly repeated?: readonly string[];
   /** Balances with an amount that is not a decimal number. */
@@ -11,7 +11,7 @@ export interface Oddities {
 }
 
 /** The irregularities of a record, or only those of the `changed` balances; undefined where there are none. */
-export function odditiesOf(vendor: Vendor, changed?: readonly string[]): Oddities | undefined {
+export function irregularitiesOf(vendor: Vendor, changed?: readonly string[]): Irregularities | undefined {
   const { repeated } = vendor;
   const unreadable = unreadableBalances(vendor).filter((field) => changed?.includes(field) ?? true);
   if (!repeated && unreadable.length === 0) return undefined;

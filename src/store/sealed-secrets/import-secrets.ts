@@ -10,7 +10,7 @@ import { resolvedPath } from '../files/own-files.ts';
 import { takeSideLock } from '../files/side-lock.ts';
 import { openSecrets, type SecretsFile } from '../secrets/secrets.ts';
 import { unseal } from './seal.ts';
-import { countSecrets, type SecretCounts } from './write-sealed.ts';
+import { countSecrets, type SecretCounts } from './export-secrets.ts';
 
 /** An export that was read. */
 export interface SealedFile {

@@ -10,7 +10,7 @@ import { csvOf } from '../../../../src/store/export/csv.ts';
 import type { Cell } from '../../../../src/store/export/export-rows.ts';
 import { exportToFile } from '../../../../src/store/export/write-export.ts';
 import { Database } from '../../../../src/store/sqlite/database.ts';
-import { swapIn } from '../../../../src/store/files/export.ts';
+import { replaceFile } from '../../../../src/store/files/replace-file.ts';
 import { mirrorOptions } from '../../../../src/store/files/mirror-options.ts';
 import { compiled } from '../../../support/source/compiled.ts';
 import { balance, migrations, readMirror, temporaryFolder, vendor, writeMirror } from '../../../support/mirror-file.ts';
@@ -111,7 +111,7 @@ describe('a copy of the mirror', () => {
     const mirror = await mirrorIn(folder);
     const target = join(folder, 'copy.db');
     writeFileSync(target, 'the old copy');
-    const failing = swapIn(mirror, target, options, (path) => {
+    const failing = replaceFile(mirror, target, options, (path) => {
       writeFileSync(path, 'half a');
       throw new Error('the disk is gone');
     });
