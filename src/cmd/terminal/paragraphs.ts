@@ -37,7 +37,10 @@ export async function facts(
   return (await Promise.all(lines)).join('\n');
 }
 
-/** The lines of a text, each wrapped under its own indentation. Only plain text: what measures others takes a while to load. */
+/**
+ * The lines of a text, each wrapped under its own indentation; a line of one word stays whole, so that it can be copied. Only plain text:
+ * what measures others takes a while to load.
+ */
 export function wrappedLines({ isTTY, columns }: Output, text: string): string {
   if (!isTTY || !columns) return text;
   return text
@@ -45,7 +48,7 @@ export function wrappedLines({ isTTY, columns }: Output, text: string): string {
     .map((line) => {
       const cells = plainRuler(line);
       const indent = ' '.repeat(indentOf(line));
-      if (!cells || cells(line) <= columns) return line;
+      if (!cells || cells(line) <= columns || !line.trim().includes(' ')) return line;
       const lines = wrapped(line.trimStart(), Math.max(1, columns - indent.length), cells);
       return lines.map((part) => indent + part).join('\n');
     })

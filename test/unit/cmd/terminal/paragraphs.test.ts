@@ -59,4 +59,9 @@ describe('wrappedLines', () => {
     `);
     expect(wrappedLines(collector().stream, error)).toBe(error);
   });
+
+  it('leaves an address that stands alone in one piece: broken, it could not be copied', () => {
+    const address = `Open this address:\n\n  https://api.example.com/auth/authorize?state=${'a'.repeat(40)}\n`;
+    expect(wrappedLines(collector(36).stream, address)).toBe(address);
+  });
 });
