@@ -9,7 +9,7 @@ import type { Call, CommandHandler } from '../process/command.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { changeMirror, queryMirror } from '../setup/open-mirror.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { printText, printJson } from '../terminal/print.ts';
 import { visible } from '../terminal/plain-text.ts';
 
 interface AddOptions {
@@ -29,7 +29,7 @@ export const accountsAdd: CommandHandler<AddOptions> = async (call) => {
     const next = daemon_running
       ? 'The running daemon serves it from now on.'
       : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
-    print(context, withSettings(context, `${account} is added. ${next}`));
+    printText(context, withSettings(context, `${account} is added. ${next}`));
   }
   return exitStatus.done;
 };
@@ -59,7 +59,7 @@ export const accountsRemove: CommandHandler = async (call) => {
           `Its callback ${id} is still registered: \`vendor-mirror callbacks delete ${id} --account ${account}\` deletes it.`,
       ),
     ];
-    print(context, lines.map((line) => withSettings(context, line)).join('\n'));
+    printText(context, lines.map((line) => withSettings(context, line)).join('\n'));
   }
   return exitStatus.done;
 };
@@ -76,7 +76,7 @@ export const accountsPause: CommandHandler = async (call) => {
     const text = changed
       ? `${account} is paused: nothing is requested from the service about it, and its deliveries are stored. \`vendor-mirror accounts resume ${account}\` resumes it.`
       : `${account} is already paused.`;
-    print(context, withSettings(context, text));
+    printText(context, withSettings(context, text));
   }
   return exitStatus.done;
 };
@@ -94,7 +94,10 @@ export const accountsResume: CommandHandler = async (call) => {
     const next = daemon_running
       ? 'The running daemon reads the vendors that were delivered meanwhile and sweeps the account.'
       : `Run \`vendor-mirror sync --account ${account}\`, or start the daemon.`;
-    print(context, withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`));
+    printText(
+      context,
+      withSettings(context, changed ? `${account} is resumed. ${next}` : `${account} was not paused.`),
+    );
   }
   return exitStatus.done;
 };

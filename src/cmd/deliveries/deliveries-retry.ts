@@ -3,7 +3,7 @@ import { exitStatus } from '../../domain/errors.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { withSettings } from '../process/settings-option.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { printText, printJson } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 
 interface RetryOptions {
@@ -23,7 +23,7 @@ export const deliveriesRetry: CommandHandler<RetryOptions> = async (call) => {
       })
     : 0;
   if (options.json) printJson(context, { ok: true, marked });
-  else if (isThere) print(context, withSettings(context, sentence(marked)));
+  else if (isThere) printText(context, withSettings(context, sentence(marked)));
   return exitStatus.done;
 };
 

@@ -5,7 +5,7 @@ import { isConfirmed } from '../terminal/prompt.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { showRequest, type DryRunOption } from '../setup/dry-run.ts';
 import { oneAccount } from '../setup/one-account.ts';
-import { printError, print, printJson, printNotice } from '../terminal/print.ts';
+import { printError, printText, printJson, printNotice } from '../terminal/print.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
 
@@ -30,7 +30,7 @@ export const gatewaysRemove: CommandHandler<RemoveOptions> = async (call) => {
     return installation.pullGateways(account, { signal });
   });
   if (options.json) printJson(context, { ok: true, account, sgid });
-  else print(context, `Gateway ${sgid} is removed; only the service's own interface can enable it again.`);
+  else printText(context, `Gateway ${sgid} is removed; only the service's own interface can enable it again.`);
   if (error) printError(context, error, 'the mirror could not be updated');
   return error?.exit ?? exitStatus.done;
 };

@@ -16,7 +16,7 @@ import { highestExit } from '../process/highest-exit.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
-import { print, printError, printJson, printNotice } from '../terminal/print.ts';
+import { printText, printError, printJson, printNotice } from '../terminal/print.ts';
 import { shellWord } from '../process/settings-option.ts';
 import { visible } from '../terminal/plain-text.ts';
 import { isInteractive, prompt, readInput } from '../terminal/prompt.ts';
@@ -45,9 +45,9 @@ export const login: CommandHandler<NewServiceOptions> = async (call) => {
     const access = await accessOf(installation, accountsOf(settings, name), call);
     if (options.json) printJson(context, { ...document(name, authorized, access), wrote });
     else {
-      for (const path of wrote) print(context, `Wrote ${visible(path)}.`);
+      for (const path of wrote) printText(context, `Wrote ${visible(path)}.`);
       report(context, name, authorized, access);
-      if (created) print(context, nextSteps(created.name));
+      if (created) printText(context, nextSteps(created.name));
     }
     return highestExit(access.map(({ error }) => error?.exit ?? exitStatus.done));
   });
@@ -114,12 +114,12 @@ function document(connection: string, { scopes }: Authorized, access: readonly A
 
 function report(context: ProcessContext, connection: string, { scopes }: Authorized, access: readonly Access[]): void {
   const where = connection === defaultConnection ? '' : ` for the connection ${connection}`;
-  print(
+  printText(
     context,
     `Logged in${where}. ${scopes ? `Scopes: ${scopes.join(', ')}.` : 'The service did not report the scopes.'}`,
   );
   for (const { account, error } of access)
     if (error) printError(context, error, `the account ${account} cannot be read`);
-    else print(context, `The account ${account} can be read.`);
-  if (access.length === 0) print(context, 'No account uses this connection yet.');
+    else printText(context, `The account ${account} can be read.`);
+  if (access.length === 0) printText(context, 'No account uses this connection yet.');
 }

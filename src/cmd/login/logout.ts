@@ -3,7 +3,7 @@ import { exitStatus } from '../../domain/errors.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { withInstallation } from '../setup/with-installation.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { printText, printJson } from '../terminal/print.ts';
 import { oauthConnection } from './oauth-connection.ts';
 
 export const logout: CommandHandler = async (call) => {
@@ -12,7 +12,7 @@ export const logout: CommandHandler = async (call) => {
   const forgotten = await withInstallation(call, settings, ({ connections }) => connections.forgetGrant(name));
   if (call.options.json) printJson(call.context, { ok: true, connection: name, forgotten });
   else
-    print(
+    printText(
       call.context,
       forgotten
         ? 'Logged out: the stored tokens are deleted. They stay valid in the service until they expire; revoke them there.'

@@ -3,7 +3,7 @@ import { exitStatus, MirrorError } from '../../domain/errors.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { printText, printJson } from '../terminal/print.ts';
 
 export const notifyForget: CommandHandler = async (call) => {
   const { context, options } = call;
@@ -19,6 +19,6 @@ export const notifyForget: CommandHandler = async (call) => {
   if (isThere && !known)
     throw new MirrorError('usage', `There is no target ${target}; \`vendor-mirror notify list\` shows them.`);
   if (options.json) printJson(context, { ok: true, forgotten: known });
-  else if (known) print(context, `${target} is forgotten.`);
+  else if (known) printText(context, `${target} is forgotten.`);
   return exitStatus.done;
 };

@@ -5,7 +5,7 @@ import type { CommandHandler } from '../process/command.ts';
 import { queryMirror, changeMirror } from '../setup/open-mirror.ts';
 import { loadSettings } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { printText, printJson } from '../terminal/print.ts';
 
 export const notifyRetry: CommandHandler = async (call) => {
   const { context, options } = call;
@@ -25,7 +25,7 @@ export const notifyRetry: CommandHandler = async (call) => {
           return woken;
         });
   if (options.json) printJson(context, { ok: true, vendors, enabled });
-  else if (known) print(context, sentence(vendors, enabled));
+  else if (known) printText(context, sentence(vendors, enabled));
   return exitStatus.done;
 };
 

@@ -12,7 +12,7 @@ import { oneAccount } from '../setup/one-account.ts';
 import { changeMirror, queryMirror } from '../setup/open-mirror.ts';
 import { counted } from '../terminal/counted.ts';
 import { migrationProgress } from '../terminal/migration-progress.ts';
-import { print, printJson, printNotice } from '../terminal/print.ts';
+import { printText, printJson, printNotice } from '../terminal/print.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 
 interface ForgetFlags {
@@ -78,7 +78,7 @@ async function forgetFields(call: Call, settings: Settings, fields: readonly str
   if (options.json) printJson(context, { ok: true, fields, vendors, versions, copies });
   else {
     const held = `${counted(vendors, 'vendor')} and ${counted(versions, 'earlier version')}`;
-    print(context, `${list.format(fields)}: removed from ${held}, and the file was overwritten.`);
+    printText(context, `${list.format(fields)}: removed from ${held}, and the file was overwritten.`);
     noticeCopies(call, copies);
   }
   return exitStatus.done;
@@ -92,7 +92,7 @@ async function forgetVendor(call: Call, settings: Settings, vendorid: number): P
   const copies = olderCopies(settings.database, pathsOf(settings));
   if (options.json) printJson(context, { ok: true, account, vendorid, copies });
   else {
-    print(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
+    printText(context, `Vendor ${vendorid} of ${account} is forgotten, and the file was overwritten.`);
     printNotice(
       context,
       `The service still has it; no sweep and no webhook brings it back until \`vendor-mirror forget --undo --vendor ${vendorid} --account ${account}\`.`,
@@ -109,7 +109,7 @@ async function readmit(call: Call, settings: Settings, vendorid: number): Promis
   if (!wasForgotten)
     throw new MirrorError('unknown_vendor', `The mirror has not forgotten vendor ${vendorid} of ${account}.`);
   if (options.json) printJson(context, { ok: true, account, vendorid });
-  else print(context, `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`);
+  else printText(context, `Vendor ${vendorid} of ${account} is read again by the daemon, or with the next sweep.`);
   return exitStatus.done;
 }
 

@@ -7,7 +7,7 @@ import { importSecrets } from '../../store/sealed-secrets/import-secrets.ts';
 import type { CommandHandler } from '../process/command.ts';
 import { settingsOfFile } from '../setup/load-settings.ts';
 import { counted } from '../terminal/counted.ts';
-import { print, printJson, printNotice } from '../terminal/print.ts';
+import { printText, printJson, printNotice } from '../terminal/print.ts';
 import { isConfirmed } from '../terminal/prompt.ts';
 import { knownPassphrase, type PassphraseOptions } from './passphrase.ts';
 
@@ -33,7 +33,7 @@ export const secretsImport: CommandHandler<ImportOptions> = async (call) => {
   else {
     const { accounts, grants } = counts;
     const what = `the callback addresses of ${counted(accounts, 'account')} and ${counted(grants, 'grant')} of \`login\``;
-    print(context, `${secrets} holds ${what}.`);
+    printText(context, `${secrets} holds ${what}.`);
     printNotice(
       context,
       existsSync(database)

@@ -10,6 +10,11 @@ export function print({ stdout }: Pick<ProcessContext, 'stdout'>, text: string):
   stdout.write(`${text}\n`);
 }
 
+/** Sentences that are a result, wrapped where a terminal shows them. */
+export function printText(streams: Pick<ProcessContext, 'stdout'>, text: string): void {
+  print(streams, wrappedLines(streams.stdout, text));
+}
+
 /** Part of a long result; waits until it is written, or until the command is interrupted. */
 export async function printPart(
   { stdout, interrupted }: Pick<ProcessContext, 'stdout' | 'interrupted'>,
