@@ -107,6 +107,11 @@ export const catalogue = {
   unknown_vendor: entry(notWhole, false, 'Check the number and the account, or run `vendor-mirror sync`.'),
 
   database_unusable: entry(file, false, 'Check the path, its permissions and the disk.'),
+  database_older: entry(
+    file,
+    false,
+    'Run `vendor-mirror sync` once; it migrates the file, and so does a start of the daemon.',
+  ),
   database_newer: entry(file, false, 'The file was written by a newer vendor-mirror; install that version.'),
   database_corrupt: entry(
     file,

@@ -48,7 +48,7 @@ export interface OpenOptions {
 /**
  * Opens the mirror at `path` to read it; nothing is ever written, and no other file is needed. Works beside a daemon. Reads one consistent
  * state at a time. If the file is replaced later, this is not noticed: open it again.
- * @throws ReaderError `database_unusable` where there is no mirror of this version, `database_newer` where it is of a newer one,
+ * @throws ReaderError `database_unusable` where there is no mirror, `database_older` and `database_newer` where it is of another version,
  * `database_corrupt`, `database_locked`, `driver_unusable`.
  */
 export async function openMirror(path: string, { lockWait = 5_000 }: OpenOptions = {}): Promise<Mirror> {

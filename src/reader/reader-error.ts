@@ -3,7 +3,8 @@ import { MirrorError, type ErrorCode } from '../domain/errors.ts';
 
 /**
  * - `usage`: a wrong argument, a query that is not one SELECT, or a mirror that was closed
- * - `database_unusable`: no file, no mirror, a mirror of an older version, or a file that may not be read
+ * - `database_unusable`: no file, no mirror, or a file that may not be read
+ * - `database_older`: a mirror of an older version than this package
  * - `database_newer`: a mirror of a newer version than this package
  * - `database_corrupt`: a damaged file
  * - `database_locked`: another program kept the file locked
@@ -14,6 +15,7 @@ import { MirrorError, type ErrorCode } from '../domain/errors.ts';
 export type ReaderErrorCode =
   | 'usage'
   | 'database_unusable'
+  | 'database_older'
   | 'database_newer'
   | 'database_corrupt'
   | 'database_locked'
@@ -49,6 +51,7 @@ const codes: Partial<Record<ErrorCode, ReaderErrorCode>> = {
   database_unusable: 'database_unusable',
   // A file whose migrations are not ours.
   migration_failed: 'database_unusable',
+  database_older: 'database_older',
   database_newer: 'database_newer',
   database_corrupt: 'database_corrupt',
   database_locked: 'database_locked',

@@ -1,5 +1,5 @@
 /** The result of one check of `doctor`, and what to do about it. */
-import { exitStatus, type ExitStatus, type MirrorError } from '../../domain/errors.ts';
+import { exitStatus, type ErrorCode, type ExitStatus, type MirrorError } from '../../domain/errors.ts';
 
 export interface Checkup {
   /** What was checked, in a word or two. */
@@ -10,6 +10,8 @@ export interface Checkup {
   readonly remedy: string | null;
   /** With what status a problem ends the command. */
   readonly exit: ExitStatus;
+  /** The error of a problem, where it has a code. */
+  readonly code?: ErrorCode | undefined;
 }
 
 export function fine(check: string, message: string): Checkup {
@@ -24,7 +26,7 @@ export function warning(check: string, message: string, remedy: string): Checkup
 /** Something does not work. */
 export function problem(
   check: string,
-  { message, hint, exit }: Pick<MirrorError, 'message' | 'hint' | 'exit'>,
+  { message, hint, exit, code }: Pick<MirrorError, 'message' | 'hint' | 'exit'> & { readonly code?: ErrorCode },
 ): Checkup {
-  return { check, result: 'problem', message, remedy: hint, exit };
+  return { check, result: 'problem', message, remedy: hint, exit, code };
 }

@@ -6,6 +6,7 @@ import { catalogue } from '../../domain/errors.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { accountSummaries, type AccountSummary } from '../../store/reports/account-reports.ts';
 import { isDaemonAt } from '../../store/files/side-lock.ts';
+import type { Snapshot } from '../../store/sqlite/query.ts';
 import { parkedReasons, type ParkedReason } from '../../store/reports/parked.ts';
 import { fine, warning, type Checkup } from './checkup.ts';
 import type { ProcessContext } from '../process/process-context.ts';
@@ -17,17 +18,38 @@ export async function* mirrorCheckups(
   settings: Settings,
   accountId: string,
 ): AsyncGenerator<Checkup> {
-  const mirror = openMirror(context, settings);
-  if (!mirror) return;
-  const found = await mirror
-    .query((snapshot) => ({
-      summary: accountSummaries(snapshot, 1)(accountId),
-      parked: parkedReasons(snapshot)(accountId),
-    }))
-    .finally(() => mirror.close());
-  if (!found.summary) return;
+  const found = await ask(context, settings, (snapshot) => ({
+    summary: accountSummaries(snapshot, 1)(accountId),
+    parked: parkedReasons(snapshot)(accountId),
+  }));
+  if (!found?.summary) return;
   yield freshness(context, settings, found.summary);
   yield queue(found.parked);
+}
+
+/** That an account is paused: then nothing is requested about it, not even to check. */
+export async function pausedCheckup(
+  context: ProcessContext,
+  settings: Settings,
+  accountId: string,
+): Promise<Checkup | undefined> {
+  const summary = await ask(context, settings, (snapshot) => accountSummaries(snapshot, 1)(accountId));
+  const since = summary?.freshness.paused_since ?? null;
+  if (since === null) return undefined;
+  return warning(
+    'paused',
+    `Since ${since.slice(0, 19)} UTC nothing is requested from the service, and deliveries are stored.`,
+    `\`vendor-mirror accounts resume ${accountId}\` resumes it.`,
+  );
+}
+
+async function ask<T>(
+  context: ProcessContext,
+  settings: Settings,
+  question: (snapshot: Snapshot) => T,
+): Promise<T | undefined> {
+  const mirror = openMirror(context, settings);
+  return mirror?.query(question).finally(() => mirror.close());
 }
 
 function freshness({ clock }: ProcessContext, settings: Settings, { freshness, runs: [run] }: AccountSummary): Checkup {

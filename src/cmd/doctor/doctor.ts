@@ -3,12 +3,12 @@ import type { RetryLimits } from '../../domain/retry/request-policy.ts';
 import type { Settings } from '../../settings/parse.ts';
 import { asMirrorError, type ExitStatus } from '../../domain/errors.ts';
 import { acceptService } from './accept-service.ts';
-import { fine, problem, type Checkup } from './checkup.ts';
+import { fine, problem, warning, type Checkup } from './checkup.ts';
 import type { Call, CommandHandler } from '../process/command.ts';
 import type { ProcessContext } from '../process/process-context.ts';
 import { fileCheckups } from './doctor-files.ts';
 import { listenerCheckups } from './doctor-listener.ts';
-import { mirrorCheckups } from './doctor-mirror.ts';
+import { mirrorCheckups, pausedCheckup } from './doctor-mirror.ts';
 import { serviceCheckups } from './doctor-service.ts';
 import { withSettings } from '../process/settings-option.ts';
 import { print, printJson } from '../terminal/print.ts';
@@ -66,10 +66,19 @@ export const doctor: CommandHandler<DoctorOptions> = async (call) => {
 };
 
 async function checkAll(call: Call, settings: Settings, report: Report): Promise<void> {
+  const { context } = call;
   let isExplained = false;
-  for await (const checkup of fileCheckups(call.context, settings)) {
+  let isOlder = false;
+  for await (const checkup of fileCheckups(context, settings)) {
     await report(checkup);
+    isOlder ||= checkup.code === 'database_older';
     isExplained ||= checkup.result === 'problem' && (checkup.check === 'database' || checkup.check === 'secrets');
+  }
+  if (isOlder) {
+    // To open it for more than reading would migrate it.
+    await report(warning('accounts', 'Not checked, because the database is of an older version.', checkAgain));
+    for await (const checkup of listenerCheckups(context, settings, undefined)) await report(checkup);
+    return;
   }
   let tokens: PathTokens | undefined;
   try {
@@ -79,9 +88,13 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
       async (installation) => {
         tokens = await installation.secrets.verifiers.pathTokens(settings.namedAccounts);
         for (const account of installation.accounts) {
-          for await (const checkup of serviceCheckups(call.context, installation, account))
-            await report(checkup, account);
-          for await (const checkup of mirrorCheckups(call.context, settings, account)) await report(checkup, account);
+          const paused = await pausedCheckup(context, settings, account);
+          if (paused) {
+            await report(paused, account);
+            continue;
+          }
+          for await (const checkup of serviceCheckups(context, installation, account)) await report(checkup, account);
+          for await (const checkup of mirrorCheckups(context, settings, account)) await report(checkup, account);
         }
       },
       { retryLimits },
@@ -90,8 +103,10 @@ async function checkAll(call: Call, settings: Settings, report: Report): Promise
     // Files that cannot be used cannot be opened either, and that was reported.
     if (!isExplained) await report(problem('opening', asMirrorError(error)));
   }
-  for await (const checkup of listenerCheckups(call.context, settings, tokens)) await report(checkup);
+  for await (const checkup of listenerCheckups(context, settings, tokens)) await report(checkup);
 }
+
+const checkAgain = 'Once it is migrated, run `vendor-mirror doctor` again.';
 
 function lineOf(
   context: ProcessContext,

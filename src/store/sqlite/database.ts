@@ -83,7 +83,7 @@ export class Database {
   /**
    * Opens an existing file for reading.
    * @returns undefined where there is no such file yet.
-   * @throws MirrorError as `open`, and `database_unusable` where the file is older than this program.
+   * @throws MirrorError as `open`, and `database_older`.
    */
   static openToRead(options: DatabaseOptions): Database | undefined {
     if (!existsSync(options.path)) return undefined;
@@ -91,10 +91,7 @@ export class Database {
     try {
       sqlite = connectReader(realpathSync(options.path), shortLockWait);
       if (isBehind(sqlite, options.migrations))
-        throw new MirrorError(
-          'database_unusable',
-          `${options.path} is of an older version; run \`vendor-mirror sync\` once.`,
-        );
+        throw new MirrorError('database_older', `${options.path} was written by an older version of vendor-mirror.`);
       return new Database(sqlite, options);
     } catch (error) {
       sqlite?.close();

@@ -1,3 +1,4 @@
+import Driver from 'better-sqlite3';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -40,7 +41,7 @@ describe('doctor', () => {
       .replaceAll(/read (just now|\d+ s ago)/g, 'read N s ago')
       .replaceAll(/is \d+ years? old/g, 'is N years old');
     expect(steady).toMatchInlineSnapshot(`
-      "ok       settings: They name one account.
+      "ok       settings: The settings name one account.
       ok       database: ./vendors.db is in order, N MB.
       ok       secrets: ./secrets.db can be read only by its owner.
       ok       disk: N MB are free beside the database.
@@ -51,13 +52,13 @@ describe('doctor', () => {
       ok       6BApk reads by number: The service answers for vendor 1006.
       ok       6BApk gateways: The token can read 2 gateways.
       ok       6BApk callbacks: The token can read 0 callbacks.
-      ok       6BApk page size: The service sends pages of the size that is asked for.
+      ok       6BApk page size: The service sends pages of the size that is requested.
       ok       6BApk filter by state: The service lists vendors of one state when asked.
-      ok       6BApk deleted vendors: The first page shows no deleted vendor. Asked for them, the service lists none.
+      ok       6BApk deleted vendors: The first page shows no deleted vendor. When asked for deleted vendors, the service lists none.
       ok       6BApk order of lists: The first page is sorted by number, ascending.
-      ok       6BApk past the last page: It is answered with an empty page.
-      ok       6BApk total: It counts 30 vendors on 6 pages.
-      ok       6BApk time stamps: The newest of the first page is N years old by the service's own clock.
+      ok       6BApk past the last page: The service answers with an empty page.
+      ok       6BApk total: The service counts 30 vendors on 6 pages.
+      ok       6BApk time stamps: The newest one on the first page is N years old by the service's own clock.
       ok       6BApk fields: Lists carry every field that a read by number does.
       ok       6BApk freshness: The lists were read N s ago.
       ok       6BApk queue: No changed vendor was given up.
@@ -70,6 +71,45 @@ describe('doctor', () => {
   it('warns where nothing is mirrored yet', async () => {
     const { ok, of } = await diagnose(await testbed({ level: 'command', service: {} }));
     expect([ok, of('database')]).toMatchObject([true, { result: 'warning', remedy: 'Run `vendor-mirror sync`.' }]);
+  });
+
+  it('does not migrate a mirror of an older version, and checks the rest without it', async () => {
+    const line = await testbed({ level: 'command', service: {}, settings: freePorts });
+    await line.run('sync', ...account);
+    const sqlite = new Driver(line.database);
+    sqlite.exec('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)');
+    const applied = sqlite.prepare('SELECT max(number) FROM migrations').pluck();
+    const before = applied.get();
+    const { status, of } = await diagnose(line);
+    expect([status, applied.get()]).toEqual([74, before]);
+    sqlite.close();
+    expect(of('database')).toMatchObject({
+      result: 'problem',
+      remedy: expect.stringContaining('Run `vendor-mirror sync` once') as unknown,
+    });
+    expect([of('accounts')?.result, of('access'), of('ports')?.result]).toEqual(['warning', undefined, 'ok']);
+  });
+
+  it('requests nothing about an account that is paused, and says since when it is', async () => {
+    const requests: unknown[] = [];
+    const line = await testbed({
+      level: 'command',
+      service: {},
+      fetch: (input, init) => {
+        requests.push(input);
+        return globalThis.fetch(input, init);
+      },
+    });
+    await line.run('sync', ...account);
+    await line.runBare('accounts', 'pause', '6BApk', '-c', line.settings);
+    requests.length = 0;
+    const { status, of } = await diagnose(line);
+    expect([status, requests, of('access')]).toEqual([0, [], undefined]);
+    expect(of('paused')).toMatchObject({
+      account: '6BApk',
+      result: 'warning',
+      remedy: '`vendor-mirror accounts resume 6BApk` resumes it.',
+    });
   });
 
   it('F7 finds a file that is no database', async () => {
