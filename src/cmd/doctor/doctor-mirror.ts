@@ -49,7 +49,11 @@ async function ask<T>(
   question: (snapshot: Snapshot) => T,
 ): Promise<T | undefined> {
   const mirror = openMirror(context, settings);
-  return mirror?.query(question).finally(() => mirror.close());
+  try {
+    return await mirror?.query(question);
+  } finally {
+    await mirror?.close();
+  }
 }
 
 function freshness({ clock }: ProcessContext, settings: Settings, { freshness, runs: [run] }: AccountSummary): Checkup {
