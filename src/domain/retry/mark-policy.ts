@@ -25,7 +25,7 @@ import { retryDelay } from './backoff.ts';
 /** Why a vendor is marked. */
 export type MarkReason = 'delivery' | 'second_look' | 'guarded' | 'retry' | 'reconcile' | 'asked';
 
-/** What of a mark the policy depends on. */
+/** The parts of a mark that the policy depends on. */
 export interface MarkState {
   readonly reason: MarkReason;
   readonly attempts: number;

@@ -42,7 +42,7 @@ const program = `
 const driver = createRequire(import.meta.url).resolve('better-sqlite3');
 
 /** The most rows of one request. */
-const atOnce = 250;
+const mostPerRequest = 250;
 
 export class RowProcess {
   readonly #child: ChildProcess;
@@ -72,7 +72,7 @@ export class RowProcess {
 
   /** The rows, read on demand. @throws SqliteError of SQLite; MirrorError `interrupted` where the process was ended. */
   async *rows(): AsyncGenerator<RawRow> {
-    for (let most = 1; ; most = Math.min(2 * most, atOnce)) {
+    for (let most = 1; ; most = Math.min(2 * most, mostPerRequest)) {
       const answer = await this.#next(most);
       if ('code' in answer) throw new SqliteError(answer.message, answer.code);
       yield* answer.rows;

@@ -145,7 +145,7 @@ export async function exportToStream(
 }
 
 /** Chunks that are written in one turn of the event loop. */
-const atOnce = 100;
+const chunksPerTurn = 100;
 
 /** Writes to terminals and pipes are synchronous: without a pause no signal would be handled before the end. */
 async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yield'>): AsyncGenerator {
@@ -153,6 +153,6 @@ async function* inTurns(chunks: AsyncIterable<unknown>, clock: Pick<Clock, 'yiel
   for await (const chunk of chunks) {
     yield chunk;
     written += 1;
-    if (written % atOnce === 0) await clock.yield();
+    if (written % chunksPerTurn === 0) await clock.yield();
   }
 }

@@ -16,7 +16,7 @@ import type { DueVendor, NotifiedVendor, PendingWork, PendingNotice } from '../r
 const mostWaiting = 1_000;
 
 /** The most changes that are added at once. */
-const takenAtOnce = 500;
+const mostEnqueued = 500;
 
 export interface OutboxParts {
   readonly clock: Pick<Clock, 'now'>;
@@ -75,7 +75,7 @@ export class Outbox {
       const before = resolveCursor(sqlite, found.place);
       if (typeof before !== 'number') return before;
       if (lastSeq(sqlite) <= before) return undefined;
-      const ahead = this.#statements.ahead.get({ before, most: takenAtOnce })?.last ?? null;
+      const ahead = this.#statements.ahead.get({ before, most: mostEnqueued })?.last ?? null;
       const waiting = this.#statements.countWaiting.get({ target })?.vendors ?? 0;
       return ahead === null || waiting >= mostWaiting ? undefined : cursorOf(sqlite, ahead);
     });

@@ -22,7 +22,7 @@ export interface VendorPage {
 }
 
 /** Rows that are read in one turn of the event loop. */
-const atOnce = 250;
+const readAtOnce = 250;
 
 /** Rows that are read for one page; a page that is not full by then says where to continue. */
 const mostRead = 50_000;
@@ -39,7 +39,7 @@ export async function vendorPage(
 ): Promise<VendorPage> {
   const vendors: ListedVendor[] = [];
   let after: VendorKey | undefined = filter.after ?? { account_id: filter.account ?? '', vendorid: 0 };
-  for (let read = 0; after && vendors.length < filter.limit && read < mostRead; read += atOnce) {
+  for (let read = 0; after && vendors.length < filter.limit && read < mostRead; read += readAtOnce) {
     signal?.throwIfAborted();
     const from: VendorKey = after;
     const limit = filter.limit - vendors.length;
@@ -67,7 +67,7 @@ function slice(
       .orderBy('v.account_id')
       .orderBy('v.vendorid')
       .limit(1)
-      .offset(atOnce - 1),
+      .offset(readAtOnce - 1),
   );
   const range = end ? sql<SqlBool>`${following(filter, from)} AND ${upTo(filter, end)}` : following(filter, from);
   const vendors = vendorsWith(sqlite, filter, range);

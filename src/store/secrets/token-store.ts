@@ -146,11 +146,11 @@ export class SqliteTokens implements TokenStorage {
   /** Takes the lease when no other process holds it. */
   async #takeLease(): Promise<void> {
     const { clock, closing, user } = this.#options;
-    const sayAt = clock.monotonic() + noticeAfter;
-    for (let said = false; !(await this.#tryLease());) {
+    const noticeAt = clock.monotonic() + noticeAfter;
+    for (let isNoticed = false; !(await this.#tryLease());) {
       await sleep(clock, leasePollInterval, closing);
-      if (said || clock.monotonic() < sayAt) continue;
-      said = true;
+      if (isNoticed || clock.monotonic() < noticeAt) continue;
+      isNoticed = true;
       user.onWait();
     }
   }

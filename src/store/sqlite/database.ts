@@ -228,8 +228,8 @@ export class Database {
 
   /** Converts an error of SQLite, also of another connection, to a catalogued one; some end the trust in the file. */
   reportError(error: unknown): unknown {
-    const said = catalogued(error, this.path);
-    return said instanceof MirrorError && endsTrust(error) ? this.#distrusted(said) : said;
+    const converted = catalogued(error, this.path);
+    return converted instanceof MirrorError && endsTrust(error) ? this.#distrusted(converted) : converted;
   }
 
   #distrusted(error: MirrorError): MirrorError {

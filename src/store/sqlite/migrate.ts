@@ -159,13 +159,13 @@ function pending(sqlite: Sqlite, migrations: readonly Migration[]): Migration[] 
 
 /** Names the newest version that wrote the file, because that is the one to install. */
 function newerText(sqlite: Sqlite, name: string): string {
-  const said = `${sqlite.name} holds migration ${name}, which this version does not know.`;
-  if (!hasProgram(sqlite)) return said;
+  const message = `${sqlite.name} holds migration ${name}, which this version does not know.`;
+  if (!hasProgram(sqlite)) return message;
   const last = plainStatement<None, { applied_by: string | null }>(
     sqlite,
     'SELECT applied_by FROM migrations ORDER BY number DESC LIMIT 1',
   ).get({});
-  return last?.applied_by == null ? said : `${said} It was written by vendor-mirror ${last.applied_by}.`;
+  return last?.applied_by == null ? message : `${message} It was written by vendor-mirror ${last.applied_by}.`;
 }
 
 type Applied = Pick<Migration, 'number' | 'name' | 'checksum'>;

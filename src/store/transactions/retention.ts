@@ -9,7 +9,7 @@ import { mirrorSql, statement, type Description, type At } from '../sqlite/state
 import type { RetentionLimits } from '../records/retention-record.ts';
 
 /** Rows that one transaction reads: few enough to go unnoticed. */
-const atOnce = 250;
+const batchSize = 250;
 
 /** The position of the last row that was read, oldest first, and the end of the expired range. */
 interface Place {
@@ -47,7 +47,7 @@ const deliveries: Expiring = {
       .where(sql<boolean>`received_at < ${at('since')} AND (received_at, id) > (${at('at')}, ${at('id')})`)
       .orderBy('received_at')
       .orderBy('id')
-      .limit(atOnce),
+      .limit(batchSize),
   remove: (at) => mirrorSql.deleteFrom('deliveries').where('id', 'in', among(at)),
 };
 
@@ -59,7 +59,7 @@ const findings: Expiring = {
       .where(sql<boolean>`found_at < ${at('since')} AND (found_at, id) > (${at('at')}, ${at('id')})`)
       .orderBy('found_at')
       .orderBy('id')
-      .limit(atOnce),
+      .limit(batchSize),
   remove: (at) => mirrorSql.deleteFrom('findings').where('id', 'in', among(at)),
 };
 
@@ -75,7 +75,7 @@ const runs: Expiring = {
       .select(['id', 'started_at as at', sql<0 | 1>`outcome = 'running' OR (${isLatestSweep})`.as('stays')])
       .where('id', '>', at('id'))
       .orderBy('id')
-      .limit(atOnce),
+      .limit(batchSize),
   remove: (at) => mirrorSql.deleteFrom('runs').where('id', 'in', among(at)),
 };
 
@@ -87,7 +87,7 @@ const versions: Expiring = {
       .where(sql<boolean>`valid_to < ${at('since')} AND (valid_to, seq) > (${at('at')}, ${at('id')})`)
       .orderBy('valid_to')
       .orderBy('seq')
-      .limit(atOnce),
+      .limit(batchSize),
   remove: (at) => mirrorSql.deleteFrom('_vendor_versions').where('seq', 'in', among(at)),
 };
 
@@ -121,7 +121,7 @@ async function* batches(
       const rows = found.filter(({ at }) => at < from.since);
       const ids = rows.filter(({ stays }) => stays === 0).map(({ id }) => id);
       const removed = ids.length === 0 ? 0 : drop.run({ ids: JSON.stringify(ids) });
-      return { last: rows.length < atOnce ? undefined : rows.at(-1), removed };
+      return { last: rows.length < batchSize ? undefined : rows.at(-1), removed };
     });
     place = last && { ...from, at: last.at, id: last.id };
     if (removed > 0 || place) yield removed;

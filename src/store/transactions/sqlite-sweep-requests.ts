@@ -15,7 +15,7 @@ import type { AnsweredDeliveries, SweepRequest, SweepAnswer, UnmarkedVendor } fr
 import type { SweepRequests } from '../areas/areas.ts';
 
 /** The most rows of the journal that one transaction reads, because other writers wait for it. */
-const atOnce = 500;
+const batchSize = 500;
 
 /**
  * Later than every timestamp of ours. A text of digits alone would be read as a number because of the column's type, and numbers come
@@ -143,7 +143,9 @@ export class SqliteSweepRequests implements SweepRequests {
 
   unmarkedVendors(account_id: string, { lastDelivery, upTo }: AnsweredDeliveries): Promise<UnmarkedVendor[]> {
     const youngest = upTo === undefined ? everAfter : timestamp(upTo);
-    return this.#database.read(() => this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: atOnce }));
+    return this.#database.read(() =>
+      this.#unmarked.all({ account_id, lastDelivery, upTo: youngest, limit: batchSize }),
+    );
   }
 
   settleUnmarked(

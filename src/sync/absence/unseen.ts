@@ -1,3 +1,4 @@
+/** The stored vendors that a sweep did not show. */
 import type { IdSet } from '../sweep/id-set.ts';
 import type { ScannedVendor } from '../../store/records/scanned-vendor.ts';
 
@@ -39,7 +40,7 @@ export interface SeenBySweep {
 
 const mostRecent = 3;
 
-/** The result of `sortUnseen` where the sweep showed all stored vendors as they are stored. */
+/** The result of `sortUnseen` for a sweep that showed all stored vendors, unchanged. */
 export function allSeen(present: number): Unseen {
   return { suspects: [], missedBefore: new Set(), hidden: [], absent: [], recent: [], present, guardedSeq: undefined };
 }
@@ -81,7 +82,7 @@ export async function sortUnseen(
   }
   return {
     suspects,
-    missedBefore: missedBefore,
+    missedBefore,
     hidden: hidden.sort(byReading),
     absent: absent.sort(byReading),
     recent,

@@ -6,7 +6,7 @@ import type { IdSet } from '../sweep/id-set.ts';
 import type { ParkedDeliveries } from '../../store/records/delivery-record.ts';
 
 /** Marks parked vendors again. @returns the deliveries that were parked before. */
-export async function wakeParked({ mirror, accountId }: SyncAccount): Promise<ParkedDeliveries[]> {
+export async function markParkedAgain({ mirror, accountId }: SyncAccount): Promise<ParkedDeliveries[]> {
   const parked = await mirror.queue.parkedMarks(accountId);
   await mirror.queue.markVendors(
     accountId,

@@ -14,7 +14,7 @@ import { asMirrorError, type MirrorError } from '../../domain/errors.ts';
 import type { Verdict } from '../../store/decide/verdict.ts';
 import { processMark, type AttemptOptions } from './attempt.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
-import { sweepContext } from '../observe/change-context.ts';
+import { sweepContext } from '../observe/sweep-context.ts';
 import type { Mark } from '../../store/records/mark-record.ts';
 
 /** The longest wait, in milliseconds: clocks may jump, and other processes may mark vendors too. */

@@ -5,11 +5,11 @@ import type { ProofKind, RunTrigger } from '../../store/tables/mirror-tables.ts'
 import { Breaker, isBelieved } from '../absence/breaker.ts';
 import { allSeen, sortUnseen } from '../absence/unseen.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
-import { sweepContext } from '../observe/change-context.ts';
+import { sweepContext } from '../observe/sweep-context.ts';
 import { observeHidden, type ObservationOptions } from '../observe/observation.ts';
 import { RunCounter } from '../observe/run-counter.ts';
 import { attemptOptionsOf } from '../queue/attempt.ts';
-import { settleParked, wakeParked } from '../queue/parked-marks.ts';
+import { settleParked, markParkedAgain } from '../queue/parked-marks.ts';
 import { IdSet } from '../sweep/id-set.ts';
 import type { SweepProgress } from '../sweep/sweep.ts';
 import { freshnessOf, type Freshness } from './freshness.ts';
@@ -37,7 +37,7 @@ export interface RunResult {
   readonly moved: boolean | null;
   /** Notes for the run report, in sentences. */
   readonly notes: readonly string[];
-  /** Of a complete run only. */
+  /** Undefined for an incomplete run. */
   readonly freshness: Freshness | undefined;
   readonly error: MirrorError | undefined;
 }
@@ -90,7 +90,7 @@ export class SweepRun {
     if (noSpace) throw noSpace;
     const context = await sweepContext(account, { id: this.#run.id, kind, trigger });
     const options = { context, counter: this.#counter, signal, onProgress, onPages };
-    const parked = kind === 'reconcile' ? await wakeParked(account) : [];
+    const parked = kind === 'reconcile' ? await markParkedAgain(account) : [];
 
     const swept = await this.#sweep(options);
     const { list, seen, unseen } = swept;

@@ -42,7 +42,7 @@ export class EntryWatch {
     this.#lag = lag;
   }
 
-  /** Whether a vendor may have entered by what a page of the walk says of it: most were stored as they are long before. */
+  /** Whether a vendor with this verdict may have entered the list. Most were stored as shown long before. */
   concerns(verdict: Verdict): boolean {
     return verdict.kind !== 'unchanged' || verdict.heldSince >= this.#first.stamp.begun - this.#lag;
   }

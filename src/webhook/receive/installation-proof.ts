@@ -16,13 +16,13 @@ export function proofOf(token: Pick<Secret, 'reveal'>, challenge: string): strin
   return createHmac('sha256', token.reveal()).update(`vendor-mirror /healthz ${challenge}`).digest('base64url');
 }
 
-/** What of a probe is as important to a delivery: without either no signature can be verified. */
+/** The parts of a probe that a delivery needs too: without either, no signature can be verified. */
 export interface ProbeContent {
   readonly signature: string | undefined;
   readonly body: Uint8Array;
 }
 
-/** Where a probe is sent to: as a delivery, with no token in the path. */
+/** The path of a probe: like that of a delivery, without the path token. */
 export function probePath(account: string): string {
   return `/webhooks/${account}/probe`;
 }
@@ -41,13 +41,13 @@ export function probeProof(
 const challengeForm = /^([\w-]{1,64})\.[\w-]{22,64}$/;
 
 /** Unknown accounts get an answer too, so that it does not reveal which accounts are served. */
-const nobody = { reveal: (): string => nobodysToken };
-const nobodysToken = randomBytes(16).toString('base64url');
+const unknownAccount = { reveal: (): string => unknownToken };
+const unknownToken = randomBytes(16).toString('base64url');
 
 /** The answer to a challenge; undefined where the header is missing or malformed. */
 export function answerTo(challenge: string | string[] | undefined, tokens: PathTokens): string | undefined {
   const account = accountOf(challenge);
-  return account === undefined ? undefined : proofOf(tokens.get(account) ?? nobody, String(challenge));
+  return account === undefined ? undefined : proofOf(tokens.get(account) ?? unknownAccount, String(challenge));
 }
 
 /** Whether a request is a probe: by its path, and the challenge for the same account. */
@@ -58,7 +58,7 @@ export function isProbe(path: string, challenge: string | string[] | undefined):
 
 /** The answer to a probe. */
 export function answerToProbe(challenge: string, content: ProbeContent, tokens: PathTokens): string {
-  return probeProof(tokens.get(accountOf(challenge) ?? '') ?? nobody, challenge, content);
+  return probeProof(tokens.get(accountOf(challenge) ?? '') ?? unknownAccount, challenge, content);
 }
 
 function accountOf(challenge: string | string[] | undefined): string | undefined {

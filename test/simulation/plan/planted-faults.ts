@@ -398,7 +398,7 @@ export const plantedFaults: readonly SimulatedFault[] = [
     name: 'given up for good',
     promise: 'P1',
     seed: 4,
-    replacements: [replacing('sync/queue/parked-marks.ts', 'wakeParked', () => () => Promise.resolve([]))],
+    replacements: [replacing('sync/queue/parked-marks.ts', 'markParkedAgain', () => () => Promise.resolve([]))],
   },
   {
     name: 'a vendor and its children in two transactions',

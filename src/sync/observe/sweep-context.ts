@@ -1,3 +1,4 @@
+/** The context in which the readings of a sweep are applied. */
 import type { RunTrigger } from '../../store/tables/mirror-tables.ts';
 import type { SyncAccount } from '../account/sync-account.ts';
 import { changeClassifier } from './classify-change.ts';
